@@ -1,0 +1,7 @@
+//! The little that every event loop of the engine shares: clock, poller, non-blocking sockets.
+//!
+//! Own epoll loops instead of an async runtime: see `docs/decisions/`.
+
+pub mod clock;
+pub mod poller;
+pub mod socket;

@@ -1,0 +1,230 @@
+//! The agent's conversation: one JSON document a line, requests on stdin, replies on stdout.
+//!
+//! The controller speaks first (`hello`); replies carry the id of their request and may come in
+//! another order. End of input ends the agent and everything it started.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{Facts, PathFacts};
+use crate::job::LoadJob;
+use crate::result::LoadResult;
+use crate::sample::{SampleJob, Samples};
+
+/// One line from the controller.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Request {
+    /// Chosen by the controller, unique in the conversation.
+    pub id: u64,
+    /// What to do.
+    #[serde(flatten)]
+    pub verb: Verb,
+}
+
+/// What an agent can do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verb", rename_all = "snake_case")]
+pub enum Verb {
+    /// Must come first; another protocol version is refused.
+    Hello {
+        /// [`crate::AGENT_PROTOCOL`] of the controller.
+        protocol: u32,
+    },
+    /// Facts of this machine.
+    Facts,
+    /// This machine's clocks now.
+    Clock,
+    /// Where a path lies.
+    Path {
+        /// Absolute.
+        path: String,
+    },
+    /// Creates a folder and its parents.
+    MakeDirectory {
+        /// Absolute.
+        path: String,
+    },
+    /// Removes a folder and all below; no error if it is not there. Refuses symbolic links.
+    RemoveTree {
+        /// Absolute, at least two levels deep.
+        path: String,
+    },
+    /// Starts a process that ends with the agent at the latest.
+    Start {
+        /// Name for later requests, unique among running processes.
+        name: String,
+        /// `@engine` as the first word stands for the agent's own binary.
+        argv: Vec<String>,
+        /// Added to the agent's environment.
+        #[serde(default)]
+        environment: BTreeMap<String, String>,
+        /// Working folder.
+        directory: Option<String>,
+        /// Wait until the process writes its first line on stdout, for at most this long.
+        ready_timeout_ms: Option<u64>,
+    },
+    /// Whether a started process still runs.
+    Status {
+        /// As given to `start`.
+        name: String,
+    },
+    /// Ends a started process: SIGTERM, then SIGKILL after the grace time.
+    Stop {
+        /// As given to `start`.
+        name: String,
+        /// Time between the two signals.
+        grace_ms: u64,
+    },
+    /// Kills a process that an earlier agent left, if it is still the same one.
+    KillStale {
+        /// Process id.
+        pid: u32,
+        /// Start time from `/proc/PID/stat`, in clock ticks since boot.
+        start_ticks: u64,
+    },
+    /// Runs a load job; answered when it is done. One at a time.
+    Load {
+        /// The job.
+        job: LoadJob,
+    },
+    /// Ends the running load job early; its own reply says so.
+    CancelLoad,
+    /// Starts sampling. One at a time.
+    SampleStart {
+        /// What to sample.
+        job: SampleJob,
+    },
+    /// Ends sampling and returns all rows.
+    SampleStop,
+    /// Flushes dirty pages and drops the page cache (needs root).
+    DropCaches,
+    /// Ends the agent and everything it started.
+    Bye,
+}
+
+/// One line from the agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reply {
+    /// Of the request.
+    pub id: u64,
+    /// Exactly one of the two.
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+/// What came of a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It was done.
+    Ok(Box<Answer>),
+    /// It was not.
+    Error(Failure),
+}
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Answer {
+    /// Answer to `hello`.
+    Hello {
+        /// [`crate::AGENT_PROTOCOL`] of the agent.
+        protocol: u32,
+        /// Version of the engine.
+        version: String,
+        /// Process id of the agent.
+        pid: u32,
+        /// `/proc/sys/kernel/random/boot_id`.
+        boot_id: Option<String>,
+    },
+    /// Answer to `facts`.
+    Facts(Facts),
+    /// Answer to `clock`.
+    Clock {
+        /// `CLOCK_MONOTONIC`.
+        monotonic_ns: u64,
+        /// `CLOCK_REALTIME`.
+        realtime_ns: u64,
+    },
+    /// Answer to `path`.
+    Path(PathFacts),
+    /// Done, nothing to say.
+    Done,
+    /// Answer to `start`.
+    Started {
+        /// Process id.
+        pid: u32,
+        /// Start time from `/proc/PID/stat`, in clock ticks since boot.
+        start_ticks: u64,
+        /// First line of its stdout, if it was waited for.
+        ready_line: Option<String>,
+    },
+    /// Answer to `status` and `stop`.
+    Process(ProcessState),
+    /// Answer to `load`.
+    Load(Box<LoadResult>),
+    /// Answer to `sample_stop`.
+    Samples(Samples),
+}
+
+/// A process the agent started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessState {
+    /// Still there.
+    pub running: bool,
+    /// Exit code, if it ended by itself or by SIGTERM handling.
+    pub exit_code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+    /// User CPU time, known after its end.
+    pub user_ns: Option<u64>,
+    /// System CPU time, known after its end.
+    pub system_ns: Option<u64>,
+    /// Peak memory, known after its end.
+    pub max_rss_bytes: Option<u64>,
+    /// Last 4 KiB it wrote on stderr.
+    pub stderr_tail: String,
+}
+
+/// Why a request was not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failure {
+    /// A word that decides what can be done about it.
+    pub kind: FailureKind,
+    /// What went wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// Kinds of failure, by who can act.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The two ends speak different versions.
+    ProtocolMismatch,
+    /// The request makes no sense (unknown verb, bad job, unknown name).
+    BadRequest,
+    /// A file or port needs rights that are not there.
+    PermissionDenied,
+    /// A port or path is in use.
+    AddressInUse,
+    /// No space or no inodes left, or over quota.
+    DiskFull,
+    /// A program or path is not there.
+    NotFound,
+    /// The process was not ready in time.
+    NotReady,
+    /// The process ended before it was ready.
+    ProcessDied,
+    /// The target could not be reached at all.
+    Unreachable,
+    /// Ended on request.
+    Cancelled,
+    /// Out of file descriptors, memory, or processes.
+    ResourceLimit,
+    /// Anything else the system refused.
+    System,
+}

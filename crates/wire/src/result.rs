@@ -1,0 +1,230 @@
+//! The result of one load run: one JSON document, see `docs/reference/result.md`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::job::LoadJob;
+
+/// One finished load run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadResult {
+    /// Always [`crate::RESULT_SCHEMA`].
+    pub schema: String,
+    /// What measured.
+    pub tool: Tool,
+    /// Where it ran.
+    pub host_client: HostClient,
+    /// The target as asked for, and the address it resolved to.
+    pub target: Target,
+    /// What was asked for and what was reached.
+    pub load: Load,
+    /// Operations of the window; `intended = unsent + sent`, `sent = ok + errors + inflight_at_stop`.
+    pub counts: Counts,
+    /// Failed operations by phase and kind (kinds: `docs/reference/result.md`).
+    pub errors: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Per second of the window.
+    pub rates: Rates,
+    /// `response`, `service`, `lateness`, `errors` and one `phase.NAME` per phase of the protocol.
+    pub latency_ns: BTreeMap<String, Latency>,
+    /// What the generator itself spent in the window.
+    pub cpu: Cpu,
+    /// One row per interval of the window.
+    pub series: Vec<SeriesRow>,
+    /// Whether the generator vouches for these figures.
+    pub verdict: Verdict,
+}
+
+/// What measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Always `steelyard-engine`.
+    pub name: String,
+    /// Version of the engine.
+    pub version: String,
+    /// Event loop in use: `epoll`.
+    pub engine: String,
+}
+
+/// The machine the generator ran on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostClient {
+    /// `uname -r`.
+    pub kernel: Option<String>,
+    /// Model name of the first CPU.
+    pub cpu_model: Option<String>,
+    /// CPUs this process may run on.
+    pub cpus: Option<u32>,
+    /// Kernel clock source in use.
+    pub clocksource: Option<String>,
+    /// Measured cost of reading the clock once.
+    pub clock_read_ns: u64,
+}
+
+/// Where the load went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Target {
+    /// As asked for.
+    pub url: String,
+    /// As resolved.
+    pub address: String,
+}
+
+/// What was asked for and what was reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// The job as run, every default filled in.
+    pub job: LoadJob,
+    /// Connections (closed: users) asked for.
+    pub connections_asked: u32,
+    /// Connections that were established at the same time at some moment of the window.
+    pub connections_achieved: u32,
+    /// Measured length of the window.
+    pub window_ns: u64,
+    /// Unix time of the window's start, for people; durations never come from it.
+    pub window_started_unix_ns: u64,
+    /// `CLOCK_MONOTONIC` at the window's start and end, to cut samplers' series to the window.
+    pub window_start_monotonic_ns: u64,
+    /// See `window_start_monotonic_ns`.
+    pub window_end_monotonic_ns: u64,
+}
+
+/// Operations of the window.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// Operations whose intended start fell into the window.
+    pub intended: u64,
+    /// Of these, never sent because the backlog was full or the run ended.
+    pub unsent: u64,
+    /// Of these, sent.
+    pub sent: u64,
+    /// Sent and answered well.
+    pub ok: u64,
+    /// Sent and failed (sum over `errors`).
+    pub errors: u64,
+    /// Sent and still unanswered when draining ended.
+    pub inflight_at_stop: u64,
+    /// Answered operations of the warm-up, excluded everywhere else.
+    pub warm_up: u64,
+    /// Payload and protocol bytes received in the window.
+    pub bytes_in: u64,
+    /// Payload and protocol bytes sent in the window.
+    pub bytes_out: u64,
+    /// Connections opened in the window.
+    pub connects: u64,
+}
+
+/// Per second of the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// Intended operations a second.
+    pub intended_per_s: f64,
+    /// Sent operations a second.
+    pub sent_per_s: f64,
+    /// Throughput: operations completed well inside the window, a second.
+    pub ok_per_s: f64,
+    /// Bytes received a second.
+    pub bytes_in_per_s: f64,
+    /// Bytes sent a second.
+    pub bytes_out_per_s: f64,
+}
+
+/// One latency distribution. A percentile with fewer than ten samples above it is `null`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Samples behind every figure here.
+    pub count: u64,
+    /// Smallest sample; `null` without samples, like all below.
+    pub min: Option<u64>,
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Largest sample, exact.
+    pub max: Option<u64>,
+    /// Percentiles: value at or below which this share of samples lies.
+    pub p50: Option<u64>,
+    /// 90 %.
+    pub p90: Option<u64>,
+    /// 95 %.
+    pub p95: Option<u64>,
+    /// 99 %.
+    pub p99: Option<u64>,
+    /// 99.9 %.
+    pub p999: Option<u64>,
+    /// 99.99 %.
+    pub p9999: Option<u64>,
+    /// The whole histogram: `HdrHistogram` V2, base64 (interchange with wrk2, Hyperfoil and others).
+    pub hdr_v2_b64: String,
+}
+
+/// What the generator itself spent in the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cpu {
+    /// User time of all workers.
+    pub user_ns: u64,
+    /// System time of all workers.
+    pub system_ns: u64,
+    /// CPU time an operation.
+    pub ns_per_operation: Option<f64>,
+    /// Busiest worker's share of one core, 0 to 1.
+    pub busiest_worker_ratio: f64,
+    /// Time workers were runnable but waited for a CPU (schedstat).
+    pub run_delay_ns: Option<u64>,
+    /// Steal of the machine over the window, share of its CPU time, 0 to 1.
+    pub steal_ratio: Option<f64>,
+}
+
+/// One interval of the window.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesRow {
+    /// Start of the interval from the window's start.
+    pub start_ns: u64,
+    /// Operations answered well.
+    pub ok: u64,
+    /// Operations failed.
+    pub errors: u64,
+    /// Median response time; `null` below 20 samples.
+    pub p50_ns: Option<u64>,
+    /// 99th percentile of response time; `null` below 1000 samples.
+    pub p99_ns: Option<u64>,
+    /// Largest response time.
+    pub max_ns: Option<u64>,
+    /// Operations in flight at the interval's end.
+    pub inflight: u64,
+    /// Arrivals waiting for a connection at the interval's end.
+    pub backlog: u64,
+}
+
+/// Whether the generator vouches for the figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// The worst of the reasons, `valid` without any.
+    pub state: VerdictState,
+    /// Why, with the figures.
+    pub reasons: Vec<Reason>,
+}
+
+/// Trust in a run.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum VerdictState {
+    /// Nothing speaks against it.
+    Valid,
+    /// To be read with the reasons beside it.
+    Suspect,
+    /// Not to be used.
+    Invalid,
+}
+
+/// One reason for doubt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reason {
+    /// Suspect or invalid.
+    pub state: VerdictState,
+    /// A word from the closed list in `docs/reference/result.md`, for example `generator_bound`.
+    pub kind: String,
+    /// For people, with the figures.
+    pub message: String,
+}

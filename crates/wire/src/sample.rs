@@ -1,0 +1,44 @@
+//! What a sampler saw of one machine: columns of equal length over time.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What to sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampleJob {
+    /// 100 ms to 60 s.
+    pub interval_ms: u64,
+    /// Processes to follow by name, as `service` or `generator`; children are not followed.
+    #[serde(default)]
+    pub processes: BTreeMap<String, u32>,
+    /// Paths whose block device is sampled, by name, as `store`.
+    #[serde(default)]
+    pub disks: BTreeMap<String, String>,
+}
+
+/// Counters as read, one row per sample. Deltas and rates are the reader's business.
+///
+/// Column names: `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`,
+/// `process.NAME.{cpu_ns,rss_bytes,threads,read_bytes,write_bytes}`,
+/// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,io_ns,flushes,flush_ns}`,
+/// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
+/// `memory.{total,free,available,buffers,cached,dirty,writeback,swap_free}_bytes`,
+/// `psi.{cpu,memory,io}.{some,full}_ns`, `tcp.{retransmits,listen_overflows,listen_drops}`,
+/// `switches.context`, `load.running`, `sampler.cpu_ns`.
+/// A counter that the kernel does not offer is `null` in every row, never 0.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Samples {
+    /// `CLOCK_MONOTONIC` just before each row was read.
+    pub monotonic_ns: Vec<u64>,
+    /// How long reading each row took.
+    pub read_ns: Vec<u64>,
+    /// Counters by name, each as long as `monotonic_ns`.
+    pub columns: BTreeMap<String, Vec<Option<u64>>>,
+    /// Rows that had to be left out because the buffer was full.
+    pub rows_lost: u64,
+    /// What could not be sampled, and why.
+    pub missing: BTreeMap<String, String>,
+}

@@ -1,0 +1,14 @@
+//! JSON schemas of everything that crosses the boundary, for Python and for users' own tools.
+
+use schemars::{Schema, schema_for};
+
+/// Name and schema of every document; written to `schemas/NAME.schema.json`.
+pub fn all() -> Vec<(&'static str, Schema)> {
+    vec![
+        ("load-job", schema_for!(crate::job::LoadJob)),
+        ("load-result", schema_for!(crate::result::LoadResult)),
+        ("samples", schema_for!(crate::sample::Samples)),
+        ("agent-request", schema_for!(crate::agent::Request)),
+        ("agent-reply", schema_for!(crate::agent::Reply)),
+    ]
+}

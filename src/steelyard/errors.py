@@ -1,0 +1,83 @@
+"""Errors by who can act on them.
+
+::
+
+    SteelyardError
+    ├── StudyError      the author of the study file   exit 2
+    ├── HostError       the operator of a machine      exit 3
+    ├── EngineError     the installation               exit 3
+    ├── RecordError     whoever keeps the results      exit 3
+    └── AnalysisError   the data cannot answer         exit 3
+
+Each has a message, a hint that says what to do, and a slug that is a heading of
+``docs/reference/messages.md``. They are printed in ``cli/`` only. A failed attempt is not an
+error but a record (``records/schema.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+
+class SteelyardError(Exception):
+    """Something a person can act on; ``hint`` says how, ``slug`` names the page that explains."""
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(self, message: str, *, hint: str | None = None, slug: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.slug = slug
+
+
+@dataclass(frozen=True, order=True)
+class Complaint:
+    """One mistake in a file; line and column count from 1."""
+
+    path: Path
+    line: int
+    column: int
+    message: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column}: {self.message}"
+
+
+class StudyError(SteelyardError):
+    """The study file is wrong; ``complaints`` holds every mistake, in the order of the file."""
+
+    exit_code = 2
+
+    def __init__(self, complaints: list[Complaint], *, slug: str = "study-file-is-wrong") -> None:
+        self.complaints = sorted(complaints)
+        count = len(self.complaints)
+        noun = "mistake" if count == 1 else "mistakes"
+        super().__init__(f"{count} {noun} in the study file", slug=slug)
+
+
+class HostError(SteelyardError):
+    """A machine refused, is unreachable, or lacks something."""
+
+    exit_code = 3
+
+
+class EngineError(SteelyardError):
+    """The engine binary is missing, of another version, or broke off the conversation."""
+
+    exit_code = 3
+
+
+class RecordError(SteelyardError):
+    """What lies on disk is damaged, of a newer version, or does not fit what is asked."""
+
+    exit_code = 3
+
+
+class AnalysisError(SteelyardError):
+    """The data cannot answer the question."""
+
+    exit_code = 3

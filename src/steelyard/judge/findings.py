@@ -1,0 +1,154 @@
+"""What is computed from records: the only thing a report reads besides the series.
+
+Every figure carries its n, its interval and its assumptions; doubt is a field, not a footnote
+that someone may forget. Ratios are stored as natural logarithms (``_log``) of other over
+baseline, in the raw response (a response time that doubles has ``+0.69`` whatever its direction).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from steelyard.plan.model import Cell, Level
+
+
+class VerdictWord(StrEnum):
+    """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    NOT_JUDGED = "not_judged"
+
+
+class _Finding(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ResponseFinding(_Finding):
+    """What a response is: as declared in the study and the catalogue."""
+
+    name: str
+    label: str
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+    primary: bool
+
+
+class VerdictFinding(_Finding):
+    """One comparison of one system with the baseline: one response, one condition or all.
+
+    ``words`` holds all that held at the look that decided (``faster`` and ``equivalent`` may hold
+    together). ``conditions`` is ``None`` for the verdict over all conditions (the mean over
+    conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
+    and ``n_other`` count visits, the unit of inference. ``family`` says in words which
+    comparisons share the error rate ``alpha``.
+    """
+
+    response: str
+    baseline: str
+    other: str
+    conditions: dict[str, Level] | None
+    word: VerdictWord
+    words: tuple[VerdictWord, ...]
+    margin_log: float
+    alpha: float
+    family: str
+    estimate_log: float | None
+    low_log: float | None
+    high_log: float | None
+    interval_level: float
+    equivalence_low_log: float | None
+    equivalence_high_log: float | None
+    n_baseline: int
+    n_other: int
+    decided_at_visit: int | None
+    noise_log: float | None
+    visits_to_decide: int | None
+    exploratory: bool
+    spread_ratio: float | None
+    arms_differ_in_shape: bool
+    stall_rate_baseline: float | None
+    stall_rate_other: float | None
+    notes: tuple[str, ...] = ()
+
+
+class CellFinding(_Finding):
+    """One response in one cell: every trial's value, in the order measured, and their summary.
+
+    ``median``, ``low`` and ``high`` are ``None`` without values; ``low..high`` is the
+    distribution-free interval of the median at ``interval_level``, ``None`` below six values.
+    """
+
+    cell: Cell
+    response: str
+    values: tuple[float, ...]
+    trials: tuple[int, ...]
+    median: float | None
+    low: float | None
+    high: float | None
+    interval_level: float
+    not_measured: tuple[str, ...] = ()
+
+
+class AttemptFinding(_Finding):
+    """One row of the table of trials and attempts."""
+
+    trial: int
+    attempt: int
+    visit: int
+    cell: Cell
+    outcome: str
+    message: str | None
+    hint: str | None
+    doubts: tuple[str, ...]
+    limited_by: str | None
+    wall_s: float
+    overhead_s: float | None
+
+
+class DifferenceFinding(_Finding):
+    """One fact that differs between two compared systems (the confounder audit)."""
+
+    fact: str
+    values: dict[str, str | None]
+    declared: bool
+
+
+class StopFinding(_Finding):
+    """Why the study ended, or that it has not."""
+
+    reason: Literal["decided", "budget_visits", "budget_time", "interrupted", "failures", "running"]
+    visits_done: int
+    visits_planned: int
+    trials_done: int
+    attempts_failed: int
+    spent_s: float
+
+
+class Findings(_Finding):
+    """All that the report may say. A pure function of (study, plan, records, seed)."""
+
+    schema_version: Literal[1] = 1
+    tool_version: str
+    study: str
+    question: str
+    variant: str | None
+    study_sha256: str
+    seed: int
+    run: str
+    systems: tuple[str, ...]
+    baseline: str
+    conditions: tuple[dict[str, Level], ...]
+    responses: tuple[ResponseFinding, ...]
+    verdicts: tuple[VerdictFinding, ...]
+    cells: tuple[CellFinding, ...]
+    attempts: tuple[AttemptFinding, ...]
+    differences: tuple[DifferenceFinding, ...]
+    stop: StopFinding
+    diagnostics: tuple[str, ...]
+    limits: tuple[str, ...]

@@ -1,0 +1,91 @@
+"""What a plan is: every visit and trial of a run, written out before the first one starts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Level = str | int | float | bool
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Cell(_Frozen):
+    """One combination of levels: the compared system, and a level of every condition.
+
+    ``conditions`` maps dotted factor names to levels, as ``{"load.users": 4}``.
+    """
+
+    system: str
+    conditions: dict[str, Level]
+
+    def conditions_text(self) -> str:
+        """The conditions as people say them: ``4 users``; empty without any."""
+        return conditions_text(self.conditions)
+
+
+def conditions_text(conditions: dict[str, Level]) -> str:
+    """Conditions as people say them: ``4 users, workload.block 4096``."""
+    words = []
+    for name, level in conditions.items():
+        stage, _, rest = name.partition(".")
+        if stage == "load" and rest:
+            noun = rest[:-1] if level == 1 and rest.endswith("s") else rest
+            words.append(f"{level} {noun}")
+        else:
+            words.append(f"{name} {level}")
+    return ", ".join(words)
+
+
+class PlannedTrial(_Frozen):
+    """One cell to be measured once. ``trial`` counts from 1 over the whole plan."""
+
+    trial: int
+    visit: int
+    cell: Cell
+
+
+class PlannedVisit(_Frozen):
+    """One system prepared once and measured under all conditions, in random order.
+
+    A visit carries one coin: which system it is. ``block`` groups visits that together hold
+    every system once (block design); with the big-stick coin each visit is its own block.
+    """
+
+    visit: int
+    block: int
+    system: str
+    trials: tuple[PlannedTrial, ...]
+
+
+class Forecast(_Frozen):
+    """What the plan will take, from declared durations and an allowance for the rest."""
+
+    trial_s: float
+    visit_s: float
+    total_s: float
+    earliest_verdict_s: float
+    disk_bytes: int
+
+
+class Plan(_Frozen):
+    """The whole run, fixed before trial 1.
+
+    ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2)
+    or ``blocks`` (more; each block a random permutation). ``coin`` holds the systems of all
+    ``2 * len(visits)`` visits that the generator drew: those beyond the budget are there so that
+    a budget can be extended honestly, once.
+    """
+
+    schema_version: Literal[1] = 1
+    seed: int
+    study_sha256: str
+    design: Literal["big_stick", "blocks"]
+    systems: tuple[str, ...]
+    conditions: tuple[dict[str, Level], ...]
+    coin: tuple[str, ...]
+    visits: tuple[PlannedVisit, ...]
+    forecast: Forecast

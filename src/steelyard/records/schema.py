@@ -1,0 +1,100 @@
+"""What lies on disk for one attempt at a trial.
+
+Integers in ns and bytes as measured, never rounded; units in every name; a value that was not
+measured is ``None`` with the reason beside it, never 0.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from steelyard.plan.model import Cell
+
+
+class Outcome(StrEnum):
+    """How an attempt ended. Only ``ok`` counts for a verdict; every other word is kept and shown."""
+
+    OK = "ok"
+    SERVICE_NOT_READY = "service_not_ready"
+    SERVICE_DIED = "service_died"
+    ADDRESS_IN_USE = "address_in_use"
+    PERMISSION_DENIED = "permission_denied"
+    DISK_FULL = "disk_full"
+    NOT_FOUND = "not_found"
+    UNREACHABLE = "unreachable"
+    RESOURCE_LIMIT = "resource_limit"
+    TIMED_OUT = "timed_out"
+    REFUSED_BY_GATE = "refused_by_gate"
+    INVALID = "invalid"
+    AGENT_LOST = "agent_lost"
+    UNDO_FAILED = "undo_failed"
+    INTERRUPTED = "interrupted"
+    CONTROLLER_LOST = "controller_lost"
+    SYSTEM = "system"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class AttemptFailure(_Record):
+    """Why an attempt did not end well: in which phase, what happened, what to do."""
+
+    phase: str
+    message: str
+    hint: str | None = None
+
+
+class Measured(_Record):
+    """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why."""
+
+    value: float | None
+    unit: str
+    missing: str | None = None
+
+
+class GateRecord(_Record):
+    """One condition that had to hold for the trial to count."""
+
+    name: str
+    limit: str
+    seen: float | None
+    held: bool | None
+
+
+class Doubt(_Record):
+    """One reason to distrust a trial: a word from a closed list, and the figures."""
+
+    state: Literal["suspect", "invalid"]
+    kind: str
+    message: str
+
+
+class TrialRecord(_Record):
+    """One attempt at one trial, complete or not at all."""
+
+    schema_version: Literal[1] = 1
+    trial: int
+    attempt: int
+    visit: int
+    cell: Cell
+    outcome: Outcome
+    failure: AttemptFailure | None = None
+    started_unix_ns: int
+    finished_unix_ns: int
+    phases_ns: dict[str, int]
+    responses: dict[str, Measured]
+    gates: tuple[GateRecord, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    limited_by: str | None = None
+    facts: dict[str, dict[str, str | None]]
+    files: tuple[str, ...] = ()
+    detail: dict[str, Any] = {}
+
+    def value(self, response: str) -> float | None:
+        """The response as measured, ``None`` when it was not."""
+        measured = self.responses.get(response)
+        return None if measured is None else measured.value
