@@ -15,7 +15,7 @@ from steelyard.plan.model import Cell
 
 
 class Outcome(StrEnum):
-    """How an attempt ended. Only ``ok`` counts for a verdict; every other word is kept and shown."""
+    """How an attempt ended. Only ``ok`` counts for a verdict; every word is kept and shown."""
 
     OK = "ok"
     SERVICE_NOT_READY = "service_not_ready"
