@@ -1,0 +1,276 @@
+"""What a study is, once read: everything resolved, in base units, frozen.
+
+Durations are seconds, sizes bytes, shares ratios. Every default of the study file stands here
+and nowhere else. ``read.py`` builds it from a file; tests may build it by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+Level = str | int | float | bool
+Direction = Literal["higher", "lower", "none"]
+Reset = Literal["service", "process", "container", "snapshot", "boot"]
+Until = Literal["every level", "overall"]
+RESETS: tuple[str, ...] = get_args(Reset)
+UNTILS: tuple[str, ...] = get_args(Until)
+
+MIN_VISITS = 12
+DEFAULT_VISITS = 96
+
+
+class Spec(BaseModel):
+    """Part of a study."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ServiceSpec(Spec):
+    """The server under test. ``settings`` holds every setting of its catalogue file."""
+
+    use: str
+    settings: dict[str, Any] = {}
+
+
+class SystemSpec(Spec):
+    """One system that is compared: where it lives, how that is set up, what serves on it.
+
+    ``settings`` holds those of the platform; ``disks`` what is attached, by name.
+    """
+
+    name: str
+    platform: str
+    settings: dict[str, Any] = {}
+    service: ServiceSpec | None = None
+    disks: dict[str, dict[str, Any]] = {}
+    instances: int = 1
+
+
+class GeneratorSpec(Spec):
+    """Where the load comes from: ``local`` or an address such as ``ssh://loader``."""
+
+    host: str = "local"
+    threads: int = 1
+
+
+class WorkloadSpec(Spec):
+    """What is driven. ``operation`` is the plural noun of one operation: ``messages``.
+
+    A setting that is a factor holds the first of its levels here; ``bind.py`` puts the level of
+    a cell in its place.
+    """
+
+    use: str
+    settings: dict[str, Any] = {}
+    operation: str = "operations"
+
+
+class LoadSpec(Spec):
+    """How operations are started. The levels of users or rate are factors.
+
+    ``closed``: each user waits for its answer and thinks. ``open``: operations start by the
+    clock, ``connections`` wide.
+    """
+
+    mode: Literal["closed", "open"] = "closed"
+    think_time_s: float = 0.0
+    arrival: Literal["constant", "poisson"] = "poisson"
+    connections: int = 64
+
+
+class ResponseSpec(Spec):
+    """One number per trial. ``source`` says what computes it."""
+
+    name: str
+    label: str
+    unit: str
+    direction: Direction
+    primary: bool = False
+    meaning: str = ""
+    source: str = ""
+
+
+class GateSpec(Spec):
+    """A limit that a response must keep, in the response's unit; exactly one side is set."""
+
+    name: str
+    kind: Literal["at_most", "at_least"] = "at_most"
+    at_most: float | None = None
+    at_least: float | None = None
+    unit: str = ""
+    text: str = ""
+
+
+class SampleSpec(Spec):
+    """How often the machines are sampled, and which."""
+
+    every_s: float = 1.0
+    where: tuple[str, ...] = ("system",)
+
+
+class BudgetSpec(Spec):
+    """What the study may cost; without either the plan holds ``DEFAULT_VISITS`` visits."""
+
+    trials_per_cell: int | None = None
+    time_s: float | None = None
+
+
+class TrialsSpec(Spec):
+    """How each trial runs and how sure the answer must be."""
+
+    margin_ratio: float
+    window_s: float = 10.0
+    warm_up_s: float = 2.0
+    drain_s: float = 2.0
+    timeout_s: float = 10.0
+    reset: Reset = "service"
+    settle_s: float | None = None
+    settle_until_idle: bool = False
+    retry: int = 3
+    until: Until = "every level"
+    alpha: float = 0.05
+    budget: BudgetSpec = BudgetSpec()
+    seed: int | None = None
+
+    @property
+    def margin_log(self) -> float:
+        """The margin on the scale of natural logarithms."""
+        return math.log1p(self.margin_ratio)
+
+
+class ProbeSpec(Spec):
+    """A bystander that measures latency while the load runs."""
+
+    use: str
+    every_s: float
+    settings: dict[str, Any] = {}
+
+
+class FindSpec(Spec):
+    """The largest load that keeps all limits."""
+
+    name: str
+    limits: tuple[GateSpec, ...]
+
+
+class ClaimSpec(Spec):
+    """A sentence that the data must support.
+
+    ``subject`` is a system or a level of the compared factor; ``every_level_of`` stands for all
+    but ``excepted``. ``other`` is what it is compared with, ``factor`` the share of it
+    (``0.95 of physical``), ``low`` and ``high`` the range of ``peak_users``.
+    """
+
+    id: str
+    kind: Literal[
+        "at_least",
+        "at_most",
+        "faster_than",
+        "slower_than",
+        "equivalent_to",
+        "no_worse_than",
+        "peak_users",
+    ]
+    subject: str | None = None
+    every_level_of: str | None = None
+    excepted: tuple[str, ...] = ()
+    response: str | None = None
+    at: dict[str, Level] = {}
+    other: str | None = None
+    factor: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class ScreenSpec(Spec):
+    """Two-level screening of factors on one system."""
+
+    system: str
+    factors: dict[str, tuple[Level, ...]]
+    ask: Literal["influence"] = "influence"
+
+
+class PlacedWorkload(Spec):
+    """One workload on one instance; ``*`` is each in turn, ``same`` what instance 1 runs."""
+
+    workload: str
+    settings: dict[str, Any] = {}
+
+
+class ScenarioSpec(Spec):
+    """What runs on which instance, all started together."""
+
+    name: str
+    instances: dict[int, tuple[PlacedWorkload, ...]]
+
+
+class JudgeSpec(Spec):
+    """How records become verdicts."""
+
+    engine: Literal["exact", "normal"] = "exact"
+    consolidation: bool = False
+
+
+class CachesSpec(Spec):
+    """Whether caches are dropped before every window, and where."""
+
+    dropped: bool = False
+    where: tuple[str, ...] = ()
+
+
+class ReportSpec(Spec):
+    """How the report is cut; dotted factor names, and a folder of the author's notes."""
+
+    sections_by: str | None = None
+    means_by: str | None = None
+    notes: str | None = None
+
+
+class Study(Spec):
+    """One study, complete.
+
+    ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
+    said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
+    name, to its levels: the conditions under which the comparison is made. ``sha256`` is that of
+    the bytes as read, followed by the name of the variant.
+    """
+
+    name: str
+    question: str
+    variant: str | None = None
+    sha256: str
+    systems: dict[str, SystemSpec]
+    compare: str = "system"
+    compared: tuple[Level, ...] = ()
+    baseline: str
+    factors: dict[str, tuple[Level, ...]] = {}
+    workloads: dict[str, WorkloadSpec]
+    load: LoadSpec | None = None
+    generator: GeneratorSpec = GeneratorSpec()
+    responses: dict[str, ResponseSpec]
+    gates: dict[str, GateSpec] = {}
+    sample: SampleSpec = SampleSpec()
+    trials: TrialsSpec
+    probe: ProbeSpec | None = None
+    find: dict[str, FindSpec] = {}
+    claims: tuple[ClaimSpec, ...] = ()
+    variants: tuple[str, ...] = ()
+    scenarios: dict[str, ScenarioSpec] = {}
+    screen: ScreenSpec | None = None
+    judge: JudgeSpec = JudgeSpec()
+    clock: Literal["controller", "system"] = "controller"
+    caches: CachesSpec = CachesSpec()
+    report: ReportSpec = ReportSpec()
+
+    @property
+    def workload(self) -> WorkloadSpec:
+        """The workload of a study that has one; the first of several."""
+        return next(iter(self.workloads.values()))
+
+    @property
+    def primary(self) -> ResponseSpec:
+        """The response that decides."""
+        return next(response for response in self.responses.values() if response.primary)
