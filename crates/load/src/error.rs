@@ -1,0 +1,74 @@
+//! Why a run could not happen at all. Whatever goes wrong once it runs is counted, not returned.
+
+use std::net::SocketAddr;
+
+use rustix::io::Errno;
+use steelyard_wire::agent::FailureKind;
+
+/// A run that could not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The job contradicts itself or asks for what is not there.
+    #[error("{message}")]
+    BadJob {
+        /// What is wrong with it.
+        message: String,
+        /// What to write instead.
+        hint: Option<String>,
+    },
+    /// The host of the target has no address.
+    #[error("{host} does not resolve: {reason}")]
+    Unresolved {
+        /// As written in the target.
+        host: String,
+        /// As the resolver put it.
+        reason: String,
+    },
+    /// Not one connection could be made.
+    #[error("no connection to {address}: {message}")]
+    NoConnection {
+        /// As resolved.
+        address: SocketAddr,
+        /// Decides what can be done about it.
+        kind: FailureKind,
+        /// For people.
+        message: String,
+    },
+    /// Ended on request before the window began.
+    #[error("cancelled before the measuring window began")]
+    Cancelled,
+    /// The system refused what a worker needs (a thread, an epoll instance).
+    #[error("cannot start a worker: {0}")]
+    Worker(Errno),
+}
+
+impl LoadError {
+    /// The kind that an agent puts into its reply.
+    pub fn kind(&self) -> FailureKind {
+        match self {
+            Self::BadJob { .. } => FailureKind::BadRequest,
+            Self::Unresolved { .. } => FailureKind::Unreachable,
+            Self::NoConnection { kind, .. } => *kind,
+            Self::Cancelled => FailureKind::Cancelled,
+            Self::Worker(_) => FailureKind::ResourceLimit,
+        }
+    }
+
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::BadJob { hint, .. } => hint.as_deref(),
+            Self::Unresolved { .. } => Some("check the host name, or use an address"),
+            Self::NoConnection { .. } => Some("is the server running and listening there?"),
+            Self::Cancelled => None,
+            Self::Worker(_) => Some("ask for fewer threads or raise the limits"),
+        }
+    }
+
+    pub(crate) fn bad_job(message: impl Into<String>, hint: impl Into<Option<&'static str>>) -> Self {
+        Self::BadJob {
+            message: message.into(),
+            hint: hint.into().map(str::to_owned),
+        }
+    }
+}
