@@ -1,0 +1,82 @@
+//! Why a sink could not start or go on; each says what to do.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+/// Why a sink could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// Another program listens there.
+    #[error("{0} is in use: stop the program that listens there, or choose another port (0: any)")]
+    AddressInUse(SocketAddr),
+    /// The address is not one of this machine.
+    #[error(
+        "{0} is no address of this machine: choose one of those `ip address` lists, or 0.0.0.0"
+    )]
+    AddressNotAvailable(SocketAddr),
+    /// Rights are missing.
+    #[error("no permission to {action}: run as a user who may, or choose another port or folder")]
+    PermissionDenied {
+        /// What was tried.
+        action: String,
+    },
+    /// The store's folder is not there.
+    #[error("{0} is not a folder: create it before the sink starts")]
+    NotFound(PathBuf),
+    /// A fault or a delay names a verb the protocol does not have.
+    #[error("{verb:?} is no verb of this sink: one of {known}, or * for all but CONNECT")]
+    UnknownVerb {
+        /// As asked for.
+        verb: String,
+        /// Verbs of the protocol.
+        known: String,
+    },
+    /// An option is out of its range.
+    #[error("{option}: {problem}")]
+    BadOption {
+        /// Its name.
+        option: &'static str,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+    /// Out of file descriptors, memory or threads.
+    #[error("out of {resource}: raise the limit (ulimit -n, ulimit -u, memory) or ask for less")]
+    ResourceLimit {
+        /// What ran out.
+        resource: &'static str,
+    },
+    /// Anything else the system refused.
+    #[error("the system refused to {action}: {errno}")]
+    System {
+        /// What was tried.
+        action: String,
+        /// Its answer.
+        errno: Errno,
+    },
+}
+
+impl SinkError {
+    /// The variant for what the system said while doing `action`.
+    pub(crate) fn from_errno(action: impl Into<String>, errno: Errno) -> Self {
+        let action = action.into();
+        match errno {
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => Self::PermissionDenied { action },
+            Errno::MFILE | Errno::NFILE => Self::ResourceLimit {
+                resource: "file descriptors",
+            },
+            Errno::NOMEM | Errno::NOBUFS => Self::ResourceLimit { resource: "memory" },
+            errno => Self::System { action, errno },
+        }
+    }
+
+    /// The variant for a refused listener.
+    pub(crate) fn from_listen(address: SocketAddr, errno: Errno) -> Self {
+        match errno {
+            Errno::ADDRINUSE => Self::AddressInUse(address),
+            Errno::ADDRNOTAVAIL => Self::AddressNotAvailable(address),
+            errno => Self::from_errno(format!("listen on {address}"), errno),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What a sink is told: protocol, address, replies, store, delays and faults.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::delay::Delay;
+use crate::fault::Fault;
+
+/// Everything one sink is told. Build it with [`SinkOptions::new`] and change what differs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SinkOptions {
+    /// What is spoken.
+    pub protocol: Protocol,
+    /// Where to listen; port 0 lets the system choose.
+    pub listen: SocketAddr,
+    /// Event loops, one thread each; at least 1.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Connections that may wait to be accepted; the kernel's `somaxconn` may lower it.
+    #[serde(default = "default_backlog")]
+    pub backlog: u32,
+    /// Pauses before replies; the last that fits a verb counts, a named verb before `*`.
+    #[serde(default)]
+    pub delays: Vec<Delay>,
+    /// Faults to inject, asked in this order; the first that strikes counts.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
+    /// Decides which commands the faults strike.
+    #[serde(default)]
+    pub seed: u64,
+    /// Read by [`Protocol::Http`] only.
+    #[serde(default)]
+    pub http: HttpOptions,
+    /// Read by [`Protocol::Smtp`] only.
+    #[serde(default)]
+    pub smtp: SmtpOptions,
+}
+
+impl SinkOptions {
+    /// One thread, no delay, no fault, nothing stored.
+    pub fn new(protocol: Protocol, listen: SocketAddr) -> Self {
+        Self {
+            protocol,
+            listen,
+            threads: one(),
+            backlog: default_backlog(),
+            delays: Vec::new(),
+            faults: Vec::new(),
+            seed: 0,
+            http: HttpOptions::default(),
+            smtp: SmtpOptions::default(),
+        }
+    }
+}
+
+/// What a sink speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// HTTP/1.1 and HTTP/1.0.
+    Http,
+    /// SMTP (ESMTP).
+    Smtp,
+}
+
+/// What the HTTP sink answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HttpOptions {
+    /// Status of every good reply, 200 to 599.
+    pub status: u16,
+    /// Length of the body of every good reply; ignored for 204 and 304, which have none.
+    pub body_bytes: u64,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            status: 200,
+            body_bytes: 128,
+        }
+    }
+}
+
+/// What the SMTP sink answers and keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SmtpOptions {
+    /// Name in the banner, in `Received` and in file names; `None` for the machine's own.
+    pub hostname: Option<String>,
+    /// Largest message taken, announced as `SIZE`.
+    pub max_message_bytes: u64,
+    /// Most recipients of one message; at least 100 by RFC 5321.
+    pub max_recipients: u32,
+    /// Offer `PIPELINING`. Grouped commands are answered in order either way.
+    pub pipelining: bool,
+    /// Where messages go.
+    pub store: Store,
+}
+
+impl Default for SmtpOptions {
+    fn default() -> Self {
+        Self {
+            hostname: None,
+            max_message_bytes: 64 << 20,
+            max_recipients: 100,
+            pipelining: true,
+            store: Store::None,
+        }
+    }
+}
+
+/// Where messages go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Store {
+    /// Read, counted, dropped.
+    None,
+    /// One file for each recipient in `FOLDER/LOCALPART/new/`.
+    Maildir {
+        /// Must exist and be writable.
+        folder: PathBuf,
+        /// When a message counts as safe.
+        #[serde(default)]
+        sync: Sync,
+        /// Messages that can be written at the same time.
+        #[serde(default = "default_store_threads")]
+        threads: u32,
+    },
+}
+
+/// When a stored message counts as safe.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Sync {
+    /// When the kernel has it; a power cut may lose it.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// When file and folder are fsynced, before the reply.
+    #[serde(rename = "each message")]
+    EachMessage,
+}
+
+/// Default of [`Store::Maildir`]'s `threads`.
+pub const DEFAULT_STORE_THREADS: u32 = 16;
+
+fn default_store_threads() -> u32 {
+    DEFAULT_STORE_THREADS
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn default_backlog() -> u32 {
+    4096
+}
