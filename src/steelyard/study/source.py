@@ -1,0 +1,199 @@
+"""The bytes of a study file as plain values, with the line and column of every one of them.
+
+Scalars are read as YAML 1.2 reads them: ``off``, ``on``, ``yes`` and ``no`` are words, only
+``true`` and ``false`` are booleans, and every key is a word.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from steelyard.errors import Complaint, StudyError
+
+Where = tuple[str | int, ...]
+Place = tuple[int, int]
+
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})", re.ASCII)
+_FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
+_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_MOST_VALUES = 100_000
+_MOST_BYTES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Source:
+    """A study file as read: ``tree`` of plain values, and where each value and key stands."""
+
+    path: Path
+    raw: bytes
+    tree: dict[str, Any]
+    values: dict[Where, Place] = field(repr=False)
+    keys: dict[Where, Place] = field(repr=False)
+
+    def sha256(self, variant: str | None) -> str:
+        """Hash of the bytes as read, followed by the name of the variant."""
+        return hashlib.sha256(self.raw + (variant or "").encode()).hexdigest()
+
+
+def study_path(path: Path) -> Path:
+    """The study file itself: ``path``, or ``study.yaml`` in it when it is a folder."""
+    return path / "study.yaml" if path.is_dir() else path
+
+
+def read_source(path: Path) -> Source:
+    """Reads a study file, or the ``study.yaml`` of a folder. Raises ``StudyError``."""
+    file = study_path(path)
+    try:
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        inside = "; a folder must hold a file `study.yaml`" if path.is_dir() else ""
+        hint = f"check the path{inside}, or write a first study with `steelyard init`"
+        raise _stop(file, "there is no such file", hint) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise _stop(file, f"cannot be read: {reason}", "check its permissions") from None
+    return parse_source(raw, file)
+
+
+def parse_source(raw: bytes, path: Path) -> Source:
+    """The same from bytes; ``path`` is only named in complaints."""
+    node = _compose(_decode(raw, path), path)
+    reader = _Reader(path)
+    tree = reader.read(node, (), ())
+    if reader.complaints:
+        raise StudyError(reader.complaints)
+    if not isinstance(tree, dict):
+        hint = "write keys and values: `study: my-first`, `question: ...`, `systems: ...`"
+        raise _stop(path, "a study is a mapping of keys to values", hint, _place(node))
+    return Source(path, raw, tree, reader.values, reader.keys)
+
+
+def _stop(path: Path, message: str, hint: str, place: Place = (1, 1)) -> StudyError:
+    return StudyError([Complaint(path, place[0], place[1], message, hint)])
+
+
+def _decode(raw: bytes, path: Path) -> str:
+    if len(raw) > _MOST_BYTES:
+        raise _stop(path, "too large for a study file", "is this the right file?")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start].decode("utf-8-sig")
+        line = before.count("\n") + 1
+        column = len(before) - (before.rfind("\n") + 1) + 1
+        message = f"byte 0x{raw[error.start]:02x} is not UTF-8"
+        raise _stop(path, message, "save the file as UTF-8", (line, column)) from None
+    if not text.strip():
+        raise _stop(path, "the file is empty", "`steelyard init` writes a commented study")
+    return text
+
+
+def _compose(text: str, path: Path) -> Node:
+    try:
+        node: Node | None = YAML(typ="rt", pure=True).compose(text)
+    except MarkedYAMLError as error:
+        raise _syntax_error(error, path) from None
+    except RecursionError:
+        raise _stop(path, "nested too deeply", "a study needs only a few levels") from None
+    except YAMLError as error:
+        line, column = _character_place(text)
+        message = f"not readable as YAML: {str(error).strip().splitlines()[0]}"
+        raise _stop(path, message, "remove control characters", (line, column)) from None
+    if node is None:
+        raise _stop(
+            path, "the file holds only comments", "`steelyard init` writes a commented study"
+        )
+    return node
+
+
+def _character_place(text: str) -> Place:
+    match = re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)
+    before = text[: match.start()] if match else ""
+    return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+
+
+_SYNTAX_HINTS = [
+    (r"character '\\t'", "indent with spaces; tabs cannot indent YAML"),
+    ("mapping values are not allowed", "put quotes around a text that holds a colon"),
+    ("expected ',' or", "a bracket is not closed, or a comma is missing"),
+    ("unexpected end of stream", "a quotation mark is not closed"),
+    ("expected the node content", "a bracket is not closed"),
+    ("undefined alias", "put quotes around a text that begins with `*`"),
+    ("cannot start any token", "put quotes around a text that begins with this character"),
+    ("expected <block end>", "check the indentation: keys of one mapping begin in one column"),
+    ("could not find expected ':'", "a key needs a colon and a space behind it"),
+    ("another document", "a study file holds one document; remove `---`"),
+]
+
+
+def _syntax_error(error: MarkedYAMLError, path: Path) -> StudyError:
+    mark = error.problem_mark or error.context_mark
+    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    problem = str(error.problem or error.context or "syntax error")
+    context = f" {error.context}" if error.context and error.problem else ""
+    hints = (hint for part, hint in _SYNTAX_HINTS if part in problem)
+    hint = next(hints, "check brackets, quotes and indentation near this place")
+    return _stop(path, f"not valid YAML: {problem}{context}", hint, place)
+
+
+def _place(node: Node) -> Place:
+    return node.start_mark.line + 1, node.start_mark.column + 1
+
+
+class _Reader:
+    """Walks the nodes; notes places and complains of what a study cannot hold."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.values: dict[Where, Place] = {}
+        self.keys: dict[Where, Place] = {}
+        self.complaints: list[Complaint] = []
+
+    def read(self, node: Node, where: Where, above: tuple[int, ...]) -> Any:
+        if id(node) in above or len(self.values) > _MOST_VALUES:
+            raise _stop(self.path, "an alias repeats without end", "write it out", _place(node))
+        self.values[where] = _place(node)
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        inside = (*above, id(node))
+        if isinstance(node, SequenceNode):
+            return [self.read(item, (*where, i), inside) for i, item in enumerate(node.value)]
+        return self._mapping(node, where, inside) if isinstance(node, MappingNode) else None
+
+    def _mapping(self, node: MappingNode, where: Where, inside: tuple[int, ...]) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        for key, value in node.value:
+            if not isinstance(key, ScalarNode):
+                self._complain(key, "a key must be a word", "write `name: value`")
+            elif str(key.value) in mapping:
+                first = self.keys[(*where, str(key.value))]
+                hint = f"it stands first in line {first[0]}; keep one of them"
+                self._complain(key, f"key `{key.value}` is given twice", hint)
+            elif key.value == "<<":
+                hint = "write the keys out, or use `defaults:` for what all systems share"
+                self._complain(key, "`<<` is not read in a study file", hint)
+            else:
+                self.keys[(*where, str(key.value))] = _place(key)
+                mapping[str(key.value)] = self.read(value, (*where, str(key.value)), inside)
+        return mapping
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        text = str(node.value)
+        if node.style in ("'", '"', "|", ">"):
+            return text
+        if text.lower() in _WORDS and text in (text.lower(), text.title(), text.upper()):
+            return _WORDS[text.lower()]
+        if _INT.fullmatch(text):
+            return int(text)
+        return float(text) if _FLOAT.fullmatch(text) else text
+
+    def _complain(self, node: Node, message: str, hint: str) -> None:
+        self.complaints.append(Complaint(self.path, *_place(node), message, hint))
