@@ -5,3 +5,5 @@
 pub mod clock;
 pub mod poller;
 pub mod socket;
+pub mod stream;
+pub mod usage;
