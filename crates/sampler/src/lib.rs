@@ -1,1 +1,20 @@
+//! What a machine does and is: counters from `/proc` and `/sys` over time, and its facts.
+//!
+//! Each reader takes a root folder in the place of `/`, so that tests can build a machine.
+//! A counter or fact that the kernel does not offer is `None` with a reason, never 0.
 
+mod disk;
+mod machine;
+mod network;
+mod parse;
+mod place;
+mod process;
+mod reader;
+mod sampler;
+mod sensor;
+mod source;
+mod table;
+
+pub use place::path_facts;
+pub use process::start_ticks;
+pub use sampler::{INTERVAL_MS, Sampler, SamplerError};

@@ -186,6 +186,9 @@ pub struct ProcessState {
     pub max_rss_bytes: Option<u64>,
     /// Last 4 KiB it wrote on stderr.
     pub stderr_tail: String,
+    /// Last 16 KiB it wrote on stdout after the line that said it was ready.
+    #[serde(default)]
+    pub stdout_tail: String,
 }
 
 /// Why a request was not done.

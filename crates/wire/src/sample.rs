@@ -21,13 +21,18 @@ pub struct SampleJob {
 
 /// Counters as read, one row per sample. Deltas and rates are the reader's business.
 ///
-/// Column names: `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`,
-/// `process.NAME.{cpu_ns,rss_bytes,threads,read_bytes,write_bytes}`,
-/// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,io_ns,flushes,flush_ns}`,
+/// Column names:
+/// `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`, `cpu.frequency_hz`,
+/// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,major_faults,read_bytes,write_bytes}`,
+/// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,in_flight,io_ns,queue_ns}`,
+/// `disk.NAME.{discards,discard_bytes,discard_ns,flushes,flush_ns}`,
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
 /// `memory.{total,free,available,buffers,cached,dirty,writeback,swap_free}_bytes`,
+/// `memory.{major_faults,swap_in_pages,swap_out_pages}`,
 /// `psi.{cpu,memory,io}.{some,full}_ns`, `tcp.{retransmits,listen_overflows,listen_drops}`,
-/// `switches.context`, `load.running`, `sampler.cpu_ns`.
+/// `switches.context`, `load.{running,blocked,average_1m_milli}`,
+/// `temperature.SENSOR.millicelsius`, `power.ZONE.energy_uj`, `sampler.cpu_ns`.
+/// Sources and meanings: `docs/reference/samples.md`.
 /// A counter that the kernel does not offer is `null` in every row, never 0.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Samples {
