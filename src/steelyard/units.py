@@ -80,7 +80,8 @@ def _factor(written: object, kind: Kind, number: str, unit: str | None) -> Decim
     units = _UNITS[kind]
     if unit is None:
         if units and Decimal(number) != 0:
-            example = f"{number} {'%' if kind == 'share' else next(iter(units))}"
+            plain = next((name for name, size in units.items() if size == 1), "%")
+            example = f"{number} {plain}"
             raise UnitError(
                 f"{_shown(written)} lacks its unit: {_NOUNS[kind]} is wanted",
                 f"write it like `{_EXAMPLES[kind]}`; known units: {', '.join(units)} "

@@ -89,13 +89,17 @@ class Service(_Entry):
 
 
 class Response(_Entry):
-    """A number per trial. A name with ``{p}`` stands for one per statistic."""
+    """A number per trial. A name with ``{p}`` stands for one per statistic.
+
+    What may be zero has no logarithm and therefore cannot decide a study.
+    """
 
     label: str
     unit: str
     direction: Direction
     meaning: str
     source: Literal["load", "samples", "probe", "command"]
+    may_be_zero: bool = False
     runs: bool = True
 
 
@@ -128,6 +132,18 @@ def platform(name: str) -> Platform:
 def service(name: str) -> Service:
     """The service of this name, which must be one of ``names``."""
     return Service.model_validate(_load("services", f"{name}.yaml"))
+
+
+@cache
+def disk_settings() -> dict[str, Setting]:
+    """Settings of an attached disk."""
+    return {name: Setting.model_validate(f) for name, f in _load("disks.yaml").items()}
+
+
+@cache
+def machine_settings() -> dict[str, str]:
+    """Reversible settings of a machine that a factor ``settings.NAME`` may vary: their meaning."""
+    return dict(_load("settings.yaml"))
 
 
 @cache

@@ -30,17 +30,21 @@ _MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Source:
-    """A study file as read: ``tree`` of plain values, and where each value and key stands."""
+    """A study file as read: ``tree`` of plain values, and where each value and key stands.
+
+    With a ``variant`` its changes are already in the tree, at their own places in the file.
+    """
 
     path: Path
     raw: bytes
     tree: dict[str, Any]
     values: dict[Where, Place] = field(repr=False)
     keys: dict[Where, Place] = field(repr=False)
+    variant: str | None = None
 
-    def sha256(self, variant: str | None) -> str:
+    def sha256(self) -> str:
         """Hash of the bytes as read, followed by the name of the variant."""
-        return hashlib.sha256(self.raw + (variant or "").encode()).hexdigest()
+        return hashlib.sha256(self.raw + (self.variant or "").encode()).hexdigest()
 
 
 def study_path(path: Path) -> Path:
@@ -121,7 +125,7 @@ def _character_place(text: str) -> Place:
 
 
 _SYNTAX_HINTS = [
-    (r"character '\\t'", "indent with spaces; tabs cannot indent YAML"),
+    ("character '\\t'", "indent with spaces; tabs cannot indent YAML"),
     ("mapping values are not allowed", "put quotes around a text that holds a colon"),
     ("expected ',' or", "a bracket is not closed, or a comma is missing"),
     ("unexpected end of stream", "a quotation mark is not closed"),

@@ -1,0 +1,180 @@
+"""Mistakes as an author reads them: where, what is wrong, what to do.
+
+Collects complaints by the place in the tree and turns what pydantic found into plain words.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from steelyard.errors import Complaint
+from steelyard.study.source import Place, Source, Where
+from steelyard.study.written import shown
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant."""
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    return names[near[0]] if near else None
+
+
+def choice_hint(word: str, known: Iterable[str], noun: str) -> str:
+    """``did you mean `x`? noun: x, y, z``."""
+    options = list(known)
+    near = nearest(word, options)
+    listed = f"{noun}: {', '.join(options)}" if options else f"there are no {noun}"
+    return f"did you mean `{near}`? {listed}" if near else listed
+
+
+def dotted(where: Where) -> str:
+    """A place in the tree as people write it: ``systems.fast.service``."""
+    return ".".join(str(part) for part in where)
+
+
+class Complaints:
+    """Every mistake found so far, each with its place."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.found: set[Complaint] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    def add(self, where: Where, message: str, hint: str, *, at_key: bool = False) -> None:
+        """Notes a mistake at a value, or at its key; the nearest part above when neither is."""
+        line, column = self._place(where, at_key=at_key)
+        self.found.add(Complaint(self.source.path, line, column, message, hint))
+
+    def unknown_key(self, where: Where, known: Iterable[str], noun: str = "known keys") -> None:
+        """Notes a key that is not known here."""
+        key, inside = str(where[-1]), dotted(where[:-1])
+        place = f" in `{inside}`" if inside else ""
+        hint = choice_hint(key, known, noun)
+        self.add(where, f"unknown key `{key}`{place}", hint, at_key=True)
+
+    def ordered(self) -> list[Complaint]:
+        """All complaints, in the order of the file."""
+        return sorted(self.found)
+
+    def _place(self, where: Where, *, at_key: bool) -> Place:
+        source = self.source
+        if at_key and where in source.keys:
+            return source.keys[where]
+        if where in source.values and not at_key:
+            return source.values[where]
+        while where:
+            where = where[:-1]
+            if where in source.keys:
+                return source.keys[where]
+            if where in source.values:
+                return source.values[where]
+        return (1, 1)
+
+
+def add_validation(complaints: Complaints, error: ValidationError, root: type[BaseModel]) -> None:
+    """Adds all that pydantic found in the tree."""
+    for detail in error.errors(include_url=False):
+        _add_one(complaints, detail, root)
+
+
+def _add_one(complaints: Complaints, detail: ErrorDetails, root: type[BaseModel]) -> None:
+    where: Where = tuple(detail["loc"])
+    kind = detail["type"]
+    if where and where[-1] == "[key]":
+        name = str(where[-2])
+        hint = "use letters, digits and `-`, `_`, `.`; begin with a letter or digit"
+        complaints.add(where[:-1], f"`{name}` cannot be a name", hint, at_key=True)
+    elif kind == "extra_forbidden":
+        complaints.unknown_key(where, keys_at(root, where[:-1]))
+    elif kind == "missing":
+        inside = f" in `{dotted(where[:-1])}`" if where[:-1] else ""
+        meaning = description_at(root, where)
+        message = f"`{where[-1]}` is missing{inside}"
+        complaints.add(where, message, f"add `{where[-1]}: ...`: {meaning}")
+    else:
+        message, hint = _words(detail, where, root)
+        complaints.add(where, message, hint)
+
+
+_WANTED = {
+    "string_type": "a text",
+    "bool_type": "`true` or `false`",
+    "bool_parsing": "`true` or `false`",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "dict_type": "a mapping of keys to values",
+    "list_type": "a list",
+}
+
+
+def _words(detail: ErrorDetails, where: Where, root: type[BaseModel]) -> tuple[str, str]:
+    kind, value = detail["type"], detail["input"]
+    context = detail.get("ctx") or {}
+    name = dotted(where)
+    if kind == "mistake":
+        return f"`{name}`: {context['message']}", str(context["hint"])
+    if kind in _WANTED:
+        hint = f"`{where[-1]}` is: {description_at(root, where)}"
+        return f"`{name}` must be {_WANTED[kind]}, not {shown(value)}", hint
+    if kind == "literal_error":
+        choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")
+        message = f"`{name}` cannot be {shown(value)}"
+        return message, choice_hint(str(value), choices, "choices")
+    if kind in ("too_short", "string_too_short"):
+        return f"`{name}` is empty", f"`{where[-1]}` is: {description_at(root, where)}"
+    if kind == "string_pattern_mismatch":
+        hint = "use letters, digits and `-`, `_`, `.`; begin with a letter or digit"
+        return f"`{name}`: {shown(value)} cannot be a name", hint
+    return f"`{name}`: {detail['msg'].lower()}", f"`{where[-1]}` is: {description_at(root, where)}"
+
+
+def _inner(annotation: Any) -> Any:
+    """The type that matters: without Annotated, Optional, and the container around it."""
+    origin = typing.get_origin(annotation)
+    if origin is typing.Annotated:
+        return _inner(typing.get_args(annotation)[0])
+    if origin in (typing.Union, types.UnionType):
+        return _inner(next(a for a in typing.get_args(annotation) if a is not type(None)))
+    return annotation
+
+
+def _step(annotation: Any, key: str | int) -> Any:
+    inner = _inner(annotation)
+    if isinstance(inner, type) and issubclass(inner, BaseModel):
+        fields = {f.alias or name: f.annotation for name, f in inner.model_fields.items()}
+        return fields.get(str(key))
+    arguments = typing.get_args(inner)
+    return arguments[-1] if arguments else None
+
+
+def keys_at(root: type[BaseModel], where: Where) -> list[str]:
+    """Keys that the grammar declares for the mapping at this place."""
+    annotation: Any = root
+    for key in where:
+        annotation = _step(annotation, key)
+    inner = _inner(annotation)
+    if isinstance(inner, type) and issubclass(inner, BaseModel):
+        return [f.alias or name for name, f in inner.model_fields.items()]
+    return []
+
+
+def description_at(root: type[BaseModel], where: Where) -> str:
+    """What the grammar says of the nearest declared key at or above this place."""
+    annotation: Any = root
+    text = "see docs/reference/study-file.md"
+    for key in where:
+        inner = _inner(annotation)
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            found = {f.alias or n: f.description for n, f in inner.model_fields.items()}
+            text = found.get(str(key)) or text
+        annotation = _step(annotation, key)
+    return text[:1].lower() + text[1:].rstrip(".")

@@ -1,0 +1,290 @@
+"""The study file as written: every key, and what it takes.
+
+This is the border. Its classes feed the JSON schema that editors read, and ``resolve`` turns
+them into a ``Study``. Defaults are not here but in ``model.py``: a key that was not written is
+``None``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, WithJsonSchema
+
+from steelyard.study.model import Reset, Until
+from steelyard.study.written import (
+    Count,
+    Duration,
+    Emptiable,
+    Levels,
+    LimitWritten,
+    OpenPart,
+    Part,
+    SettleWritten,
+    Share,
+    TrialsPerCell,
+    Word,
+    Words,
+)
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
+Name = Annotated[str, Field(pattern=NAME, max_length=80)]
+
+
+class ServicePart(OpenPart):
+    """The server under test; its other keys are the settings of the service."""
+
+    use: str
+    """Which server: the name of a service."""
+
+
+class SystemPart(OpenPart):
+    """One system; its other keys are the settings of the platform."""
+
+    platform: str
+    """The kind of place the system lives in."""
+    service: ServicePart | None = None
+    """The server under test on this system."""
+    disks: dict[Name, dict[str, Any]] | None = None
+    """Disks that are attached, by name."""
+    instances: Count | None = None
+    """How many of it run at once."""
+
+
+class WorkloadPart(OpenPart):
+    """What is driven; its other keys are the settings of the workload. A list makes a factor."""
+
+    use: str | None = None
+    """Which workload; `command` is enough for a command."""
+
+
+class ProbePart(OpenPart):
+    """A bystander that measures latency while the load runs."""
+
+    use: str
+    """Which workload the probe runs."""
+    every: Duration
+    """Pause between two probes."""
+
+
+class LoadPart(Part):
+    """How hard: so many users, or so many operations a second."""
+
+    users: Levels | None = None
+    """Users at once; each waits for its answer, thinks, and goes on (closed)."""
+    rate: Levels | None = None
+    """Operations started per second by the clock, answered or not (open)."""
+    think: Duration | None = None
+    """Pause of a user between an answer and its next operation."""
+    arrival: Literal["constant", "poisson"] | None = None
+    """Gaps between operations in open mode: equal, or exponential."""
+    connections: Count | None = None
+    """Connections that share the operations in open mode."""
+
+
+class GeneratorPart(Part):
+    """Where the load comes from."""
+
+    host: str | None = None
+    """`local`, or an address such as `ssh://loader`."""
+    threads: Count | None = None
+    """Threads of the generator."""
+
+
+class ResponsePart(Part):
+    """A number that every trial gives."""
+
+    primary: bool = False
+    """This response decides; exactly one does."""
+
+
+class SamplePart(Part):
+    """How the machines are sampled."""
+
+    every: Duration | None = None
+    """Time between two samples."""
+    where: Words | None = None
+    """Which machines: system, host, generator."""
+
+
+class BudgetPart(Part):
+    """What the study may cost at most."""
+
+    trials: TrialsPerCell | None = None
+    """Trials of each cell."""
+    time: Duration | None = None
+    """Time from the first trial on."""
+
+
+class TrialsPart(Part):
+    """How each trial runs and how sure the answer must be."""
+
+    margin: Share
+    """The smallest difference that matters."""
+    window: Duration | None = None
+    """Length of the measuring window."""
+    warm_up: Duration | None = None
+    """Load before the window that counts for nothing."""
+    drain: Duration | None = None
+    """How long operations in flight at the end may still be answered."""
+    timeout: Duration | None = None
+    """Deadline of one operation."""
+    reset: Reset | None = None
+    """What is made anew before every trial."""
+    settle: SettleWritten | None = None
+    """Pause before a trial."""
+    retry: Count | None = None
+    """How often a failed trial is tried again."""
+    until: Until | None = None
+    """When the study may stop early: at a verdict for every level, or for all levels together."""
+    alpha: Share | None = None
+    """Largest probability of a false verdict."""
+    budget: BudgetPart | None = None
+    """What the study may cost at most."""
+    seed: Count | None = None
+    """Fixes every random choice; drawn when it is not given."""
+
+
+class ClaimPart(Part):
+    """A sentence that the data must support."""
+
+    id: Name
+    """Name of the claim."""
+    system: Word | None = None
+    """The system it speaks of."""
+    every_level_of: str | None = None
+    """Or every level of this factor."""
+    except_: Words | None = Field(default=None, alias="except")
+    """Levels that `every_level_of` leaves out."""
+    response: str | None = None
+    """The response it speaks of."""
+    at: dict[str, Word] | None = None
+    """The conditions it speaks of, as `{users: 50}`."""
+    at_least: Word | None = None
+    """`0.95 of NAME`: not below this share of another system."""
+    at_most: Word | None = None
+    """`1.05 of NAME`: not above this share of another system."""
+    faster_than: Word | None = None
+    """Better than this system, by more than the margin would hide."""
+    slower_than: Word | None = None
+    """Worse than this system."""
+    equivalent_to: Word | None = None
+    """Within the margin of this system."""
+    no_worse_than: Word | None = None
+    """Not worse than this system by the margin."""
+    peak_users: str | None = None
+    """Where throughput peaks: a range such as `30..70`."""
+
+
+class ScreenPart(Part):
+    """Two-level screening: which factors matter, on one system."""
+
+    system: Word
+    """The system that is screened."""
+    factors: dict[str, Levels]
+    """Dotted names, two levels each."""
+    ask: Literal["influence"] | None = None
+    """What is asked of them."""
+
+
+class JudgePart(Part):
+    """How records become verdicts."""
+
+    engine: Literal["exact", "normal"] | None = None
+    """`exact` holds for any noise; `normal` is faster and assumes a distribution."""
+    consolidation: bool | None = None
+    """Also: sum, minimum, slowdown and fairness of instances against one alone."""
+
+
+class ReportPart(Part):
+    """How the report is cut."""
+
+    sections_by: str | None = None
+    """One section per level of this factor."""
+    means_by: str | None = None
+    """Means over the levels of this factor."""
+    notes: str | None = None
+    """Folder of the author's notes, one file per section."""
+
+
+class VariantPart(Part):
+    """Parts of the study that a variant replaces; `null` takes a part out."""
+
+    systems: Any = None
+    """A list of the systems that stay, or a mapping of changes."""
+    defaults: dict[str, Any] | None = None
+    factors: dict[str, Any] | None = None
+    workload: dict[str, Any] | None = None
+    workloads: Any = None
+    load: dict[str, Any] | None = None
+    generator: dict[str, Any] | None = None
+    probe: dict[str, Any] | None = None
+    find: dict[str, Any] | None = None
+    responses: dict[str, Any] | None = None
+    sample: dict[str, Any] | None = None
+    gates: dict[str, Any] | None = None
+    scenarios: Any = None
+    screen: dict[str, Any] | None = None
+    trials: dict[str, Any] | None = None
+    baseline: Word | None = None
+
+
+class StudyFile(Part):
+    """A study: question, systems, workload, load, responses, and how sure."""
+
+    study: Name
+    """Name of the study; results are kept under it."""
+    question: str
+    """What the study shall answer, in one sentence."""
+    defaults: dict[str, Any] | None = None
+    """Keys that every system has unless it says otherwise."""
+    systems: Annotated[dict[Name, SystemPart], Field(min_length=1)]
+    """What is compared, by name."""
+    compare: str | None = None
+    """The factor that is judged; `system` unless said otherwise."""
+    baseline: Word | None = None
+    """The system (or level of `compare`) that the others are judged against."""
+    factors: dict[str, Levels] | None = None
+    """Further conditions: dotted names and their levels."""
+    workload: WorkloadPart | None = None
+    """What is driven."""
+    workloads: dict[Name, WorkloadPart] | None = None
+    """Several workloads, by name; each is a study of its own."""
+    probe: ProbePart | None = None
+    """A bystander that measures latency while the load runs."""
+    load: LoadPart | None = None
+    """How hard."""
+    find: dict[Name, dict[str, LimitWritten]] | None = None
+    """The largest load that keeps these limits."""
+    generator: GeneratorPart | None = None
+    """Where the load comes from."""
+    responses: dict[str, Annotated[ResponsePart, Emptiable]] | None = None
+    """What is measured in every trial."""
+    sample: SamplePart | None = None
+    """How the machines are sampled."""
+    gates: dict[str, LimitWritten] | None = None
+    """Conditions a trial must meet to count."""
+    scenarios: (
+        Annotated[
+            dict[Name, dict[str, Any]],
+            WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),
+        ]
+        | None
+    ) = None
+    """What runs on which instance, all started together."""
+    screen: ScreenPart | None = None
+    """Which factors matter, on one system."""
+    judge: JudgePart | None = None
+    """How records become verdicts."""
+    clock: Literal["controller", "system"] | None = None
+    """Whose clock times the trials."""
+    caches: str | None = None
+    """`kept`, or `dropped before every window, in guest and host`."""
+    trials: TrialsPart
+    """How each trial runs and how sure the answer must be."""
+    claims: list[ClaimPart] | None = None
+    """Sentences that the data must support."""
+    report: ReportPart | None = None
+    """How the report is cut."""
+    variants: dict[Name, VariantPart] | None = None
+    """Named sets of changes, such as a small one for a quick run."""

@@ -1,0 +1,178 @@
+"""Settings as written against settings as declared: values in base units, lists as levels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, get_args
+
+from steelyard import units
+from steelyard.study.catalogue import Setting
+from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.model import Level
+from steelyard.study.source import Where
+from steelyard.study.written import shown
+
+_QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
+_PER_USER = re.compile(r"([1-9]\d{0,8})\s+per\s+user", re.ASCII)
+
+Values = dict[str, Any]
+Factors = dict[str, tuple[Level, ...]]
+
+
+def read_settings(
+    written: Mapping[str, Any],
+    declared: Mapping[str, Setting],
+    where: Where,
+    complaints: Complaints,
+    *,
+    noun: str,
+) -> tuple[Values, Factors]:
+    """Every declared setting by name, and the levels of those that were written as lists.
+
+    A setting with levels holds the first of them; one that is neither written nor has a default
+    is ``None``.
+    """
+    for key in written:
+        if key not in declared:
+            complaints.unknown_key((*where, key), declared, noun)
+    values: Values = {}
+    factors: Factors = {}
+    for name, setting in declared.items():
+        if name not in written or written[name] is None:
+            values[name] = default_of(setting)
+        elif setting.kind == "group":
+            values[name] = _group(written[name], setting, (*where, name), complaints)
+        elif _has_levels(written[name], setting):
+            levels = read_levels(written[name], setting, (*where, name), complaints)
+            values[name] = levels[0] if levels else None
+            factors[name] = levels
+        else:
+            values[name] = _one(written[name], setting, (*where, name), complaints)
+    return values, factors
+
+
+def default_of(setting: Setting) -> Any:
+    """The default in its base unit; ``None`` when there is none."""
+    if setting.kind == "group" or setting.default is None:
+        return None
+    return read_value(setting.default, setting)
+
+
+def read_levels(
+    written: Any, setting: Setting, where: Where, complaints: Complaints
+) -> tuple[Level, ...]:
+    """All levels of a list, of a range, or of a list that holds ranges."""
+    items = [((*where, i), item) for i, item in enumerate(written)]
+    items = items if isinstance(written, list) else [(where, written)]
+    if not items:
+        complaints.add(where, "an empty list has no levels", "name at least one level")
+    levels: list[Level] = []
+    for place, item in items:
+        for level in _expanded(item, setting, place, complaints):
+            if any(level == other and type(level) is type(other) for other in levels):
+                complaints.add(place, f"level {shown(level)} is given twice", "keep one of them")
+            else:
+                levels.append(level)
+    return tuple(levels)
+
+
+def _expanded(
+    item: Any, setting: Setting, where: Where, complaints: Complaints
+) -> tuple[Level, ...]:
+    try:
+        if setting.kind in _QUANTITIES and units.is_range(item):
+            return tuple(
+                _within(value, setting, item)
+                for value in units.parse_range(item, setting.kind)  # type: ignore[arg-type]
+            )
+        return (read_value(item, setting),)
+    except units.UnitError as error:
+        complaints.add(where, f"`{_name(where)}`: {error.message}", error.hint)
+        return ()
+
+
+def _has_levels(written: Any, setting: Setting) -> bool:
+    if setting.kind == "texts":
+        return False
+    return isinstance(written, list) or (setting.kind in _QUANTITIES and units.is_range(written))
+
+
+def _one(written: Any, setting: Setting, where: Where, complaints: Complaints) -> Any:
+    try:
+        return read_value(written, setting)
+    except units.UnitError as error:
+        complaints.add(where, f"`{_name(where)}`: {error.message}", error.hint)
+        return None
+
+
+def _group(written: Any, setting: Setting, where: Where, complaints: Complaints) -> Values | None:
+    if not isinstance(written, dict):
+        hint = f"{setting.meaning}: {', '.join(setting.settings)}"
+        complaints.add(where, f"`{_name(where)}` must be a mapping, not {shown(written)}", hint)
+        return None
+    values, _ = read_settings(written, setting.settings, where, complaints, noun="known keys")
+    return values
+
+
+def _name(where: Where) -> str:
+    return ".".join(str(part) for part in where if isinstance(part, str))
+
+
+def read_value(written: Any, setting: Setting) -> Any:
+    """One value in its base unit. Raises ``UnitError``."""
+    if setting.kind in _QUANTITIES:
+        return _within(units.parse(written, setting.kind), setting, written)  # type: ignore[arg-type]
+    return _READERS[setting.kind](written, setting)
+
+
+def _within(value: float, setting: Setting, written: Any) -> Any:
+    if setting.least is not None and value < setting.least:
+        least = units.format_level(setting.least, setting.kind).removesuffix(".0")
+        raise units.UnitError(f"{shown(written)} is too small", f"the least is {least}")
+    if setting.most is not None and value > setting.most:
+        raise units.UnitError(f"{shown(written)} is too large", f"the most is {setting.most:.0f}")
+    return value
+
+
+def _word(written: Any, setting: Setting) -> str:
+    word = str(written).lower() if isinstance(written, bool) else written
+    if word not in setting.choices:
+        hint = choice_hint(str(written), setting.choices, "choices")
+        raise units.UnitError(f"{shown(written)} is not one of the choices", hint)
+    return str(word)
+
+
+def _text(written: Any, setting: Setting) -> str:
+    if isinstance(written, bool | list | dict):
+        raise units.UnitError(f"{shown(written)} is not a text", f"wanted: {setting.meaning}")
+    return str(written)
+
+
+def _texts(written: Any, setting: Setting) -> tuple[str, ...]:
+    if not isinstance(written, list):
+        raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
+    return tuple(_text(item, setting) for item in written)
+
+
+def _flag(written: Any, setting: Setting) -> bool:
+    if not isinstance(written, bool):
+        hint = f"write `true` or `false`: {setting.meaning}"
+        raise units.UnitError(f"{shown(written)} is neither true nor false", hint)
+    return written
+
+
+def _per_user(written: Any, _setting: Setting) -> int:
+    match = _PER_USER.fullmatch(str(written).strip())
+    if match is None:
+        raise units.UnitError(f"{shown(written)} is not a number per user", "write `100 per user`")
+    return int(match[1])
+
+
+_READERS: dict[str, Callable[[Any, Setting], Any]] = {
+    "word": _word,
+    "text": _text,
+    "texts": _texts,
+    "flag": _flag,
+    "per user": _per_user,
+}

@@ -1,0 +1,178 @@
+"""The kinds of value an author writes, as pydantic types that read them.
+
+Each gives the base unit, complains in words (``Mistake``), and describes itself in the JSON
+schema for editors.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from steelyard import units
+
+_LIMIT = re.compile(r"at (most|least)\s+(.+)", re.DOTALL)
+_PER_CELL = re.compile(r"(\d{1,9})\s+per\s+cell", re.ASCII)
+_IDLE = re.compile(r"until idle(?:,\s*at most\s+(.+))?", re.DOTALL)
+
+
+class Part(BaseModel):
+    """A mapping of the study file; keys it does not declare are mistakes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class OpenPart(BaseModel):
+    """A mapping whose further keys depend on what it names; ``resolve`` checks them."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+
+    def further(self) -> dict[str, Any]:
+        """The keys that are not declared, as written."""
+        return dict(self.model_extra or {})
+
+
+def mistake(message: str, hint: str) -> PydanticCustomError:
+    """A complaint about the value being read."""
+    return PydanticCustomError("mistake", "{message}", {"message": message, "hint": hint})
+
+
+def shown(value: Any) -> str:
+    """A value as it is quoted in a complaint."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
+
+
+def _quantity(kind: units.Kind) -> Callable[[Any], int | float]:
+    def read(value: Any) -> int | float:
+        try:
+            return units.parse(value, kind)
+        except units.UnitError as error:
+            raise mistake(error.message, error.hint) from None
+
+    return read
+
+
+def _schema(*types: str, examples: list[Any]) -> WithJsonSchema:
+    return WithJsonSchema(
+        {"type": list(types) if len(types) > 1 else types[0], "examples": examples}
+    )
+
+
+Duration = Annotated[
+    float, BeforeValidator(_quantity("duration")), _schema("string", "integer", examples=["2 s"])
+]
+Share = Annotated[
+    float, BeforeValidator(_quantity("share")), _schema("string", "integer", examples=["2 %"])
+]
+Count = Annotated[
+    int, BeforeValidator(_quantity("count")), _schema("integer", "string", examples=[3])
+]
+
+
+def _word(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+Word = Annotated[str, BeforeValidator(_word), _schema("string", "number", "boolean", examples=[])]
+
+
+class Limit(BaseModel):
+    """A limit as written: ``at most 0.1 %``, ``at least 100``, ``none``."""
+
+    model_config = ConfigDict(frozen=True)
+    side: str
+    quantity: str
+
+
+def _limit(value: Any) -> Any:
+    if value == "none" or value is None or value == 0:
+        return Limit(side="most", quantity="0")
+    match = _LIMIT.fullmatch(str(value).strip())
+    if match is None:
+        raise mistake(f"{shown(value)} is not a limit", "write `at most 0.1 %`, or `none`")
+    return Limit(side=match[1], quantity=match[2])
+
+
+LimitWritten = Annotated[
+    Limit, BeforeValidator(_limit), _schema("string", "integer", examples=["at most 0.1 %", "none"])
+]
+
+
+def _trials_per_cell(value: Any) -> int:
+    text = str(value).strip()
+    match = _PER_CELL.fullmatch(text) or re.fullmatch(r"(\d{1,9})", text, re.ASCII)
+    if match is None or isinstance(value, bool):
+        raise mistake(f"{shown(value)} is not a number of trials", "write `40 per cell`")
+    return int(match[1])
+
+
+TrialsPerCell = Annotated[
+    int,
+    BeforeValidator(_trials_per_cell),
+    _schema("string", "integer", examples=["40 per cell"]),
+]
+
+
+class Settle(BaseModel):
+    """A pause as written: a duration, or ``until idle, at most 2 min``."""
+
+    model_config = ConfigDict(frozen=True)
+    duration_s: float
+    until_idle: bool
+
+
+def _settle(value: Any) -> Settle:
+    match = _IDLE.fullmatch(str(value).strip())
+    if match is None:
+        return Settle(duration_s=_quantity("duration")(value), until_idle=False)
+    if match[1] is None:
+        raise mistake(
+            "`until idle` does not say how long at most", "write `until idle, at most 2 min`"
+        )
+    return Settle(duration_s=_quantity("duration")(match[1]), until_idle=True)
+
+
+SettleWritten = Annotated[
+    Settle, BeforeValidator(_settle), _schema("string", examples=["until idle, at most 2 min"])
+]
+
+
+def _listed(value: Any) -> Any:
+    """One value stands for a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+Levels = Annotated[
+    list[Any],
+    BeforeValidator(_listed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": ["string", "number", "boolean"]},
+                {"type": "array", "items": {"type": ["string", "number", "boolean"]}},
+            ],
+            "examples": [[1, 4, 16], "1..10", ["1..10", "20..100 by 10"]],
+        }
+    ),
+]
+Words = Annotated[list[Word], BeforeValidator(_listed)]
+
+
+def _null_as_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+Emptiable = BeforeValidator(_null_as_empty)
