@@ -4,6 +4,7 @@
 //! A counter or fact that the kernel does not offer is `None` with a reason, never 0.
 
 mod disk;
+mod facts;
 mod machine;
 mod network;
 mod parse;
@@ -15,6 +16,7 @@ mod sensor;
 mod source;
 mod table;
 
+pub use facts::collect as facts;
 pub use place::path_facts;
 pub use process::start_ticks;
 pub use sampler::{INTERVAL_MS, Sampler, SamplerError};
