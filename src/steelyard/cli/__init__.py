@@ -1,0 +1,1 @@
+"""What a person types. The only stage that prints; stdout is data, stderr is everything else."""

@@ -1,0 +1,74 @@
+# `make help` says what there is. Everything lives in .venv and target; nothing needs root.
+
+PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+             $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN     := .venv/bin
+RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+JOBS    ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate test-system bench-http bench-overhead clean
+
+help: ## This page
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
+
+setup: .venv/installed .venv/engine-built ## Virtual environment, package and engine
+
+quickstart: setup ## Run the first study: what does durable mail delivery cost on this disk?
+	@$(BIN)/steelyard run studies/quickstart
+
+test: setup test-rust test-python ## Every test of every kind that needs no root
+
+check: setup ## What CI checks besides tests: style, types, imports, lints
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+test-rust: setup ## Tests of the engine
+	cargo test --workspace --locked
+
+test-python: setup ## Tests of the laboratory, with the engine
+	$(BIN)/pytest -n $(JOBS) -m 'not system and not validate'
+
+validate: setup ## The whole of the gates whose slices run in every test: the judge's A/A gate, 200 kills
+	$(BIN)/pytest -n $(JOBS) -m validate
+
+test-system: setup ## Tests that need root, virtual machines or minutes
+	$(BIN)/pytest -m system
+
+bench-http: setup ## CPU per request of the HTTP loop against wrk, interleaved
+	$(BIN)/python bench/http_against_wrk.py
+
+bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
+	$(BIN)/python bench/controller_overhead.py
+
+fix: setup ## Format, and mend what can be mended by itself
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	cargo fmt --all
+
+schemas: setup ## Write schemas/ again from the types
+	$(BIN)/steelyard-engine schema --out schemas
+	$(BIN)/python -m steelyard.study.json_schema > schemas/study.schema.json
+
+golden-accept: setup ## Accept what the golden tests see now; read the diff before you commit it
+	STEELYARD_ACCEPT=1 $(BIN)/pytest tests/golden
+
+engine: .venv/engine-built ## Build the engine again after a change to crates/
+
+clean: ## Remove what was built; results stay
+	rm -rf .venv target
+
+.venv/installed: pyproject.toml constraints.txt build_engine.py
+	@test -n "$(PYTHON)" || { echo "steelyard: Python 3.11 or newer is needed; install it, or say make PYTHON=/path/to/python3" >&2; exit 3; }
+	@command -v cargo >/dev/null || { echo "steelyard: cargo is needed to build the engine; install Rust 1.88 or newer" >&2; exit 3; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; echo "steelyard: this Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 3; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ .venv/engine-built
+
+.venv/engine-built: $(RUST) | .venv/installed
+	$(BIN)/python build_engine.py
+	@touch $@

@@ -1,0 +1,51 @@
+"""The two streams: data on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from steelyard.errors import SteelyardError, StudyError
+
+MESSAGES_PAGE = "docs/reference/messages.md"
+
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(line: str = "") -> None:
+    """One line of data."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def tell(line: str = "") -> None:
+    """One line for the person who watches."""
+    stderr.print(escape(line))
+
+
+def print_error(error: SteelyardError) -> None:
+    """The message, every complaint with its place, and the hint."""
+    if isinstance(error, StudyError):
+        for complaint in error.complaints:
+            stderr.print(f"{escape(str(complaint))}")
+            if complaint.hint:
+                _hint(complaint.hint)
+    stderr.print(f"[bold red]error:[/] {escape(error.message)}")
+    if error.hint:
+        _hint(error.hint)
+    stderr.print(f"[dim]more: {MESSAGES_PAGE}#{error.slug}[/]")
+
+
+def _hint(text: str) -> None:
+    stderr.print(f"  [cyan]hint:[/] {escape(text)}")
+
+
+def shown(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

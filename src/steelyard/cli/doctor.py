@@ -1,0 +1,136 @@
+"""``steelyard doctor``: whether this machine can run a study, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from steelyard.cli.console import say
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.locate import check_version, find_engine
+from steelyard.errors import SteelyardError
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import open_local_pipe
+from steelyard.units import format_bytes
+
+Grade = Literal["good", "note", "bad"]
+_MARK = {"good": "ok  ", "note": "note", "bad": "FAIL"}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at; ``advice`` says what to do unless it is good."""
+
+    name: str
+    grade: Grade
+    seen: str
+    advice: str | None = None
+
+
+def doctor(
+    results: Annotated[
+        Path, typer.Option("--results", help="Folder that would keep the runs.")
+    ] = Path("results"),
+) -> int:
+    """Look whether this machine can measure, and say what would disturb it."""
+    checks = [*_engine_checks()]
+    if all(check.grade != "bad" for check in checks):
+        host = Host("local", open_local_pipe())
+        try:
+            checks += [*_machine_checks(host.facts()), _space(host, results)]
+        finally:
+            host.close()
+    for check in checks:
+        say(f"{_MARK[check.grade]}  {check.name}: {check.seen}")
+        if check.advice and check.grade != "good":
+            say(f"        {check.advice}")
+    return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE
+
+
+def _engine_checks() -> Iterator[Check]:
+    system = platform.system()
+    yield Check("system", "good" if system == "Linux" else "bad", system, "Linux is needed")
+    try:
+        engine = find_engine()
+        yield Check("engine", "good", f"{engine}, version {check_version(engine)}")
+    except SteelyardError as error:
+        yield Check("engine", "bad", error.message, error.hint)
+
+
+Facts = dict[str, str | None]
+
+
+def _machine_checks(facts: Facts) -> Iterator[Check]:
+    for look in _LOOKS:
+        yield look(facts)
+
+
+def _cores(facts: Facts) -> Check:
+    count = facts.get("cpu.count")
+    enough = count is not None and int(count) >= 2
+    advice = (
+        "load and service share one processor: only compare systems, believe no absolute figure"
+    )
+    return Check("processors", "good" if enough else "note", count or "not told", advice)
+
+
+def _governor(facts: Facts) -> Check:
+    governor = facts.get("cpu.governor")
+    if governor is None:
+        return Check("CPU governor", "note", "not told", "a guest cannot see it; look on the host")
+    advice = "it changes the clock with the load; `performance` makes trials alike"
+    return Check("CPU governor", "good" if governor == "performance" else "note", governor, advice)
+
+
+def _clocksource(facts: Facts) -> Check:
+    source = facts.get("clocksource")
+    good = source in {"tsc", "kvm-clock", "arch_sys_counter"}
+    advice = "reading this clock is slow, so latencies below some µs are those of the clock"
+    return Check("clock source", "good" if good else "note", source or "not told", advice)
+
+
+def _virtualization(facts: Facts) -> Check:
+    told = facts.get("virtualization")
+    advice = "others on the same host may steal time; steal is sampled and shown"
+    return Check("virtualisation", "note" if told else "good", told or "none seen", advice)
+
+
+def _files(facts: Facts) -> Check:
+    limit = facts.get("limit.open_files")
+    enough = limit is not None and (limit == "unlimited" or int(limit) >= 4096)
+    advice = "more than this many users need a larger `ulimit -n`"
+    return Check("open files", "good" if enough else "note", limit or "not told", advice)
+
+
+_LOOKS: tuple[Callable[[Facts], Check], ...] = (
+    _cores,
+    _governor,
+    _clocksource,
+    _virtualization,
+    _files,
+)
+
+
+def _space(host: Host, results: Path) -> Check:
+    folder = results.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        facts = host.path_facts(str(folder))
+    except AgentRefusal as refusal:
+        return Check("disk of the results", "bad", refusal.failure.message, refusal.failure.hint)
+    if facts.free_bytes is None:
+        return Check("disk of the results", "note", "free space not told", "look with df")
+    seen = f"{facts.filesystem or 'unknown filesystem'} on {facts.device or 'no block device'}"
+    seen += f", {format_bytes(facts.free_bytes)} free"
+    if facts.device is None:
+        advice = "no disk lies behind this folder: a study of disks needs --results on one"
+        return Check("disk of the results", "note", seen, advice)
+    enough = facts.free_bytes > 1024**3
+    return Check("disk of the results", "good" if enough else "note", seen, "free at least 1 GiB")

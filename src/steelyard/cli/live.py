@@ -1,0 +1,122 @@
+"""What is seen while a study runs: a live block on a terminal, plain lines elsewhere.
+
+A reader of the session's events; the session would run the same without it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from steelyard.cli.console import stderr, tell
+from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.verdict import Look
+from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.archive import attempt_key
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.report.words import progress_words
+from steelyard.study.model import Study
+from steelyard.trial.progress import Watcher
+from steelyard.units import format_duration
+
+
+class Display:
+    """The state of a session in a few lines."""
+
+    def __init__(self, study: Study, live: Live | None) -> None:
+        self._study = study
+        self._live = live
+        self._plan: Plan | None = None
+        self._trials_done = 0
+        self._visits_done = 0
+        self._trials_timed = 0
+        self._started = time.monotonic()
+        self._trial = "starting"
+        self._verdict = "none yet: the first is possible after 8 visits"
+
+    def put_right(self, undone: list[PendingUndo]) -> None:
+        for undo in undone:
+            tell(f"taken back from an earlier session on {undo.host}: {undo.inverse}")
+
+    def starts(self, plan: Plan, trials_done: int) -> None:
+        self._plan = plan
+        self._trials_done = trials_done
+        if trials_done:
+            tell(f"{trials_done} trials are recorded already")
+        self._show()
+
+    def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None:
+        conditions = trial.cell.conditions_text()
+        again = f", attempt {attempt}" if attempt > 1 else ""
+        where = f"{trial.cell.system}, {conditions}" if conditions else trial.cell.system
+        self._trial = f"trial {trial.trial} (visit {trial.visit}): {where}{again}"
+        self._show()
+
+    def attempt_ends(self, record: TrialRecord) -> None:
+        self._trials_timed += 1
+        if record.outcome is Outcome.OK:
+            self._trials_done += 1
+        elif record.failure is not None:
+            key = attempt_key(record.trial, record.attempt)
+            tell(f"{key} {record.cell.system}: {record.outcome}: {record.failure.message}")
+            if record.failure.hint:
+                tell(f"  hint: {record.failure.hint}")
+        if self._live is None:
+            tell(f"{self._trial}: {record.outcome}, {self._response(record)}")
+
+    def looked(self, look: Look, visits_done: int) -> None:
+        self._visits_done = visits_done
+        self._verdict = progress_words(look)
+        if self._live is None:
+            tell(f"after {visits_done} visits: {self._verdict}; {self._forecast()}")
+        self._show()
+
+    def undoing(self) -> None:
+        self._trial = "leaving the machine as found"
+        self._show()
+
+    def _response(self, record: TrialRecord) -> str:
+        primary = self._study.primary
+        value = record.value(primary.name)
+        return f"{primary.label} " + ("not measured" if value is None else f"{value:,.0f}")
+
+    def _forecast(self) -> str:
+        if self._plan is None or not self._trials_timed:
+            return "forecast after the first trial"
+        per_trial_s = (time.monotonic() - self._started) / self._trials_timed
+        trials = sum(len(visit.trials) for visit in self._plan.visits)
+        left_s = per_trial_s * max(0, trials - self._trials_done)
+        budget_s = self._study.trials.budget.time_s
+        if budget_s is not None:
+            left_s = min(left_s, max(0.0, budget_s - (time.monotonic() - self._started)))
+        return f"at most {format_duration(left_s)} more"
+
+    def _show(self) -> None:
+        if self._live is not None:
+            self._live.update(self._table())
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column()
+        visits = len(self._plan.visits) if self._plan else 0
+        table.add_row("now", escape(self._trial))
+        table.add_row("done", f"{self._trials_done} trials, {self._visits_done} of {visits} visits")
+        table.add_row("verdict so far", escape(self._verdict))
+        table.add_row("forecast", escape(self._forecast()))
+        return table
+
+
+@contextmanager
+def watch(study: Study) -> Iterator[Watcher]:
+    """A display for a session; live only where a person sees it."""
+    if not stderr.is_terminal:
+        yield Display(study, None)
+        return
+    with Live(console=stderr, transient=True, refresh_per_second=2) as live:
+        yield Display(study, live)

@@ -1,0 +1,42 @@
+"""``steelyard report``: the reading side; works on any machine, from the records alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say, shown
+from steelyard.cli.reading import find, write
+from steelyard.cli.run import RunArgument
+from steelyard.errors import HostError
+from steelyard.records.archive import open_run
+from steelyard.report.tables import FORMATS
+from steelyard.report.words import verdict_lines
+
+
+def report(
+    path: RunArgument,
+    formats: Annotated[
+        str, typer.Option("--format", "-f", help=f"Comma-separated: {', '.join(FORMATS)}.")
+    ] = "html",
+) -> None:
+    """Write the report of a run again and print its verdicts."""
+    chosen = tuple(word.strip() for word in formats.split(","))
+    unknown = [word for word in chosen if word not in FORMATS]
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(FORMATS)}")
+    opened = open_run(path)
+    findings = find(opened)
+    try:
+        paths = write(opened, findings, chosen)
+    except OSError as error:
+        raise HostError(
+            f"cannot write the report into {opened.report_path}: {error.strerror}",
+            hint="make room, or copy the run to a folder that you may write to",
+            slug="cannot-write",
+        ) from error
+    for line in verdict_lines(findings):
+        say(line)
+    for written in paths:
+        say(f"report: {shown(written)}")

@@ -1,0 +1,134 @@
+"""``steelyard run``, ``resume`` and ``restore``: the measuring side."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import steelyard
+from steelyard.cli.console import say, shown, tell
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.live import watch
+from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
+from steelyard.cli.prepare import plan_study
+from steelyard.cli.reading import find, write
+from steelyard.engine.locate import check_version, find_engine
+from steelyard.errors import HostError
+from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.plan.model import Plan
+from steelyard.plan.words import plan_lines
+from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.ledger import Ledger
+from steelyard.report.words import verdict_lines
+from steelyard.study.model import Study
+from steelyard.study.read import read_study
+from steelyard.trial.interrupt import Interrupt
+from steelyard.trial.session import run_session
+from steelyard.trial.stage import Stage
+
+ResultsOption = Annotated[
+    Path,
+    typer.Option("--results", help="Folder that keeps the runs; also says which disk is used."),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the findings as JSON at the end.")]
+FailIfOption = Annotated[
+    list[VerdictWord] | None,
+    typer.Option("--fail-if", help="Exit 5 if a primary verdict is this word; may be repeated."),
+]
+RunArgument = Annotated[
+    Path,
+    typer.Argument(help="Folder of a run, or of a study's runs: the newest.", show_default=False),
+]
+
+
+def run(  # noqa: PLR0917 - typer reads options from the parameters
+    study: StudyArgument,
+    variant: VariantOption = None,
+    seed: SeedOption = None,
+    results: ResultsOption = Path("results"),
+    json: JsonOption = False,
+    fail_if: FailIfOption = None,
+) -> int:
+    """Run a study to its verdict and write the report."""
+    read, planned = plan_study(study, variant, seed)
+    check_version(find_engine())
+    for line in plan_lines(read, planned):
+        tell(line)
+    return _measure(read, _create(study, read, planned, results), json=json, fail_if=fail_if)
+
+
+def resume(path: RunArgument, json: JsonOption = False, fail_if: FailIfOption = None) -> int:
+    """Go on with a run that was interrupted; no finished trial is lost or repeated."""
+    opened = open_run(path)
+    study = read_study(opened.study_path, variant=opened.facts().variant)
+    return _measure(study, opened, json=json, fail_if=fail_if)
+
+
+def restore(path: RunArgument) -> None:
+    """Take back every change that an interrupted run left on a machine."""
+    opened = open_run(path)
+    study = read_study(opened.study_path, variant=opened.facts().variant)
+    with Ledger(opened.ledger_path) as ledger:
+        stage = Stage(study, opened.plan(), opened, ledger, Interrupt())
+        try:
+            undone = stage.put_right()
+        finally:
+            stage.close()
+    for undo in undone:
+        say(f"taken back on {undo.host}: {undo.inverse}")
+    if not undone:
+        say("nothing was left to take back")
+
+
+def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
+    file = path / "study.yaml" if path.is_dir() else path
+    facts = RunFacts(
+        tool_version=steelyard.__version__,
+        study=study.name,
+        study_file=str(file),
+        study_sha256=study.sha256,
+        variant=study.variant,
+        seed=plan.seed,
+        created_unix_ns=time.time_ns(),
+        command=tuple(sys.argv[1:]),
+    )
+    try:
+        return create_run(results, facts, file.read_bytes(), plan)
+    except OSError as error:
+        raise HostError(
+            f"cannot keep records in {results}: {error.strerror}",
+            hint="name a folder that you may write to with --results",
+            slug="records-cannot-be-written",
+        ) from error
+
+
+def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[VerdictWord] | None) -> int:
+    tell(f"records: {shown(opened.path)}")
+    with watch(study) as watcher:
+        reason = run_session(study, opened, watcher, Interrupt())
+    findings = find(opened)
+    paths = write(opened, findings, ("html", "json"))
+    if json:
+        say(findings.model_dump_json(indent=2))
+    else:
+        for line in verdict_lines(findings):
+            say(line)
+        say(f"report: {shown(paths[0])}")
+    if reason == "interrupted":
+        tell(f"interrupted; go on with: steelyard resume {shown(opened.path)}")
+        return ExitCode.INTERRUPTED
+    return _exit_code(findings, fail_if or [])
+
+
+def _exit_code(findings: Findings, fail_if: list[VerdictWord]) -> int:
+    primary = {response.name for response in findings.responses if response.primary}
+    judged = [verdict for verdict in findings.verdicts if verdict.response in primary]
+    if any(verdict.word in fail_if for verdict in judged):
+        return ExitCode.VERDICT_NOT_MET
+    measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
+    tried = {attempt.trial for attempt in findings.attempts}
+    return ExitCode.TRIALS_FAILED if tried - measured else ExitCode.DONE

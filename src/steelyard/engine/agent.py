@@ -1,0 +1,181 @@
+"""The conversation with one agent over a pair of pipes.
+
+Whoever can open a pipe to ``steelyard-engine agent`` can use it: a local process here, ``ssh`` or
+a container tool elsewhere. The agent ends, with everything it started, when its input ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import subprocess
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from typing import IO, Any
+
+from pydantic import ValidationError
+
+from steelyard.engine.messages import PROTOCOL, Failure, Hello, Reply
+from steelyard.errors import EngineError
+
+ANSWER_TIMEOUT_S = 30.0
+_STDERR_KEPT_BYTES = 4096
+
+
+class AgentRefusal(Exception):  # noqa: N818 - a refusal is an answer, not an error of the agent
+    """The agent answered that it could not do what was asked; ``failure`` says why."""
+
+    def __init__(self, verb: str, failure: Failure) -> None:
+        super().__init__(f"{verb}: {failure.message}")
+        self.failure = failure
+
+
+class Agent:
+    """One running agent. Safe to use from several threads."""
+
+    def __init__(self, argv: Sequence[str]) -> None:
+        """Starts ``argv`` in a session of its own, so that Ctrl-C reaches the controller alone.
+
+        Raises:
+            EngineError: it cannot be started, or is of another version.
+        """
+        try:
+            self._process = subprocess.Popen(
+                list(argv),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise EngineError(
+                f"cannot start {argv[0]}: {error.strerror}",
+                hint="run `steelyard doctor`",
+                slug="engine-is-missing",
+            ) from error
+        self._stdin = _opened(self._process.stdin)
+        self._stdout = _opened(self._process.stdout)
+        self._stderr = _opened(self._process.stderr)
+        self._last_words = ""
+        self._waiting: dict[int, Future[dict[str, Any]]] = {}
+        self._verbs: dict[int, str] = {}
+        self._ids = itertools.count(1)
+        self._lock = threading.Lock()
+        self._lost = False
+        self._threads = [
+            threading.Thread(target=self._read_replies, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        self.hello = self._greet()
+
+    def ask(self, verb: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **fields: Any) -> Any:
+        """What the agent answers to ``verb``: the answer's fields, without its kind.
+
+        Raises:
+            AgentRefusal: it could not do it.
+            EngineError: it is gone, or does not answer in time.
+        """
+        answer = self.submit(verb, **fields)
+        try:
+            return answer.result(timeout_s)
+        except FutureTimeoutError as error:
+            raise EngineError(
+                f"the agent has not answered to `{verb}` for {timeout_s:g} s",
+                hint="the machine may be overloaded or suspended; resume the run later",
+                slug="agent-is-lost",
+            ) from error
+
+    def submit(self, verb: str, **fields: Any) -> Future[dict[str, Any]]:
+        """As :meth:`ask`, without waiting."""
+        answer: Future[dict[str, Any]] = Future()
+        with self._lock:
+            if self._lost:
+                answer.set_exception(self._lost_error())
+                return answer
+            request = next(self._ids)
+            self._waiting[request] = answer
+            self._verbs[request] = verb
+            self._send({"id": request, "verb": verb, **fields})
+        return answer
+
+    def close(self, *, timeout_s: float = 5.0) -> None:
+        """Ends the agent and everything it started; returns when it is gone."""
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.close()
+        try:
+            self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        self._stdout.close()
+        self._stderr.close()
+
+    def _greet(self) -> Hello:
+        try:
+            return Hello.model_validate(self.ask("hello", protocol=PROTOCOL, timeout_s=10))
+        except AgentRefusal as refusal:
+            self.close()
+            raise EngineError(
+                refusal.failure.message,
+                hint=refusal.failure.hint or "install the same version on both machines",
+                slug="engine-of-another-version",
+            ) from refusal
+        except (EngineError, ValidationError):
+            self.close()
+            raise
+
+    def _send(self, message: dict[str, Any]) -> None:
+        # A broken pipe needs no word here: the reading thread sees it and answers all that wait.
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._stdin.write(json.dumps(message).encode() + b"\n")
+            self._stdin.flush()
+
+    def _read_replies(self) -> None:
+        for line in self._stdout:
+            self._deliver(line)
+        with self._lock:
+            self._lost = True
+            orphans = list(self._waiting.values())
+            self._waiting.clear()
+        for answer in orphans:
+            answer.set_exception(self._lost_error())
+
+    def _deliver(self, line: bytes) -> None:
+        try:
+            reply = Reply.model_validate_json(line)
+        except ValidationError:
+            return  # not ours: a login banner on a remote pipe, for example
+        with self._lock:
+            answer = self._waiting.pop(reply.id, None)
+            verb = self._verbs.pop(reply.id, "?")
+        if answer is None:
+            return
+        if reply.error is not None:
+            answer.set_exception(AgentRefusal(verb, reply.error))
+        else:
+            answer.set_result(reply.ok or {})
+
+    def _read_stderr(self) -> None:
+        for line in self._stderr:
+            self._last_words = line[:_STDERR_KEPT_BYTES].decode(errors="replace").strip()
+
+    def _lost_error(self) -> EngineError:
+        last = f": {self._last_words}" if self._last_words else ""
+        return EngineError(
+            f"the agent has ended unexpectedly{last}",
+            hint="if it was killed, look for the reason in the kernel log (out of memory?)",
+            slug="agent-is-lost",
+        )
+
+
+def _opened(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise RuntimeError("the process was started without this pipe")
+    return pipe

@@ -1,0 +1,149 @@
+"""The engine's documents, as far as Python reads them.
+
+The whole documents are described by ``schemas/*.schema.json``, generated from ``crates/wire``;
+they are stored as they came. These models name the fields that decide something here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+PROTOCOL = 1
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Failure(_Message):
+    """Why the agent did not do something."""
+
+    kind: str
+    message: str
+    hint: str | None = None
+
+
+class Hello(_Message):
+    protocol: int
+    version: str
+    pid: int
+    boot_id: str | None
+
+
+class Started(_Message):
+    """A process that an agent started; pid and start time together name it for all time."""
+
+    pid: int
+    start_ticks: int
+    ready_line: str | None
+
+
+class ProcessState(_Message):
+    running: bool
+    exit_code: int | None
+    signal: int | None
+    user_ns: int | None
+    system_ns: int | None
+    max_rss_bytes: int | None
+    stderr_tail: str
+
+    def how_it_ended(self) -> str:
+        """In words, with the last it said."""
+        if self.signal is not None:
+            how = f"ended by signal {self.signal}"
+        else:
+            how = f"exited with code {self.exit_code}"
+        said = self.stderr_tail.strip()
+        return f"{how}; its last words: {said.splitlines()[-1]}" if said else how
+
+
+class PathFacts(_Message):
+    device: str | None
+    filesystem: str | None
+    options: str | None
+    free_bytes: int | None
+
+
+class Clock(_Message):
+    monotonic_ns: int
+    realtime_ns: int
+
+
+class Latency(_Message):
+    count: int
+    min: int | None
+    mean: float | None
+    max: int | None
+    p50: int | None
+    p90: int | None
+    p95: int | None
+    p99: int | None
+    p999: int | None
+    p9999: int | None
+
+
+class Counts(_Message):
+    intended: int
+    unsent: int
+    sent: int
+    ok: int
+    errors: int
+    inflight_at_stop: int
+
+
+class Rates(_Message):
+    ok_per_s: float
+
+
+class Window(_Message):
+    window_ns: int
+    window_start_monotonic_ns: int
+    window_end_monotonic_ns: int
+
+
+class GeneratorCpu(_Message):
+    ns_per_operation: float | None
+    busiest_worker_ratio: float
+
+
+class Reason(_Message):
+    state: Literal["valid", "suspect", "invalid"]
+    kind: str
+    message: str
+
+
+class Verdict(_Message):
+    state: Literal["valid", "suspect", "invalid"]
+    reasons: tuple[Reason, ...]
+
+
+class LoadResult(_Message):
+    """One load run; ``docs/reference/result.md`` says what each figure means."""
+
+    counts: Counts
+    errors: dict[str, dict[str, int]]
+    rates: Rates
+    latency_ns: dict[str, Latency]
+    load: Window
+    cpu: GeneratorCpu
+    verdict: Verdict
+
+
+class Samples(_Message):
+    """Counters as read; rows by time, columns by name; ``None`` where the kernel has none."""
+
+    monotonic_ns: list[int]
+    read_ns: list[int]
+    columns: dict[str, list[int | None]]
+    rows_lost: int
+    missing: dict[str, str]
+
+
+class Reply(_Message):
+    """One line from the agent: exactly one of ``ok`` and ``error``."""
+
+    id: int
+    ok: dict[str, Any] | None = None
+    error: Failure | None = None

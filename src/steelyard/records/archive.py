@@ -1,0 +1,210 @@
+"""The folder of a run.
+
+::
+
+    results/STUDY/RUN/
+      study.yaml      as hashed before trial 1
+      run.json        study path, variant, seed, version of the tool
+      plan.json       every visit and trial
+      ledger.jsonl    the diary
+      trials/0007-1/  trial 7, attempt 1: record.json, load.json, samples.parquet
+      report/         what was made from it; may be deleted and made again
+
+A trial's folder appears by rename, whole or not at all, whatever its outcome.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from steelyard.errors import RecordError
+from steelyard.plan.model import Plan
+from steelyard.records.durable import folder_appears, sync_folder, write_file
+from steelyard.records.ledger import Event, read_ledger
+from steelyard.records.schema import TrialRecord
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
+
+
+class RunFacts(BaseModel):
+    """What ``run.json`` holds: where the run came from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = 1
+    tool_version: str
+    study: str
+    study_file: str
+    study_sha256: str
+    variant: str | None
+    seed: int
+    created_unix_ns: int
+    command: tuple[str, ...] = ()
+
+
+def attempt_key(trial: int, attempt: int) -> str:
+    """Name of an attempt's folder: ``0007-1``."""
+    return f"{trial:04d}-{attempt}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run on disk."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def ledger_path(self) -> Path:
+        return self.path / "ledger.jsonl"
+
+    @property
+    def study_path(self) -> Path:
+        return self.path / "study.yaml"
+
+    @property
+    def report_path(self) -> Path:
+        return self.path / "report"
+
+    def facts(self) -> RunFacts:
+        """What ``run.json`` says."""
+        return _read_model(self.path / "run.json", RunFacts)
+
+    def plan(self) -> Plan:
+        """What ``plan.json`` says."""
+        return _read_model(self.path / "plan.json", Plan)
+
+    def events(self) -> list[Event]:
+        """The ledger."""
+        return read_ledger(self.ledger_path)
+
+    def records(self) -> list[TrialRecord]:
+        """Every attempt, ordered by trial and attempt."""
+        return [_read_model(folder / "record.json", TrialRecord) for _, folder in self._attempts()]
+
+    def series(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Sampled counters of every attempt that has them, by attempt key."""
+        for key, folder in self._attempts():
+            path = folder / "samples.parquet"
+            if path.exists():
+                yield key, pl.read_parquet(path)
+
+    def write_attempt(
+        self,
+        record: TrialRecord,
+        *,
+        documents: Mapping[str, bytes],
+        samples: pl.DataFrame | None,
+    ) -> None:
+        """Puts one attempt on disk: durable and whole when this returns.
+
+        Args:
+            documents: raw output by file name, as ``load.json``.
+            samples: counters over time, one row a sample; stored as Parquet.
+
+        Raises:
+            OSError: the disk is full or gone; nothing of the attempt is left.
+            FileExistsError: the attempt is recorded already.
+        """
+        with folder_appears(self._attempt_folder(record)) as folder:
+            for name, data in documents.items():
+                write_file(folder / name, data)
+            if samples is not None:
+                with (folder / "samples.parquet").open("xb") as file:
+                    samples.write_parquet(file)
+                    file.flush()
+                    os.fsync(file.fileno())
+            write_file(folder / "record.json", record.model_dump_json(indent=1).encode() + b"\n")
+
+    def _attempt_folder(self, record: TrialRecord) -> Path:
+        return self.path / "trials" / attempt_key(record.trial, record.attempt)
+
+    def _attempts(self) -> Iterator[tuple[str, Path]]:
+        folders = []
+        for folder in (self.path / "trials").iterdir():
+            match = _ATTEMPT_NAME.fullmatch(folder.name)
+            if match:
+                folders.append((int(match[1]), int(match[2]), folder))
+        for _, _, folder in sorted(folders):
+            yield folder.name, folder
+
+
+def create_run(results: Path, facts: RunFacts, study_bytes: bytes, plan: Plan) -> Run:
+    """Makes the folder of a new run, named by its UTC time, whole or not at all.
+
+    Raises:
+        OSError: ``results`` cannot be written.
+    """
+    moment = datetime.fromtimestamp(facts.created_unix_ns / 1e9, tz=UTC)
+    base = results / facts.study
+    base.mkdir(parents=True, exist_ok=True)
+    folder = _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
+    with folder_appears(folder) as new:
+        write_file(new / "study.yaml", study_bytes)
+        write_file(new / "run.json", facts.model_dump_json(indent=1).encode() + b"\n")
+        write_file(new / "plan.json", plan.model_dump_json(indent=1).encode() + b"\n")
+        write_file(new / "ledger.jsonl", b"")
+        (new / "trials").mkdir()
+        sync_folder(new / "trials")
+    return Run(folder)
+
+
+def open_run(path: Path) -> Run:
+    """The run at ``path``: its folder, or a study's folder of runs (then the newest).
+
+    Raises:
+        RecordError: there is no run.
+    """
+    if (path / "run.json").is_file():
+        return Run(path)
+    runs = sorted(child for child in _folders(path) if (child / "run.json").is_file())
+    if runs:
+        return Run(runs[-1])
+    raise RecordError(
+        f"{path} is not the folder of a run",
+        hint="name a folder below results/, as `steelyard run` printed it",
+        slug="not-a-run",
+    )
+
+
+def _folders(path: Path) -> list[Path]:
+    return [child for child in path.iterdir() if child.is_dir()] if path.is_dir() else []
+
+
+def _free_name(folder: Path) -> Path:
+    candidate, number = folder, 2
+    while candidate.exists():
+        candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
+    return candidate
+
+
+def _read_model(path: Path, model: type[_Model]) -> _Model:
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise RecordError(
+            f"{path} is missing",
+            hint="the run is not whole; restore it from a backup or start a new one",
+            slug="record-is-damaged",
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise RecordError(
+            f"{path}: {place}: {first['msg']}",
+            hint="it is damaged, or was written by another version of steelyard",
+            slug="record-is-damaged",
+        ) from error

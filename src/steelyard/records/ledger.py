@@ -1,0 +1,107 @@
+"""The diary of a run: one JSON object a line, appended and synced before anything goes on.
+
+A line that was torn by a crash is the last one and ends without a newline: reading leaves it
+out, opening for writing cuts it off and says so in a line of its own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from steelyard.errors import RecordError
+
+Event = dict[str, Any]
+
+
+def read_ledger(path: Path) -> list[Event]:
+    """All whole lines, in order.
+
+    Raises:
+        RecordError: a line in the middle is not JSON: somebody edited the file.
+    """
+    if not path.exists():
+        return []
+    whole, _, _torn = path.read_bytes().rpartition(b"\n")
+    return [_parse(path, number, line) for number, line in enumerate(whole.splitlines(), start=1)]
+
+
+def _parse(path: Path, number: int, line: bytes) -> Event:
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        raise RecordError(
+            f"{path}:{number}: this line of the ledger is not JSON",
+            hint="the ledger is never edited by hand; restore it from a backup of the run",
+            slug="ledger-is-damaged",
+        ) from error
+    if not isinstance(event, dict):
+        raise RecordError(
+            f"{path}:{number}: this line of the ledger is not an event",
+            hint="the ledger is never edited by hand; restore it from a backup of the run",
+            slug="ledger-is-damaged",
+        )
+    return event
+
+
+class Ledger:
+    """The open ledger of one run; holds a lock, so that one controller at a time writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._file)
+            raise RecordError(
+                f"{path.parent} is being written by another steelyard",
+                hint="wait until it has ended, or end it with Ctrl-C",
+                slug="run-is-in-use",
+            ) from error
+        self._cut_torn_line()
+
+    def append(self, event: str, **fields: Any) -> None:
+        """Writes one event with its Unix time in ns; returns when it is on stable storage.
+
+        Raises:
+            OSError: the disk is full or gone; nothing after this may be assumed recorded.
+        """
+        line = {"event": event, "at_unix_ns": time.time_ns(), **fields}
+        data = json.dumps(line, separators=(",", ":"), sort_keys=False).encode() + b"\n"
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._file, view) :]
+        os.fsync(self._file)
+
+    def events(self) -> list[Event]:
+        """All events so far."""
+        return read_ledger(self._path)
+
+    def close(self) -> None:
+        """Releases the lock."""
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _cut_torn_line(self) -> None:
+        data = self._path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        os.ftruncate(self._file, whole)
+        os.lseek(self._file, whole, os.SEEK_SET)
+        if whole != len(data):
+            self.append("ledger_repaired", bytes_cut=len(data) - whole)

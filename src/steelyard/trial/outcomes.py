@@ -1,0 +1,75 @@
+"""From what went wrong to a word, and whether trying again may help."""
+
+from __future__ import annotations
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
+from steelyard.records.schema import AttemptFailure, Outcome
+
+OF_FAILURE_KIND: dict[str, Outcome] = {
+    "address_in_use": Outcome.ADDRESS_IN_USE,
+    "permission_denied": Outcome.PERMISSION_DENIED,
+    "disk_full": Outcome.DISK_FULL,
+    "not_found": Outcome.NOT_FOUND,
+    "not_ready": Outcome.SERVICE_NOT_READY,
+    "process_died": Outcome.SERVICE_DIED,
+    "unreachable": Outcome.UNREACHABLE,
+    "resource_limit": Outcome.RESOURCE_LIMIT,
+    "cancelled": Outcome.INTERRUPTED,
+}
+
+RETRY_HELPS = frozenset(
+    {
+        Outcome.SERVICE_NOT_READY,
+        Outcome.SERVICE_DIED,
+        Outcome.ADDRESS_IN_USE,
+        Outcome.UNREACHABLE,
+        Outcome.RESOURCE_LIMIT,
+        Outcome.TIMED_OUT,
+        Outcome.REFUSED_BY_GATE,
+        Outcome.INVALID,
+        Outcome.AGENT_LOST,
+        Outcome.SYSTEM,
+    }
+)
+
+NOT_AN_ATTEMPT = frozenset({Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST})
+"""Ended from outside: kept and shown, but no retry is used up."""
+
+
+class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record, never printed
+    """The trial cannot go on; becomes a record."""
+
+    def __init__(self, outcome: Outcome, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+        self.message = message
+        self.hint = hint
+
+    def in_phase(self, phase: str) -> AttemptFailure:
+        """As it is recorded."""
+        return AttemptFailure(phase=phase, message=self.message, hint=self.hint)
+
+
+def as_failed(error: BaseException) -> TrialFailed:
+    """The word for an error that ended a trial; re-raises what is a defect of ours."""
+    match error:
+        case TrialFailed():
+            return error
+        case AgentRefusal(failure=failure):
+            outcome = OF_FAILURE_KIND.get(failure.kind, Outcome.SYSTEM)
+            return TrialFailed(outcome, failure.message, failure.hint)
+        case EngineError():
+            return TrialFailed(Outcome.AGENT_LOST, error.message, error.hint)
+        case TimeoutError():
+            return TrialFailed(
+                Outcome.TIMED_OUT,
+                "the load run did not end in its time",
+                "look whether the machine was suspended or overloaded",
+            )
+        case KeyboardInterrupt():
+            return TrialFailed(
+                Outcome.INTERRUPTED, "interrupted by the user", "go on with `steelyard resume`"
+            )
+        case _:
+            raise error

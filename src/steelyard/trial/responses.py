@@ -1,0 +1,158 @@
+"""From a load result and sampled counters to the responses of a trial.
+
+Pure. Every response is a number or a reason why there is none; a count too small for a
+percentile is such a reason, never a 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from steelyard.engine.messages import LoadResult
+from steelyard.records.schema import Measured
+from steelyard.study.model import Study
+from steelyard.trial.window import WindowSamples
+
+SERVICE = "service"
+STORE = "store"
+
+_LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
+_SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
+_SAMPLES_ABOVE = 10
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All that was seen of one trial's window."""
+
+    load: LoadResult
+    window: WindowSamples
+
+
+Reading = tuple[float, None] | tuple[None, str]
+
+
+def wanted_units(study: Study) -> dict[str, str]:
+    """What every trial must measure: the responses and what the gates look at, with units."""
+    gates = {gate.name: gate.unit for gate in study.gates.values()}
+    return gates | {response.name: response.unit for response in study.responses.values()}
+
+
+def measure_responses(wanted: Mapping[str, str], seen: Seen) -> dict[str, Measured]:
+    """Each wanted response; ``wanted`` maps names to units."""
+    return {name: _measured(unit, _read(name, seen)) for name, unit in wanted.items()}
+
+
+def _measured(unit: str, reading: Reading) -> Measured:
+    value, missing = reading
+    return Measured(value=value, unit=unit, missing=missing)
+
+
+def _read(name: str, seen: Seen) -> Reading:
+    if name in _RESPONSES:
+        return _RESPONSES[name](seen)
+    kind, _, figure = name.partition(".")
+    if kind in _LATENCIES:
+        return _latency(seen.load, _LATENCIES[kind], figure)
+    return None, f"nothing here measures {name}"
+
+
+def _latency(load: LoadResult, kind: str, figure: str) -> Reading:
+    latency = load.latency_ns.get(kind)
+    if latency is None or latency.count == 0:
+        return None, "no operation was answered well"
+    value = getattr(latency, figure, None)
+    if value is not None:
+        return float(value), None
+    if figure not in _SHARE_ABOVE:
+        return None, f"{figure} is no figure of a latency distribution"
+    needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
+    return None, f"{latency.count} samples; {figure} needs {needed} (ten above it)"
+
+
+def _throughput(seen: Seen) -> Reading:
+    if seen.load.counts.ok == 0:
+        return None, "no operation was answered well"
+    return seen.load.rates.ok_per_s, None
+
+
+def _errors(seen: Seen) -> Reading:
+    counts = seen.load.counts
+    if counts.intended == 0:
+        return None, "no operation was intended in the window"
+    return (counts.errors + counts.unsent) / counts.intended, None
+
+
+def _rate(column: str, scale: float = 1.0) -> Callable[[Seen], Reading]:
+    def read(seen: Seen) -> Reading:
+        rate = seen.window.rate_per_s(column)
+        if rate is None:
+            return None, seen.window.why_missing(column) or "not sampled"
+        return rate * scale, None
+
+    return read
+
+
+_service_cores = _rate(f"process.{SERVICE}.cpu_ns", 1e-9)
+
+
+def _service_cpu_per_operation(seen: Seen) -> Reading:
+    cores, missing = _service_cores(seen)
+    if cores is None:
+        return None, missing or "not sampled"
+    if seen.load.rates.ok_per_s == 0:
+        return None, "no operation was answered well"
+    return cores * 1e9 / seen.load.rates.ok_per_s, None
+
+
+def _service_memory(seen: Seen) -> Reading:
+    column = f"process.{SERVICE}.rss_bytes"
+    peak = seen.window.peak(column)
+    if peak is None:
+        return None, seen.window.why_missing(column) or "not sampled"
+    return peak, None
+
+
+def _generator_cpu_per_operation(seen: Seen) -> Reading:
+    spent = seen.load.cpu.ns_per_operation
+    return (None, "no operation was answered well") if spent is None else (spent, None)
+
+
+_BUSY = ("user", "nice", "system", "irq", "softirq")
+
+
+def _host_cpu(seen: Seen) -> Reading:
+    rates = [_rate(f"cpu.{state}_ns", 1e-9)(seen) for state in _BUSY]
+    for value, missing in rates:
+        if value is None:
+            return None, missing or "not sampled"
+    return sum(value for value, _ in rates if value is not None), None
+
+
+def _host_steal(seen: Seen) -> Reading:
+    states = (*_BUSY, "idle", "iowait", "steal")
+    rates = {state: _rate(f"cpu.{state}_ns")(seen) for state in states}
+    for value, missing in rates.values():
+        if value is None:
+            return None, missing or "not sampled"
+    whole = sum(value for value, _ in rates.values() if value is not None)
+    steal = rates["steal"][0]
+    if steal is None or whole == 0:
+        return None, "the kernel's CPU counters stood still"
+    return steal / whole, None
+
+
+_RESPONSES: dict[str, Callable[[Seen], Reading]] = {
+    "throughput": _throughput,
+    "errors": _errors,
+    "service.cpu": _service_cores,
+    "service.cpu_per_operation": _service_cpu_per_operation,
+    "service.memory": _service_memory,
+    "disk.writes": _rate(f"disk.{STORE}.writes"),
+    "disk.written": _rate(f"disk.{STORE}.write_bytes"),
+    "disk.flushes": _rate(f"disk.{STORE}.flushes"),
+    "host.cpu": _host_cpu,
+    "host.steal": _host_steal,
+    "generator.cpu_per_operation": _generator_cpu_per_operation,
+}

@@ -1,0 +1,170 @@
+"""Goes through a plan until the verdict holds, the budget ends, or the user stops it.
+
+The only way back from the reading side: after each visit ``judge/verdict`` is asked whether to
+go on. A session can be killed at any instant; the next one starts from what lies on disk.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.errors import HostError, RecordError
+from steelyard.judge.verdict import look
+from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.records.archive import Run
+from steelyard.records.ledger import Event, Ledger
+from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.records.sessions import spent_ns
+from steelyard.study.model import Study
+from steelyard.trial.conduct import conduct
+from steelyard.trial.interrupt import Interrupt
+from steelyard.trial.progress import Watcher
+from steelyard.trial.stage import Stage
+from steelyard.trial.state import Standing, torn_attempts
+
+StopReason = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
+
+
+def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) -> StopReason:
+    """Starts or goes on with a run, and leaves the machine as found.
+
+    Raises:
+        EngineError: the engine is missing, or an agent cannot be opened again.
+        HostError: the disk of the records is full or not writable.
+        RecordError: another controller has the run, or it was recorded for another study.
+    """
+    plan = run.plan()
+    _refuse_changed_study(study, plan, run)
+    with Ledger(run.ledger_path) as ledger, interrupt.heard():
+        try:
+            return _sit(Stage(study, plan, run, ledger, interrupt), watcher)
+        except OSError as error:
+            raise _disk_error(run, error) from error
+
+
+def _sit(stage: Stage, watcher: Watcher) -> StopReason:
+    before = stage.ledger.events()
+    stage.ledger.append("session_opened")
+    reason: StopReason | None = None
+    try:
+        watcher.put_right(stage.put_right())
+        record_torn_attempts(stage.run, stage.plan, before)
+        standing = Standing(stage.study.trials.retry, stage.run.records())
+        watcher.starts(stage.plan, standing.trials_measured(stage.plan))
+        reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
+    finally:
+        watcher.undoing()
+        stage.close()
+        stage.ledger.append("session_closed", reason=reason)
+    return reason
+
+
+@dataclass
+class _Sitting:
+    """One session on one run."""
+
+    stage: Stage
+    standing: Standing
+    watcher: Watcher
+    deadline_ns: int | None
+
+    def go(self) -> StopReason:
+        """Every visit that is not finished, in the order of the plan."""
+        if self.standing.records and self._decided():
+            return "decided"
+        for visit in self.stage.plan.visits:
+            if self.standing.visit_finished(visit):
+                continue
+            reason = self._visit(visit) or self._reason_to_stop()
+            if reason is not None:
+                return reason
+        return "budget_visits"
+
+    def _visit(self, visit: PlannedVisit) -> StopReason | None:
+        for trial in visit.trials:
+            while not self.standing.finished(trial):
+                if self.stage.interrupt.asked:
+                    return "interrupted"
+                self._attempt(trial)
+        return None
+
+    def _attempt(self, trial: PlannedTrial) -> None:
+        attempt = self.standing.next_attempt(trial)
+        ledger = self.stage.ledger
+        ledger.append("attempt_started", trial=trial.trial, attempt=attempt)
+        self.watcher.attempt_starts(trial, attempt)
+        done = conduct(self.stage, trial, attempt)
+        self.stage.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
+        outcome = done.record.outcome
+        ledger.append("attempt_finished", trial=trial.trial, attempt=attempt, outcome=outcome)
+        self.standing.records.append(done.record)
+        self.watcher.attempt_ends(done.record)
+
+    def _reason_to_stop(self) -> StopReason | None:
+        if self.standing.hopeless_system(self.stage.plan) is not None:
+            return "failures"
+        if self._decided():
+            return "decided"
+        if self.deadline_ns is not None and time.monotonic_ns() >= self.deadline_ns:
+            return "budget_time"
+        return None
+
+    def _decided(self) -> bool:
+        seen = look(self.stage.study, self.stage.plan, self.standing.records)
+        self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
+        return seen.decided
+
+
+def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
+    """Writes the records that a killed controller could not: ``controller_lost``."""
+    trials = {trial.trial: trial for visit in plan.visits for trial in visit.trials}
+    for event in torn_attempts(events, run.records()):
+        record = _lost(trials[event["trial"]], event)
+        run.write_attempt(record, documents={}, samples=None)
+
+
+def _lost(trial: PlannedTrial, event: Event) -> TrialRecord:
+    failure = AttemptFailure(
+        phase="unknown",
+        message="the controller ended during this attempt",
+        hint="it was killed, or the machine went down",
+    )
+    return TrialRecord(
+        trial=trial.trial,
+        attempt=event["attempt"],
+        visit=trial.visit,
+        cell=trial.cell,
+        outcome=Outcome.CONTROLLER_LOST,
+        failure=failure,
+        started_unix_ns=event["at_unix_ns"],
+        finished_unix_ns=event["at_unix_ns"],
+        phases_ns={},
+        responses={},
+        facts={},
+    )
+
+
+def _deadline_ns(study: Study, before: list[Event]) -> int | None:
+    budget_s = study.trials.budget.time_s
+    if budget_s is None:
+        return None
+    return time.monotonic_ns() + round(budget_s * 1e9) - spent_ns(before)
+
+
+def _refuse_changed_study(study: Study, plan: Plan, run: Run) -> None:
+    if study.sha256 != plan.study_sha256:
+        raise RecordError(
+            f"{run.study_path} is not the study that this run was planned for",
+            hint="a run keeps the study it was hashed with; start a new run for a changed study",
+            slug="study-has-changed",
+        )
+
+
+def _disk_error(run: Run, error: OSError) -> HostError:
+    return HostError(
+        f"cannot write the records of the run in {run.path}: {error.strerror}",
+        hint="make room or set the rights, then go on with `steelyard resume`",
+        slug="records-cannot-be-written",
+    )

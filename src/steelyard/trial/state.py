@@ -1,0 +1,75 @@
+"""Where a run stands: which trials are finished, which failed for good.
+
+Pure, from the records and the ledger alone: a resumed run and one that never stopped see the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.records.ledger import Event
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.trial.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
+
+VISITS_IN_VAIN = 3
+
+
+@dataclass
+class Standing:
+    """The records of a run so far, by trial."""
+
+    retry: int
+    records: list[TrialRecord] = field(default_factory=list)
+
+    def of(self, trial: PlannedTrial) -> list[TrialRecord]:
+        return [record for record in self.records if record.trial == trial.trial]
+
+    def next_attempt(self, trial: PlannedTrial) -> int:
+        return max((record.attempt for record in self.of(trial)), default=0) + 1
+
+    def measured(self, trial: PlannedTrial) -> bool:
+        return any(record.outcome is Outcome.OK for record in self.of(trial))
+
+    def given_up(self, trial: PlannedTrial) -> bool:
+        """No attempt was good, and another would not help or is not allowed."""
+        tries = [r for r in self.of(trial) if r.outcome not in NOT_AN_ATTEMPT]
+        if not tries or self.measured(trial):
+            return False
+        return len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS
+
+    def finished(self, trial: PlannedTrial) -> bool:
+        return self.measured(trial) or self.given_up(trial)
+
+    def visit_finished(self, visit: PlannedVisit) -> bool:
+        return all(self.finished(trial) for trial in visit.trials)
+
+    def visits_done(self, plan: Plan) -> list[PlannedVisit]:
+        return [visit for visit in plan.visits if self.visit_finished(visit)]
+
+    def trials_measured(self, plan: Plan) -> int:
+        """Trials of the plan with a good attempt."""
+        good = {record.trial for record in self.records if record.outcome is Outcome.OK}
+        return sum(trial.trial in good for visit in plan.visits for trial in visit.trials)
+
+    def hopeless_system(self, plan: Plan) -> str | None:
+        """A system whose last three visits brought no good trial at all."""
+        for system in plan.systems:
+            last = [v for v in self.visits_done(plan) if v.system == system][-VISITS_IN_VAIN:]
+            in_vain = [v for v in last if not any(self.measured(t) for t in v.trials)]
+            if len(in_vain) == VISITS_IN_VAIN:
+                return system
+        return None
+
+
+def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[Event]:
+    """``attempt_started`` events without a record: the controller died during them."""
+    recorded = {(record.trial, record.attempt) for record in records}
+    return [
+        event
+        for event in events
+        if event["event"] == "attempt_started"
+        and (event["trial"], event["attempt"]) not in recorded
+    ]

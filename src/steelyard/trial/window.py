@@ -1,0 +1,62 @@
+"""What the sampled counters say of the measuring window: rates, peaks, shares.
+
+Pure. A rate is taken between the first and the last sample inside the window, so that nothing
+before or after it leaks in and nothing is interpolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from steelyard.engine.messages import Samples
+
+
+def samples_frame(samples: Samples) -> pl.DataFrame:
+    """One row a sample: ``monotonic_ns``, ``read_ns`` and every counter, null where unknown."""
+    columns: dict[str, list[int] | list[int | None]] = {
+        "monotonic_ns": samples.monotonic_ns,
+        "read_ns": samples.read_ns,
+        **samples.columns,
+    }
+    series = [pl.Series(name, values, dtype=pl.Int64) for name, values in columns.items()]
+    return pl.DataFrame(series)
+
+
+@dataclass(frozen=True)
+class WindowSamples:
+    """The samples inside one window, ``start_ns..end_ns`` on the clock of their machine."""
+
+    frame: pl.DataFrame
+    missing: dict[str, str]
+
+    @staticmethod
+    def cut(
+        frame: pl.DataFrame, missing: dict[str, str], start_ns: int, end_ns: int
+    ) -> WindowSamples:
+        inside = pl.col("monotonic_ns").is_between(start_ns, end_ns)
+        return WindowSamples(frame.filter(inside), missing)
+
+    def why_missing(self, column: str) -> str | None:
+        """Why there is no rate or peak for ``column``; ``None`` when there is one."""
+        if column not in self.frame.columns:
+            return self.missing.get(column, f"{column} was not sampled")
+        if self.frame.height < 2:
+            return f"{self.frame.height} samples in the window, 2 are needed"
+        if self.frame[column].null_count():
+            return self.missing.get(column, f"the kernel does not tell {column}")
+        return None
+
+    def rate_per_s(self, column: str) -> float | None:
+        """Growth of a counter a second."""
+        if self.why_missing(column) is not None:
+            return None
+        counter, clock = self.frame[column], self.frame["monotonic_ns"]
+        return float(counter[-1] - counter[0]) * 1e9 / float(clock[-1] - clock[0])
+
+    def peak(self, column: str) -> float | None:
+        """Largest sampled value of a gauge."""
+        if self.why_missing(column) is not None:
+            return None
+        return float(self.frame[column].to_numpy().max())
