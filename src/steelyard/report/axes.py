@@ -1,0 +1,76 @@
+"""Axes that speak the language of the sentences: effects in percent or times, levels as levels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+_PERCENT_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
+_WIDE_RATIOS = (
+    1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4,
+)  # fmt: skip
+WIDE_LOG = math.log(1.6)
+LOG_AXIS_FROM = 20.0
+
+
+def effect_ticks(low_log: float, high_log: float, most: int = 7) -> list[tuple[float, str]]:
+    """Places and labels on an axis of log ratios, zero always among them when in the range."""
+    if max(-low_log, high_log) > WIDE_LOG:
+        ticks = [(math.log(r), ratio_label(r)) for r in _WIDE_RATIOS]
+        return _apart(
+            [t for t in ticks if low_log <= t[0] <= high_log], (high_log - low_log) / most
+        )
+    span = 100 * (math.exp(high_log) - math.exp(low_log))
+    step = next((s for s in _PERCENT_STEPS if span / s <= most), _PERCENT_STEPS[-1])
+    first = math.ceil(100 * math.expm1(low_log) / step)
+    last = math.floor(100 * math.expm1(high_log) / step)
+    return [(math.log1p(k * step / 100), percent_label(k * step)) for k in range(first, last + 1)]
+
+
+def _apart(ticks: list[tuple[float, str]], least: float) -> list[tuple[float, str]]:
+    """Drop ticks that stand too close, going outwards from zero, which stays."""
+    kept: list[tuple[float, str]] = []
+    for tick in sorted(ticks, key=lambda t: abs(t[0])):
+        if all(abs(tick[0] - other[0]) >= least for other in kept):
+            kept.append(tick)
+    return sorted(kept)
+
+
+def percent_label(percent: float) -> str:
+    """A signed percent for an axis: ``+5 %``."""
+    shown = round(percent, 2)
+    return "0 %" if shown == 0 else f"{shown:+g} %".replace("-", "−")
+
+
+def ratio_label(ratio: float) -> str:
+    """A ratio for an axis: ``−80 %``, ``0 %``, ``5 times``."""
+    return f"{ratio:g} times" if ratio > 1 else percent_label(100 * (ratio - 1))
+
+
+def labelled_axis(ticks: Sequence[tuple[float, str]], /, **options: Any) -> alt.Axis:
+    """An axis with exactly these labels at exactly these places."""
+    text = "''"
+    for value, label in reversed(ticks):
+        near = f"abs(datum.value - ({value!r})) < 1e-9"
+        text = f"{near} ? '{_quoted(label)}' : {text}"
+    return alt.Axis(values=[value for value, _ in ticks], labelExpr=text, **options)
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def value_scale(values: Sequence[float], *, may_be_log: bool) -> alt.Scale:
+    """From zero, or logarithmic when the values span much and none is zero."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if may_be_log and low > 0 and high / low > LOG_AXIS_FROM:
+        return alt.Scale(type="log", domain=[low / 1.25, high * 1.25], nice=False)
+    return alt.Scale(domain=[min(low, 0.0), high * 1.06 if high > 0 else 1.0], nice=False)
+
+
+def is_numeric(levels: Sequence[object]) -> bool:
+    """Whether levels can stand on a numeric axis."""
+    return all(isinstance(v, int | float) and not isinstance(v, bool) for v in levels)

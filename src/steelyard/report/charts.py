@@ -1,0 +1,36 @@
+"""All pictures of a report, from findings and series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from steelyard.judge.findings import Findings
+from steelyard.report.chart_effect import effect_drawings
+from steelyard.report.chart_load import load_drawing
+from steelyard.report.chart_time import Panels, Series, order_drawing, resource_panels
+from steelyard.report.drawing import Drawing
+from steelyard.report.words import primary_response
+
+
+@dataclass(frozen=True)
+class Charts:
+    """The pictures by where they stand in the report; what could not be drawn is absent."""
+
+    effect: tuple[Drawing, ...]
+    primary: Drawing | None
+    secondary: tuple[Drawing, ...]
+    resources: tuple[Panels, ...]
+    order: Drawing | None
+
+
+def all_charts(findings: Findings, series: Series) -> Charts:
+    """Draw everything that the data can show."""
+    primary = primary_response(findings)
+    rest = (load_drawing(findings, r) for r in findings.responses if not r.primary)
+    return Charts(
+        effect=tuple(effect_drawings(findings)),
+        primary=None if primary is None else load_drawing(findings, primary),
+        secondary=tuple(drawing for drawing in rest if drawing is not None),
+        resources=tuple(resource_panels(findings, series)),
+        order=order_drawing(findings),
+    )

@@ -1,0 +1,123 @@
+"""From an Altair chart to an inline SVG that fits the page: theme, size, words for the blind.
+
+Colours are CSS variables with a fallback, so that one drawing serves light, dark and print. No
+script, no font, no request; identifiers are made unique so that many drawings share one page.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+INK = "var(--ink,#1d2330)"
+MUTED = "var(--muted,#5b6472)"
+RULE = "var(--rule,#dfe2e8)"
+BAND = "var(--band,#e9ecf2)"
+PAPER = "var(--paper,#ffffff)"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+
+# Okabe and Ito, ordered so that neighbours differ in lightness too; shapes repeat the difference.
+SYSTEM_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#4b5a6b")
+SYSTEM_SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
+
+_VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One picture with its words; ``svg`` is inline markup that holds them too."""
+
+    name: str
+    title: str
+    description: str
+    svg: str
+
+
+def colour_of(index: int) -> str:
+    """The colour of a system by its place in the study."""
+    place = index % len(SYSTEM_COLOURS)
+    return f"var(--system-{place},{SYSTEM_COLOURS[place]})"
+
+
+def system_colours(systems: Sequence[str]) -> alt.Scale:
+    """One colour per system, the same in every chart of a report."""
+    return alt.Scale(domain=list(systems), range=[colour_of(i) for i in range(len(systems))])
+
+
+def system_shapes(systems: Sequence[str]) -> alt.Scale:
+    """One shape per system: colour is never the only difference."""
+    shapes = [SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)] for i in range(len(systems))]
+    return alt.Scale(domain=list(systems), range=shapes)
+
+
+def inline_data(rows: list[dict[str, Any]]) -> alt.Data:
+    """Rows as they are, without a limit: the caller bounds their number."""
+    return alt.Data(values=rows)
+
+
+def draw(chart: alt.Chart | alt.LayerChart, name: str, title: str, description: str) -> Drawing:
+    """Render a chart; ``name`` must be unique in the page and is the prefix of its identifiers."""
+    spec = _themed(chart).to_dict()
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
+    return Drawing(name, title, description, _accessible(svg, name, title, description))
+
+
+def _themed(chart: alt.Chart | alt.LayerChart) -> alt.Chart | alt.LayerChart:
+    axis = {
+        "labelColor": MUTED,
+        "titleColor": MUTED,
+        "gridColor": RULE,
+        "domainColor": MUTED,
+        "tickColor": MUTED,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelFont": FONT,
+        "titleFont": FONT,
+    }
+    themed: alt.Chart | alt.LayerChart = chart.configure(
+        aria=False, background="transparent", padding=4
+    )
+    themed = themed.configure_axis(**axis).configure_view(stroke=None)
+    return themed.configure_text(font=FONT, fontSize=11, color=INK)
+
+
+def _accessible(svg: str, name: str, title: str, description: str) -> str:
+    """Give the drawing a title and description, unique identifiers and a width that yields."""
+    opening = re.search(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>', svg)
+    if opening is None:
+        raise ValueError("the drawing has no size")
+    width, height = opening.group(1), opening.group(2)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
+        f'aria-labelledby="{name}-title {name}-words" viewBox="0 0 {width} {height}" '
+        f'style="max-width:{width}px">'
+        f'<title id="{name}-title">{html.escape(title)}</title>'
+        f'<desc id="{name}-words">{html.escape(description)}</desc>'
+    )
+    return head + _own_identifiers(_lean(svg[opening.end() :]), name)
+
+
+def _lean(body: str) -> str:
+    """Leave out of the tags what the renderer adds and nobody sees; text stays as it is."""
+    body = re.sub(r"<[^>]+>", lambda tag: _lean_tag(tag.group()), body)
+    return re.sub(r'<path d="M0,0h0v0h0Z"/>|<path d="" display="none"/>|<g></g>|<g/>', "", body)
+
+
+def _lean_tag(tag: str) -> str:
+    tag = re.sub(r' (?:aria-[a-z]+|role|pointer-events|class)="[^"]*"', "", tag)
+    return re.sub(r"(\d\.\d{2})\d+", r"\1", tag)
+
+
+def _own_identifiers(body: str, name: str) -> str:
+    def own(tag: re.Match[str]) -> str:
+        text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', tag.group())
+        return re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
+
+    return re.sub(r"<[^>]+>", own, body)

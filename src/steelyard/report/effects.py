@@ -1,0 +1,137 @@
+"""One effect and its interval in words: ``71.3 % less``, ``3.4 times``, ``-0.6..+2.9 %``.
+
+An effect is the natural logarithm of other over baseline. A modest one reads best in percent, a
+large one as a factor; both ends of an interval take the form of their estimate. No figure is
+rounded across zero or across the margin: decimals are added until it is not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.report.figures import decimals_for, fixed
+
+FACTOR_ABOVE_LOG = math.log(2.0)
+PART_BELOW_LOG = math.log(0.1)
+
+Form = Literal["percent", "times", "part"]
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The words for a response that is larger or smaller."""
+
+    more: str
+    less: str
+
+
+AMOUNT = Direction("more", "less")
+HEIGHT = Direction("higher", "lower")
+LENGTH = Direction("longer", "shorter")
+
+
+def percent_of(log: float) -> float:
+    """The change in percent: ``10.0`` for a log of ``0.0953``."""
+    return 100.0 * math.expm1(log)
+
+
+def form_for(estimate_log: float) -> Form:
+    """Percent up to twice as much and down to a tenth; a factor or a part beyond."""
+    if estimate_log > FACTOR_ABOVE_LOG:
+        return "times"
+    return "part" if estimate_log < PART_BELOW_LOG else "percent"
+
+
+def effect(
+    log: float,
+    noun: str,
+    direction: Direction,
+    *,
+    exact_to: tuple[float, ...],
+    beside: tuple[float | None, ...] = (),
+) -> str:
+    """The size with what it is a size of: ``71.3 % less throughput``, ``3.4 times the throughput``.
+
+    ``exact_to`` holds the logs (zero, the margin) that rounding may not cross; ``beside`` the
+    interval printed beside it, whose decimals it shares.
+    """
+    if form_for(log) != "percent":
+        return f"{_factor(log)} the {noun}"
+    word = direction.more if log > 0 else direction.less
+    size = signed_effect(log, exact_to=exact_to, beside=beside)
+    return f"{size.lstrip('+-')} {word} {noun}"
+
+
+def signed_effect(
+    log: float, *, exact_to: tuple[float, ...] = (), beside: tuple[float | None, ...] = ()
+) -> str:
+    """The size with its sign, where the sentence decides nothing: ``-0.4 %``."""
+    if form_for(log) != "percent":
+        return _factor(log)
+    figures = [percent_of(end) for end in beside if end is not None]
+    if exact_to:
+        figures.append(percent_of(log))
+    decimals = decimals_for(figures, [percent_of(t) for t in exact_to or (0.0,)], 1)
+    return f"{fixed(percent_of(log), decimals, signed=True)} %"
+
+
+def _factor(log: float) -> str:
+    ratio = math.exp(abs(log))
+    text = fixed(ratio, 1 if ratio < 100 else 0)
+    return f"{text} times" if log > 0 else f"1/{text} of"
+
+
+def interval(
+    low_log: float | None,
+    high_log: float | None,
+    *,
+    estimate_log: float | None,
+    direction: Direction = AMOUNT,
+    exact_to: tuple[float, ...] = (),
+) -> str:
+    """``68.9..73.5 % less``, ``3.1..3.7 times``, ``-0.6..+2.9 %``, ``above +1.2 %, not bounded ..``.
+
+    When both ends lie on one side of zero their common word is said once; else they carry signs.
+    """
+    bounds = (0.0, *exact_to)
+    if low_log is None and high_log is None:
+        return "not bounded on either side"
+    if high_log is None:
+        return f"above {_end(low_log or 0.0, bounds)}, not bounded above"
+    if low_log is None:
+        return f"below {_end(high_log, bounds)}, not bounded below"
+    form = "percent" if estimate_log is None else form_for(estimate_log)
+    if form == "percent":
+        return _percent_span(low_log, high_log, direction, bounds)
+    if form == "part" and high_log < math.log(0.5):
+        return f"{_times_span(-low_log, -high_log, bounds, '1/')} of"
+    return f"{_times_span(low_log, high_log, bounds)} times"
+
+
+def _end(log: float, bounds: tuple[float, ...]) -> str:
+    return signed_effect(log, exact_to=bounds)
+
+
+def _percent_span(
+    low_log: float, high_log: float, direction: Direction, bounds: tuple[float, ...]
+) -> str:
+    low, high = percent_of(low_log), percent_of(high_log)
+    decimals = decimals_for([low, high], [percent_of(b) for b in bounds], 1)
+    if low_log > 0:
+        return f"{fixed(low, decimals)}..{fixed(high, decimals)} % {direction.more}"
+    if high_log < 0:
+        return f"{fixed(-high, decimals)}..{fixed(-low, decimals)} % {direction.less}"
+    return f"{fixed(low, decimals, signed=True)}..{fixed(high, decimals, signed=True)} %"
+
+
+def _times_span(
+    first_log: float, last_log: float, bounds: tuple[float, ...], before: str = ""
+) -> str:
+    first, last = math.exp(first_log), math.exp(last_log)
+    least = 1 if max(first, last) < 100 else 0
+    decimals = decimals_for([first, last], [math.exp(b) for b in bounds], least)
+    if first < 0.1:
+        decimals = max(decimals, 1 - math.floor(math.log10(first)))
+    return f"{before}{fixed(first, decimals)}..{before}{fixed(last, decimals)}"

@@ -1,0 +1,137 @@
+"""The report as one HTML file that works offline, on a phone, in the dark and on paper."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.report.chart_time import Series
+from steelyard.report.charts import Charts, all_charts
+from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
+from steelyard.report.figures import counted
+from steelyard.report.rows import (
+    Table,
+    attempt_table,
+    difference_table,
+    done_rows,
+    failed_table,
+    response_table,
+    words_of_direction,
+)
+from steelyard.report.terminal import answer, exploratory_lines
+from steelyard.report.trust import failure_lines, limit_rows, shape_lines, sure_lines
+from steelyard.report.words import primary_response
+
+_SHAPE_PATHS = {
+    "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
+    "triangle-up": "M6 1l5 9.5h-10z",
+    "square": "M2 2h8v8h-8z",
+    "diamond": "M6 .5l5 5.5l-5 5.5l-5-5.5z",
+    "cross": "M4.5 1h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+    "triangle-down": "M1 1.5h10l-5 9.5z",
+}
+
+
+def render(findings: Findings, series: Series, *, records: str = "..") -> str:
+    """The whole page. ``records`` is the run's folder as seen from where the page will lie."""
+    charts = all_charts(findings, series)
+    primary = primary_response(findings)
+    return _template().render(
+        findings=findings,
+        style=Markup(_style()),  # noqa: S704 - our own file, no data in it
+        answer=answer(findings),
+        warnings=_warnings(findings),
+        sure=sure_lines(findings),
+        charts=charts,
+        legend=_legend(findings),
+        primary=primary,
+        primary_table=None if primary is None else response_table(findings, primary),
+        secondary=_secondary(findings),
+        exploratory=exploratory_lines(findings),
+        limits=_limits_table(findings),
+        failed=failed_table(findings),
+        attempts=attempt_table(findings),
+        differences=difference_table(findings),
+        done=done_rows(findings),
+        resources_note=_resources_note(charts),
+        records=records,
+    )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("steelyard.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["typeset"] = typeset
+    environment.filters["svg"] = Markup  # drawings escape their own text
+    return environment.get_template("report.html.j2")
+
+
+@cache
+def _style() -> str:
+    folder = resources.files("steelyard.report").joinpath("templates")
+    return folder.joinpath("report.css").read_text(encoding="utf-8")
+
+
+def typeset(text: str) -> Markup:
+    """Plain words as a book sets them: true minus, range dashes, figures kept with their unit."""
+    shown = re.sub(r"(?<![\w.-])-(?=\d)", "−", str(text))
+    shown = re.sub(r"(?<=\d)\.\.(?=\d|1/)", "–", shown)
+    shown = re.sub(r"(?<=\d)\.\.(?=[+−])", " to ", shown)
+    shown = re.sub(r"(?<=\d) %", "\u00a0%", shown)
+    return escape(shown)
+
+
+def _warnings(findings: Findings) -> list[str]:
+    """What a reader must know before relying on the answer."""
+    lines = failure_lines(findings) + shape_lines(findings)
+    undeclared = sum(not d.declared for d in findings.differences)
+    if undeclared:
+        verb = "differs" if undeclared == 1 else "differ"
+        lines.append(f"{counted(undeclared, 'fact')} {verb} between the systems without having "
+                     "been declared as part of the comparison.")  # fmt: skip
+    return lines
+
+
+def _legend(findings: Findings) -> list[tuple[str, str, int]]:
+    return [
+        (system, _SHAPE_PATHS[SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)]], i % len(SYSTEM_COLOURS))
+        for i, system in enumerate(findings.systems)
+    ]
+
+
+def _secondary(findings: Findings) -> list[tuple[ResponseFinding, str, Table]]:
+    return [
+        (response, words_of_direction(response), response_table(findings, response))
+        for response in findings.responses
+        if not response.primary
+    ]
+
+
+def _limits_table(findings: Findings) -> Table:
+    rows = tuple((where or "all trials", system, what)
+                 for system, where, what in limit_rows(findings))  # fmt: skip
+    return Table("What limited the trials", ("Condition", "System", "Limited by, in trials"), rows)
+
+
+def _resources_note(charts: Charts) -> str:
+    if not charts.resources:
+        return "No resource was sampled."
+    drawn = max(panels.trials_drawn for panels in charts.resources)
+    sampled = max(panels.trials_sampled for panels in charts.resources)
+    if drawn == sampled:
+        return f"Each thin line is one trial; all {counted(sampled, 'sampled trial')} are drawn."
+    return (
+        f"Each thin line is one trial; up to {drawn} of {counted(sampled, 'sampled trial')} are "
+        "drawn for each resource, chosen evenly over the run and the conditions."
+    )

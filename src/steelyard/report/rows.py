@@ -1,0 +1,193 @@
+"""The tables of a report as plain text cells, shared by the HTML and the Markdown form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from steelyard.judge.findings import (
+    AttemptFinding,
+    CellFinding,
+    Findings,
+    ResponseFinding,
+    VerdictFinding,
+)
+from steelyard.plan.model import Cell, Level, conditions_text
+from steelyard.report.effects import signed_effect
+from steelyard.report.figures import Scale, duration, percent, scale_for, significant
+from steelyard.report.trust import OK, STOP_WORDS, judged
+from steelyard.report.words import (
+    direction_of,
+    interval_words,
+    margin_text,
+    verdict_word,
+)
+
+NOT_MEASURED = "not measured"
+NONE = "–"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text cells under headings; ``numeric`` holds the columns that are set to the right."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+
+def response_table(findings: Findings, response: ResponseFinding) -> Table:
+    """Every cell of one response with its verdict against the baseline; missing cells say so."""
+    cells = {_key(c.cell): c for c in findings.cells if c.response == response.name}
+    scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
+    unit = f", {scale.unit}" if scale.unit else ""
+    rows = []
+    for conditions in findings.conditions:
+        for system in findings.systems:
+            cell = cells.get(_key(Cell(system=system, conditions=conditions)))
+            verdict = _verdict(findings, response, system, conditions)
+            rows.append(
+                (
+                    conditions_text(conditions) or "all trials",
+                    system,
+                    *_cell_texts(cell, scale),
+                    *_verdict_texts(verdict, response, baseline=system == findings.baseline),
+                )
+            )
+    level = next((percent(c.interval_level) for c in cells.values()), "95 %")
+    head = ("Condition", "System", f"Median{unit}", f"{level} interval", "Trials",
+            f"Against {findings.baseline}", "Interval", "Verdict")  # fmt: skip
+    return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}))
+
+
+def _key(cell: Cell) -> tuple[str, str]:
+    return cell.system, cell.conditions_text()
+
+
+def _verdict(
+    findings: Findings, response: ResponseFinding, system: str, conditions: dict[str, Level]
+) -> VerdictFinding | None:
+    for verdict in findings.verdicts:
+        same = verdict.response == response.name and verdict.other == system
+        if same and verdict.conditions == conditions:
+            return verdict
+    return None
+
+
+def _cell_texts(cell: CellFinding | None, scale: Scale) -> tuple[str, str, str]:
+    if cell is None or cell.median is None:
+        why = "; ".join(cell.not_measured) if cell else ""
+        return (f"{NOT_MEASURED}: {why}" if why else NOT_MEASURED, NONE, "0")
+    spread = NONE
+    if cell.low is not None and cell.high is not None:
+        low, high = cell.low / scale.divisor, cell.high / scale.divisor
+        spread = f"{significant(low)}..{significant(high)}"
+    return significant(cell.median / scale.divisor), spread, str(len(cell.values))
+
+
+def _verdict_texts(
+    verdict: VerdictFinding | None, response: ResponseFinding, *, baseline: bool
+) -> tuple[str, str, str]:
+    if baseline:
+        return "baseline", NONE, NONE
+    if verdict is None:
+        return NONE, NONE, "not judged"
+    if verdict.estimate_log is None:
+        return NONE, NONE, verdict_word(verdict, response)
+    size = signed_effect(verdict.estimate_log, exact_to=(0.0,))
+    return size, interval_words(verdict, response), verdict_word(verdict, response)
+
+
+def attempt_table(findings: Findings) -> Table:
+    """Every attempt, also those that failed, with what went wrong and what to do."""
+    head = ("Attempt", "Visit", "System", "Condition", "Outcome", "Limited by", "Remarks", "Time",
+            "Overhead")  # fmt: skip
+    rows = tuple(_attempt_texts(a) for a in findings.attempts)
+    return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
+
+
+def failed_table(findings: Findings) -> Table:
+    """Only the attempts that did not end well."""
+    head = ("Attempt", "System", "Condition", "Outcome", "What happened, and what to do")
+    rows = tuple(
+        (_name(a), a.cell.system, a.cell.conditions_text() or NONE, _outcome(a), _remarks(a))
+        for a in findings.attempts
+        if a.outcome != OK
+    )
+    return Table("Attempts that did not end well", head, rows)
+
+
+def _attempt_texts(attempt: AttemptFinding) -> tuple[str, ...]:
+    overhead = attempt.overhead_s
+    return (
+        _name(attempt),
+        str(attempt.visit),
+        attempt.cell.system,
+        attempt.cell.conditions_text() or NONE,
+        _outcome(attempt),
+        attempt.limited_by or NONE,
+        _remarks(attempt),
+        duration(attempt.wall_s),
+        NONE if overhead is None else duration(overhead),
+    )
+
+
+def _name(attempt: AttemptFinding) -> str:
+    return f"{attempt.trial:04d}-{attempt.attempt}"
+
+
+def _outcome(attempt: AttemptFinding) -> str:
+    return attempt.outcome.replace("_", " ")
+
+
+def _remarks(attempt: AttemptFinding) -> str:
+    said = [attempt.message or "", f"Hint: {attempt.hint}" if attempt.hint else ""]
+    said += [f"Doubt: {doubt}" for doubt in attempt.doubts]
+    return ". ".join(part for part in said if part) or NONE
+
+
+def difference_table(findings: Findings) -> Table:
+    """What differs between the systems; what was not declared comes first."""
+    facts = sorted(findings.differences, key=lambda d: (d.declared, d.fact))
+    rows = tuple(
+        (
+            d.fact,
+            *(d.values.get(s) or "not known" for s in findings.systems),
+            "declared" if d.declared else "not declared",
+        )
+        for d in facts
+    )
+    return Table("Facts that differ", ("Fact", *findings.systems, "In the study"), rows)
+
+
+def done_rows(findings: Findings) -> list[tuple[str, str]]:
+    """How it was done: term and text."""
+    return list(_done(findings))
+
+
+def _done(findings: Findings) -> Iterator[tuple[str, str]]:
+    stop, variant = findings.stop, findings.variant
+    design = "big-stick coin per visit" if len(findings.systems) == 2 else "random complete blocks"
+    yield "Study", findings.study + (f", variant {variant}" if variant else "")
+    yield "Hash of the study", f"sha256 {findings.study_sha256}"
+    yield "Systems", ", ".join(findings.systems) + f"; baseline {findings.baseline}"
+    conditions = [conditions_text(c) for c in findings.conditions if c]
+    yield "Conditions", ", ".join(conditions) or "none"
+    yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
+    margins = sorted({margin_text(v) for v in judged(findings)})
+    yield "Margin", ", ".join(margins) or "no comparison was judged"
+    yield "Ended", (
+        f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} visits, "
+        f"{stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+        f"{duration(stop.spent_s)}"
+    )
+    yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
+
+
+def words_of_direction(response: ResponseFinding) -> str:
+    """What is good for a response, for its caption."""
+    more = direction_of(response).more
+    return {"higher": f"{more} is better", "lower": f"{direction_of(response).less} is better"}.get(
+        response.direction, "neither more nor less is better"
+    )

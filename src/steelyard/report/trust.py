@@ -1,0 +1,165 @@
+"""How sure a verdict is, in words: the unit, the error rate, what it rests on, what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.figures import counted, duration, fixed, listed, percent
+from steelyard.report.words import primary_response
+
+OK = "ok"
+ASSUMPTION = (
+    "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
+    "to the next, and that the systems differ by a constant ratio only"
+)
+ESTIMAND = "typical ratio (Hodges-Lehmann); early stops overstate small effects"
+
+STOP_WORDS = {
+    "decided": "the verdict was reached",
+    "budget_visits": "the budget of visits ended",
+    "budget_time": "the budget of time ended",
+    "interrupted": "it was interrupted",
+    "failures": "too many attempts failed",
+    "running": "it is still running",
+}
+
+
+def judged(findings: Findings) -> list[VerdictFinding]:
+    """The comparisons that carry the guarantee."""
+    primary = primary_response(findings)
+    name = primary.name if primary else None
+    return [v for v in findings.verdicts if v.response == name and not v.exploratory]
+
+
+def sure_lines(findings: Findings) -> list[str]:
+    """What every verdict of the primary response rests on, one sentence each."""
+    lines = [_stop_line(findings)]
+    for family, alpha, comparisons in _families(findings):
+        lines.append(
+            f"Error rate {percent(alpha)} for {family} ({counted(comparisons, 'comparison')})."
+        )
+    lines.append(
+        f"Unit of inference: the visit, {_arms_words(findings)}; order seed {findings.seed}."
+    )
+    lines.append(f"Estimate: {ESTIMAND}.")
+    lines.append(f"The verdict {ASSUMPTION}.")
+    return lines + shape_lines(findings)
+
+
+def _stop_line(findings: Findings) -> str:
+    stop = findings.stop
+    return (
+        f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')} "
+        f"({counted(stop.trials_done, 'trial')}, {duration(stop.spent_s)}) "
+        f"{STOP_WORDS[stop.reason]}."
+    )
+
+
+def _families(findings: Findings) -> list[tuple[str, float, int]]:
+    counts = Counter((v.family, v.alpha) for v in judged(findings))
+    return [(family, alpha, count) for (family, alpha), count in counts.items()]
+
+
+def _arms_words(findings: Findings) -> str:
+    arms: dict[str, int] = {}
+    for verdict in judged(findings):
+        arms[verdict.baseline] = max(arms.get(verdict.baseline, 0), verdict.n_baseline)
+        arms[verdict.other] = max(arms.get(verdict.other, 0), verdict.n_other)
+    return listed([f"{n} of {system}" for system, n in arms.items()]) or "none yet"
+
+
+def shape_lines(findings: Findings) -> list[str]:
+    """Where the arms differ in more than a ratio, which the guarantee does not cover."""
+    lines = []
+    for verdict in judged(findings):
+        if not verdict.arms_differ_in_shape:
+            continue
+        where = conditions_text(verdict.conditions or {}) or "over all conditions"
+        spread = ""
+        if verdict.spread_ratio is not None:
+            spread = f": spread of {verdict.other} {fixed(verdict.spread_ratio, 1)} times that of "
+            spread += verdict.baseline
+        lines.append(
+            f"Doubt, {where}: the arms differ in shape{spread}{_stall_words(verdict)}, "
+            f"so the error rate may be above {percent(verdict.alpha)}."
+        )
+    return lines
+
+
+def _stall_words(verdict: VerdictFinding) -> str:
+    if verdict.stall_rate_baseline is None or verdict.stall_rate_other is None:
+        return ""
+    return (
+        f", stalled trials {percent(verdict.stall_rate_other)} against "
+        f"{percent(verdict.stall_rate_baseline)}"
+    )
+
+
+def failure_lines(findings: Findings) -> list[str]:
+    """How many attempts failed of which kind, and where; how many are in doubt and why."""
+    attempts = findings.attempts
+    failed = Counter((a.outcome, a.cell.system) for a in attempts if a.outcome != OK)
+    lines = []
+    if failed:
+        total = sum(failed.values())
+        lines.append(
+            f"{total} of {counted(len(attempts), 'attempt')} did not end well: "
+            + "; ".join(_kinds(failed))
+            + "."
+        )
+    doubted = [a for a in attempts if a.outcome == OK and a.doubts]
+    if doubted:
+        reasons = Counter(doubt for a in doubted for doubt in a.doubts)
+        lines.append(
+            f"{len(doubted)} of {counted(len(attempts), 'attempt')} counted but are in doubt: "
+            + "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+            + "."
+        )
+    return lines + missing_lines(findings)
+
+
+def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
+    return [
+        f"{count} {outcome.replace('_', ' ')} ({system})"
+        for (outcome, system), count in failed.most_common()
+    ]
+
+
+def missing_lines(findings: Findings) -> list[str]:
+    """The cells of the primary response without a single value."""
+    primary = primary_response(findings)
+    empty = [
+        f"{c.cell.system}{_at(c.cell.conditions_text())}"
+        for c in findings.cells
+        if not c.values and primary is not None and c.response == primary.name
+    ]
+    if not empty or primary is None:
+        return []
+    return [f"Not measured: {primary.label} of {listed(empty)}."]
+
+
+def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
+    """What limited the trials of each cell: system, conditions, words with n."""
+    rows = []
+    for system, conditions, limits in _limits(findings):
+        named = Counter(limit for limit in limits if limit)
+        words = "; ".join(f"{limit} in {n} of {len(limits)}" for limit, n in named.most_common())
+        rows.append((system, conditions, words or f"nothing named in {len(limits)}"))
+    return rows if any(a.limited_by for a in findings.attempts) else []
+
+
+def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
+    cells: dict[tuple[str, str], list[str | None]] = {}
+    order = [(s, conditions_text(c)) for c in findings.conditions for s in findings.systems]
+    for attempt in findings.attempts:
+        if attempt.outcome == OK:
+            key = (attempt.cell.system, attempt.cell.conditions_text())
+            cells.setdefault(key, []).append(attempt.limited_by)
+    return [(*key, cells[key]) for key in order if key in cells]
+
+
+def _at(text: str) -> str:
+    return f" at {text}" if text else ""
