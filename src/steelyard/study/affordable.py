@@ -1,0 +1,41 @@
+"""Whether a budget can hold enough visits for any verdict."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.study import timing
+from steelyard.study.complaints import Complaints
+from steelyard.study.model import Study
+from steelyard.units import format_duration
+
+
+def check_budget(study: Study, complaints: Complaints) -> None:
+    """A budget that cannot hold enough visits for any verdict is a mistake."""
+    least, visits = timing.least_visits(study), timing.affordable_visits(study)
+    if visits >= least:
+        return
+    budget = study.trials.budget
+    per_cell = math.ceil(least / len(study.compared))
+    if budget.trials_per_cell is not None and budget.trials_per_cell < per_cell:
+        message = f"{budget.trials_per_cell} trials per cell cannot give a verdict"
+        complaints.add(
+            ("trials", "budget", "trials"),
+            message,
+            f"write `{per_cell} per cell` or more: the judge needs {least} visits at least",
+        )
+    needed_s = least * timing.visit_s(study)
+    if budget.time_s is not None and budget.time_s < needed_s:
+        trials = least * timing.conditions_count(study)
+        message = f"{format_duration(budget.time_s)} cannot give a verdict"
+        hint = (
+            f"the judge needs {least} visits at least, {trials} trials of "
+            f"{format_duration(timing.trial_s(study))}: allow {_rounded_up(needed_s)} or more, "
+            "or shorten the window"
+        )
+        complaints.add(("trials", "budget", "time"), message, hint)
+
+
+def _rounded_up(duration_s: float) -> str:
+    step = 60 if duration_s > 120 else 1
+    return format_duration(math.ceil(duration_s / step) * step)

@@ -1,0 +1,192 @@
+"""The part of a study that says what is driven and how hard: workloads, load, factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.study import catalogue
+from steelyard.study.catalogue import Setting
+from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.grammar import LoadPart, StudyFile, WorkloadPart
+from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
+from steelyard.study.settings import Factors, read_levels, read_settings
+from steelyard.study.source import Where
+
+_USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
+_RATE = Setting(kind="number", least=0.001, meaning="operations a second")
+
+
+def _word_setting(meaning: str) -> Setting:
+    return Setting(kind="text", meaning=meaning)
+
+
+def resolve_workloads(
+    file: StudyFile, complaints: Complaints
+) -> tuple[dict[str, WorkloadSpec], Factors]:
+    """All workloads by name, and the factors that their lists of settings make.
+
+    A single ``workload`` is named after what it uses; its factors are ``workload.SETTING``.
+    """
+    if file.workload is not None and file.workloads is not None:
+        hint = "keep one of them; several workloads go under `workloads`"
+        complaints.add(
+            ("workload",), "`workload` and `workloads` are both given", hint, at_key=True
+        )
+    if file.workload is None and not file.workloads:
+        complaints.add((), "`workload` is missing", "add `workload: {use: NAME}`: what is driven")
+        return {}, {}
+    if file.workload is not None:
+        spec, factors = _workload(file.workload, ("workload",), complaints)
+        return {spec.use: spec}, factors
+    specs: dict[str, WorkloadSpec] = {}
+    factors = {}
+    for name, part in (file.workloads or {}).items():
+        specs[name], more = _workload(part, ("workloads", name), complaints)
+        factors |= more
+    return specs, factors
+
+
+def _workload(
+    part: WorkloadPart, where: Where, complaints: Complaints
+) -> tuple[WorkloadSpec, Factors]:
+    use = part.use or ("command" if "command" in part.further() else None)
+    if use is None:
+        hint = f"add `use: NAME`; workloads: {', '.join(catalogue.names('workloads'))}"
+        complaints.add(where, f"`{where[-1]}` does not say what to use", hint)
+        return WorkloadSpec(use="?"), {}
+    if use not in catalogue.names("workloads"):
+        hint = choice_hint(use, catalogue.names("workloads"), "workloads")
+        complaints.add((*where, "use"), f"there is no workload `{use}`", hint)
+        return WorkloadSpec(use=use), {}
+    entry = catalogue.workload(use)
+    values, levels = read_settings(
+        part.further(), entry.settings, where, complaints, noun=f"settings of {use}"
+    )
+    prefix = ".".join(str(part) for part in where)
+    factors = {f"{prefix}.{key}": found for key, found in levels.items()}
+    return WorkloadSpec(use=use, settings=values, operation=entry.operation), factors
+
+
+def resolve_load(
+    file: StudyFile, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
+) -> tuple[LoadSpec | None, Factors]:
+    """How operations start, and the levels of users or rate; one user when nothing is said."""
+    driven = any(
+        use.use in catalogue.names("workloads") and catalogue.workload(use.use).load
+        for use in workloads.values()
+    )
+    if file.load is None:
+        return (LoadSpec(), {"load.users": (1,)}) if driven else (None, {})
+    if workloads and not driven:
+        names = ", ".join(name for name, entry in _loads() if entry.load)
+        hint = f"take it out; workloads that take a load: {names}"
+        complaints.add(("load",), "this workload takes no load", hint, at_key=True)
+    return _load_part(file.load, complaints)
+
+
+def _loads() -> list[tuple[str, catalogue.Workload]]:
+    return [(name, catalogue.workload(name)) for name in catalogue.names("workloads")]
+
+
+def _load_part(part: LoadPart, complaints: Complaints) -> tuple[LoadSpec, Factors]:
+    if part.users is not None and part.rate is not None:
+        hint = "users wait for their answers, a rate does not: keep one of them"
+        complaints.add(("load", "rate"), "`users` and `rate` are both given", hint, at_key=True)
+    if part.rate is not None:
+        _refuse(part, ("think",), "a rate", complaints)
+        return _open(part), {
+            "load.rate": read_levels(part.rate, _RATE, ("load", "rate"), complaints)
+        }
+    _refuse(part, ("arrival", "connections"), "users", complaints)
+    users = [1] if part.users is None else part.users
+    levels = read_levels(users, _USERS, ("load", "users"), complaints)
+    return LoadSpec(think_time_s=part.think or 0.0), {"load.users": levels}
+
+
+def _open(part: LoadPart) -> LoadSpec:
+    written = {"arrival": part.arrival, "connections": part.connections}
+    given = {key: value for key, value in written.items() if value is not None}
+    return LoadSpec.model_validate({"mode": "open", **given})
+
+
+def _refuse(part: LoadPart, keys: tuple[str, ...], of: str, complaints: Complaints) -> None:
+    for key in keys:
+        if getattr(part, key) is not None:
+            message = f"`{key}` means nothing for a load given as {of}"
+            complaints.add(("load", key), message, "take it out", at_key=True)
+
+
+def resolve_probe(file: StudyFile, complaints: Complaints) -> ProbeSpec | None:
+    """The probe with every setting of what it uses."""
+    part = file.probe
+    if part is None:
+        return None
+    if part.use not in catalogue.names("workloads"):
+        hint = choice_hint(part.use, catalogue.names("workloads"), "workloads")
+        complaints.add(("probe", "use"), f"there is no workload `{part.use}`", hint)
+        return ProbeSpec(use=part.use, every_s=part.every)
+    declared = catalogue.workload(part.use).settings
+    values, _ = read_settings(
+        part.further(), declared, ("probe",), complaints, noun=f"settings of {part.use}"
+    )
+    return ProbeSpec(use=part.use, every_s=part.every, settings=values)
+
+
+def resolve_factors(
+    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> Factors:
+    """The levels of everything under ``factors``, each checked to bind to something."""
+    factors: Factors = {}
+    for name, written in (file.factors or {}).items():
+        where: Where = ("factors", name)
+        setting = bound_setting(name, file, systems)
+        if setting is None:
+            hint = (
+                "a factor binds by its dotted name: load.users, workload.SETTING, "
+                "settings.NAME, disks.DISK.SETTING, system.SETTING"
+            )
+            complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
+            continue
+        factors[name] = read_levels(written, setting, where, complaints)
+    return factors
+
+
+def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec]) -> Setting | None:
+    """What a dotted name varies; ``None`` when there is no such thing in this study."""
+    stage, _, rest = name.partition(".")
+    if stage == "load":
+        return {"users": _USERS, "rate": _RATE}.get(rest)
+    if stage == "settings":
+        meaning = catalogue.machine_settings().get(rest.partition(".")[0])
+        return None if meaning is None else _word_setting(meaning)
+    if stage == "disks":
+        disk, _, key = rest.partition(".")
+        attached = any(disk in system.disks for system in systems.values())
+        return catalogue.disk_settings().get(key) if attached else None
+    if stage == "system":
+        return _platform_setting(rest, systems)
+    return _workload_setting(name, file)
+
+
+def _platform_setting(key: str, systems: Mapping[str, SystemSpec]) -> Setting | None:
+    if key == "instances":
+        return Setting(kind="count", least=1, meaning="how many of it run at once")
+    for system in systems.values():
+        if system.platform in catalogue.names("platforms"):
+            found = catalogue.platform(system.platform).settings.get(key)
+            if found is not None:
+                return found
+    return None
+
+
+def _workload_setting(name: str, file: StudyFile) -> Setting | None:
+    parts = name.split(".")
+    part = None
+    if parts[0] == "workload" and len(parts) == 2:
+        part = file.workload
+    elif parts[0] == "workloads" and len(parts) == 3:
+        part = (file.workloads or {}).get(parts[1])
+    use = None if part is None else part.use
+    if use is None or use not in catalogue.names("workloads"):
+        return None
+    return catalogue.workload(use).settings.get(parts[-1])

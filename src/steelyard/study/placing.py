@@ -1,0 +1,190 @@
+"""The parts of a study around the measurement: sampling, trials, scenarios, screening, report."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.driving import bound_setting
+from steelyard.study.grammar import StudyFile, TrialsPart
+from steelyard.study.model import (
+    CachesSpec,
+    GeneratorSpec,
+    JudgeSpec,
+    PlacedWorkload,
+    ReportSpec,
+    SampleSpec,
+    ScenarioSpec,
+    ScreenSpec,
+    SystemSpec,
+    TrialsSpec,
+)
+from steelyard.study.settings import read_levels
+from steelyard.study.source import Where
+from steelyard.study.written import Part, shown
+
+_PLACES = ("system", "host", "generator")
+_CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")
+_LEAST_SAMPLE_S, _MOST_SAMPLE_S, _SAMPLES_OF_A_WINDOW = 0.1, 1.0, 8
+
+
+def given(part: Part | None) -> dict[str, Any]:
+    """The keys that were written, so that defaults stay where they are declared."""
+    if part is None:
+        return {}
+    fields = {name: getattr(part, name) for name in type(part).model_fields}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
+    """How trials run; quantities checked for sense."""
+    written = given(part)
+    fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
+    fields["margin_ratio"] = written.pop("margin")
+    if "settle" in written:
+        settle = written.pop("settle")
+        fields |= {"settle_s": settle.duration_s, "settle_until_idle": settle.until_idle}
+    budget = given(written.pop("budget", None))
+    names = {"trials": "trials_per_cell", "time": "time_s"}
+    fields["budget"] = {names[key]: value for key, value in budget.items()}
+    _check_trials(part, complaints)
+    return TrialsSpec.model_validate(fields | written)
+
+
+_DURATIONS = ("window", "warm_up", "drain", "timeout")
+
+
+def _check_trials(part: TrialsPart, complaints: Complaints) -> None:
+    if not 0 < part.margin < 1:
+        hint = "write the smallest difference that matters, such as `2 %`"
+        complaints.add(("trials", "margin"), "the margin must lie between 0 % and 100 %", hint)
+    if part.alpha is not None and not 0 < part.alpha <= 0.5:
+        hint = "5 % is usual"
+        complaints.add(("trials", "alpha"), "alpha must lie between 0 % and 50 %", hint)
+    if part.window is not None and part.window < _LEAST_SAMPLE_S:
+        hint = "a window takes 100 ms or more; 2 s and more give steadier figures"
+        complaints.add(("trials", "window"), "the window is too short to measure in", hint)
+    if part.timeout is not None and part.timeout <= 0:
+        hint = "10 s is the default"
+        complaints.add(("trials", "timeout"), "the timeout must be above zero", hint)
+
+
+def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) -> SampleSpec:
+    """How machines are sampled: each second, but at least eight times in a window."""
+    share = trials.window_s / _SAMPLES_OF_A_WINDOW
+    every_s = max(_LEAST_SAMPLE_S, min(_MOST_SAMPLE_S, share))
+    part = file.sample
+    if part is None:
+        return SampleSpec(every_s=every_s)
+    for i, place in enumerate(part.where or []):
+        if place not in _PLACES:
+            hint = choice_hint(place, _PLACES, "places")
+            complaints.add(("sample", "where", i), f"nothing is sampled at `{place}`", hint)
+    if part.every is not None and not _LEAST_SAMPLE_S <= part.every <= trials.window_s:
+        hint = "write 100 ms or more, and not more than the window"
+        complaints.add(("sample", "every"), "this pause between samples does not fit", hint)
+    where = tuple(part.where) if part.where else SampleSpec().where
+    return SampleSpec(every_s=part.every or every_s, where=where)
+
+
+def resolve_generator(file: StudyFile) -> GeneratorSpec:
+    """Where the load comes from."""
+    return GeneratorSpec.model_validate(given(file.generator))
+
+
+def resolve_scenarios(file: StudyFile, complaints: Complaints) -> dict[str, ScenarioSpec]:
+    """What runs on which instance, by the name of the scenario."""
+    names = tuple(file.workloads or {}) or ("*",)
+    found = {}
+    for name, written in (file.scenarios or {}).items():
+        instances = {}
+        for number, placed in written.items():
+            where: Where = ("scenarios", name, number)
+            if not number.isdecimal() or int(number) < 1:
+                hint = "write `1: ...`, `2: ...`"
+                complaints.add(where, f"`{number}` is not the number of an instance", hint)
+                continue
+            instances[int(number)] = _placed(placed, where, names, complaints)
+        found[name] = ScenarioSpec(name=name, instances=instances)
+    return found
+
+
+def _placed(
+    written: Any, where: Where, names: tuple[str, ...], complaints: Complaints
+) -> tuple[PlacedWorkload, ...]:
+    if isinstance(written, dict):
+        items = [(key, (*where, key), value) for key, value in written.items()]
+    elif isinstance(written, list):
+        items = [(str(key), (*where, i), None) for i, key in enumerate(written)]
+    else:
+        items = [(str(written), where, None)]
+    placed = []
+    for name, place, settings in items:
+        if name not in (*names, "*", "same"):
+            hint = choice_hint(name, names, "workloads of this study")
+            complaints.add(place, f"there is no workload `{name}`", hint)
+        if settings is not None and not isinstance(settings, dict):
+            message = f"settings must be a mapping, not {shown(settings)}"
+            complaints.add(place, message, "write `{peer: 2}`")
+        kept = settings if isinstance(settings, dict) else {}
+        placed.append(PlacedWorkload(workload=name, settings=kept))
+    return tuple(placed)
+
+
+def resolve_screen(
+    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> ScreenSpec | None:
+    """Two-level screening; every factor must bind and have two levels."""
+    part = file.screen
+    if part is None:
+        return None
+    if part.system not in systems:
+        hint = choice_hint(part.system, systems, "systems")
+        complaints.add(("screen", "system"), f"there is no system `{part.system}`", hint)
+    factors = {}
+    for name, written in part.factors.items():
+        where: Where = ("screen", "factors", name)
+        setting = bound_setting(name, file, systems)
+        if setting is None:
+            hint = "a factor binds by its dotted name, such as `system.memory`"
+            complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
+            continue
+        levels = read_levels(written, setting, where, complaints)
+        if len(levels) != 2:
+            complaints.add(where, "screening takes two levels of each factor", "name two")
+        factors[name] = levels
+    return ScreenSpec(system=part.system, factors=factors)
+
+
+def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:
+    """Whether caches are dropped, and where."""
+    if file.caches is None or file.caches == "kept":
+        return CachesSpec()
+    match = _CACHES.fullmatch(file.caches.strip())
+    if match is None:
+        hint = "write `kept`, or `dropped before every window, in guest and host`"
+        complaints.add(("caches",), f"{shown(file.caches)} does not say what to do", hint)
+        return CachesSpec()
+    where = tuple(re.split(r",\s*|\s+and\s+", match[1])) if match[1] else ("system",)
+    return CachesSpec(dropped=True, where=where)
+
+
+def resolve_judge(file: StudyFile) -> JudgeSpec:
+    """How records become verdicts."""
+    return JudgeSpec.model_validate(given(file.judge))
+
+
+def resolve_report(
+    file: StudyFile, factors: Mapping[str, object], complaints: Complaints
+) -> ReportSpec:
+    """How the report is cut; by factors that the study has."""
+    part = file.report
+    known = {*factors, file.compare or "system", "system"}
+    for key in ("sections_by", "means_by"):
+        name = None if part is None else getattr(part, key)
+        if name is not None and name not in known:
+            hint = choice_hint(name, sorted(known), "factors")
+            complaints.add(("report", key), f"there is no factor `{name}`", hint)
+    return ReportSpec.model_validate(given(part))

@@ -1,0 +1,125 @@
+"""Reads a study file: all of it, with every mistake at once.
+
+A file that pydantic refuses is still checked further: the refused parts are taken out and the
+rest is resolved, so that an author sees all mistakes in one run.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from steelyard.errors import Complaint, StudyError
+from steelyard.study.affordable import check_budget
+from steelyard.study.available import missing_parts
+from steelyard.study.complaints import Complaints, add_validation
+from steelyard.study.grammar import StudyFile
+from steelyard.study.model import Study
+from steelyard.study.resolve import resolve
+from steelyard.study.source import Source, Where, parse_source, read_source
+from steelyard.study.variants import variant_names, with_variant
+
+_STAND_INS: dict[str, Any] = {
+    "study": "unnamed",
+    "question": "?",
+    "trials": {"margin": "1 %", "budget": {"time": "300 d"}},
+}
+_MOST_ROUNDS = 20
+
+
+def read_study(path: Path, *, variant: str | None = None) -> Study:
+    """The study of a file, or of a folder that holds ``study.yaml``.
+
+    Checks the grammar of the whole file, all variants included. Raises ``StudyError`` with every
+    mistake, in the order of the file.
+    """
+    return _checked(read_source(path), variant)
+
+
+def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> Study:
+    """The same from bytes, such as the copy kept with a run; ``path`` is named in complaints."""
+    return _checked(parse_source(raw, path), variant)
+
+
+def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
+    """The same, and refuses with ``StudyError`` what this version cannot run yet."""
+    source = read_source(path)
+    study = _checked(source, variant)
+    chosen = source if variant is None else with_variant(source, variant)
+    complaints = _lacking(study, chosen)
+    if complaints:
+        raise StudyError(complaints.ordered(), slug="not-in-this-version")
+    return study
+
+
+def _checked(source: Source, variant: str | None) -> Study:
+    study, found = _resolved(source)
+    for name in variant_names(source):
+        chosen, more = _variant(source, name)
+        found |= more
+        study = chosen if name == variant else study
+    if variant is not None and variant not in variant_names(source):
+        with_variant(source, variant)
+    if found or study is None:
+        raise StudyError(sorted(found))
+    return study
+
+
+def _variant(source: Source, name: str) -> tuple[Study | None, set[Complaint]]:
+    try:
+        return _resolved(with_variant(source, name))
+    except StudyError as error:
+        return None, set(error.complaints)
+
+
+def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
+    complaints = Complaints(source)
+    file = _parsed(source, complaints)
+    study = None if file is None else resolve(file, complaints)
+    if study is not None and not complaints and not _lacking(study, source):
+        check_budget(study, complaints)
+    return study, complaints.found
+
+
+def _lacking(study: Study, source: Source) -> Complaints:
+    complaints = Complaints(source)
+    missing_parts(study, complaints)
+    return complaints
+
+
+def _parsed(source: Source, complaints: Complaints) -> StudyFile | None:
+    """The file as written, without the parts that were complained about."""
+    tree = copy.deepcopy(source.tree)
+    for round_ in range(_MOST_ROUNDS):
+        try:
+            return StudyFile.model_validate(tree)
+        except ValidationError as error:
+            if round_ == 0:
+                add_validation(complaints, error, StudyFile)
+            for detail in error.errors(include_url=False):
+                _take_out(tree, tuple(detail["loc"]), missing=detail["type"] == "missing")
+    return None
+
+
+def _take_out(tree: dict[str, Any], where: Where, *, missing: bool) -> None:
+    """Removes what is wrong; the part around it when something is missing there."""
+    where = where[:-1] if where and where[-1] == "[key]" else where
+    if missing and len(where) > 1:
+        where = where[:-1]
+    if where[0] in _STAND_INS and (len(where) == 1 or where == ("trials", "margin")):
+        tree[str(where[0])] = copy.deepcopy(_STAND_INS[str(where[0])])
+        return
+    part: Any = tree
+    for key in where[:-1]:
+        part = part[key] if _holds(part, key) else None
+    if _holds(part, where[-1]):
+        del part[where[-1]]
+
+
+def _holds(part: Any, key: str | int) -> bool:
+    if isinstance(part, list):
+        return isinstance(key, int) and key < len(part)
+    return isinstance(part, dict) and key in part

@@ -1,0 +1,143 @@
+"""From the file as written to the study: every part resolved, contradictions named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.study import catalogue
+from steelyard.study.catalogue import names
+from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.driving import (
+    resolve_factors,
+    resolve_load,
+    resolve_probe,
+    resolve_workloads,
+)
+from steelyard.study.grammar import StudyFile
+from steelyard.study.judging import ClaimReader, resolve_find, resolve_gates, resolve_responses
+from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
+from steelyard.study.placing import (
+    resolve_caches,
+    resolve_generator,
+    resolve_judge,
+    resolve_report,
+    resolve_sample,
+    resolve_scenarios,
+    resolve_screen,
+    resolve_trials,
+)
+from steelyard.study.settings import Factors
+from steelyard.study.systems import resolve_systems
+
+
+def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
+    """The study, with every mistake added to ``complaints``; ``None`` without a workload."""
+    variant = complaints.source.variant
+    systems = resolve_systems(file, complaints)
+    workloads, listed = resolve_workloads(file, complaints)
+    load, loaded = resolve_load(file, workloads, complaints)
+    written = resolve_factors(file, systems, complaints)
+    _check_twice(written, listed | loaded, complaints)
+    factors = written | listed | loaded
+    compared, baseline = _comparison(file, systems, factors, complaints)
+    if workloads:
+        _check_services(systems, workloads, complaints)
+        responses = resolve_responses(file, workloads, complaints)
+    gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
+    trials = resolve_trials(file.trials, complaints)
+    claims = ClaimReader(file, compared, factors, complaints, forgiving=variant is not None).read()
+    parts = {
+        "find": resolve_find(file, complaints),
+        "probe": resolve_probe(file, complaints),
+        "sample": resolve_sample(file, trials, complaints),
+        "scenarios": resolve_scenarios(file, complaints),
+        "screen": resolve_screen(file, systems, complaints),
+        "caches": resolve_caches(file, complaints),
+        "report": resolve_report(file, factors, complaints),
+    }
+    if not workloads:
+        return None
+    compare = file.compare or "system"
+    if compare != "system" and len(systems) > 1:
+        factors = {"system": tuple(systems), **factors}
+    return Study.model_validate(
+        {
+            "name": file.study,
+            "question": file.question.strip(),
+            "variant": variant,
+            "sha256": complaints.source.sha256(),
+            "systems": systems,
+            "compare": compare,
+            "compared": compared,
+            "baseline": baseline,
+            "factors": {name: levels for name, levels in factors.items() if name != compare},
+            "workloads": workloads,
+            "load": load,
+            "generator": resolve_generator(file),
+            "responses": responses,
+            "gates": gates,
+            "trials": trials,
+            "claims": claims,
+            "variants": tuple(file.variants or {}),
+            "judge": resolve_judge(file),
+            "clock": file.clock or "controller",
+            **parts,
+        }
+    )
+
+
+def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:
+    for name in written:
+        if name in others and not (name == "load.users" and others[name] == (1,)):
+            hint = "keep its levels in one place"
+            message = f"`{name}` has levels here and at its own key"
+            complaints.add(("factors", name), message, hint, at_key=True)
+
+
+def _comparison(
+    file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
+) -> tuple[tuple[Level, ...], str]:
+    compare = file.compare or "system"
+    if compare == "system":
+        compared: tuple[Level, ...] = tuple(systems)
+        noun = "systems"
+        one: tuple[str, ...] = ("systems",)
+    elif compare in factors:
+        compared, noun, one = factors[compare], f"levels of `{compare}`", ("factors", compare)
+    else:
+        hint = choice_hint(compare, ("system", *factors), "factors")
+        complaints.add(("compare",), f"there is no factor `{compare}` to compare", hint)
+        return (), file.baseline or ""
+    levels = [str(level) for level in compared]
+    if len(levels) == 1:
+        hint = "add what it is compared with"
+        complaints.add(one, f"a comparison needs two {noun}, and there is one", hint, at_key=True)
+    baseline = file.baseline or (levels[0] if levels else "")
+    if levels and baseline not in levels:
+        hint = choice_hint(baseline, levels, noun)
+        what = "a system of this study" if compare == "system" else f"a level of `{compare}`"
+        complaints.add(("baseline",), f"the baseline `{baseline}` is not {what}", hint)
+    return compared, baseline
+
+
+def _check_services(
+    systems: Mapping[str, SystemSpec], workloads: Mapping[str, WorkloadSpec], complaints: Complaints
+) -> None:
+    """One workload and its servers must speak one protocol; several bring their own."""
+    workload = next(iter(workloads.values()))
+    if len(workloads) > 1 or workload.use not in names("workloads"):
+        return
+    speaks = catalogue.workload(workload.use).speaks
+    for name, system in systems.items():
+        service = system.service
+        if service is None and speaks is not None:
+            fitting = [n for n in names("services") if catalogue.service(n).speaks == speaks]
+            hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
+            message = f"system `{name}` has no service to answer the workload `{workload.use}`"
+            complaints.add(("systems", name), message, hint, at_key=True)
+        elif service is not None and speaks and service.use in names("services"):
+            spoken = catalogue.service(service.use).speaks
+            if spoken != speaks:
+                message = f"`{service.use}` speaks {spoken}, the workload speaks {speaks}"
+                hint = "choose a service and a workload of one protocol"
+                complaints.add(("systems", name, "service", "use"), message, hint)

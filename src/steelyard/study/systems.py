@@ -1,0 +1,113 @@
+"""The part of a study that says what is compared: systems, their services and disks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.study import catalogue
+from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.grammar import ServicePart, StudyFile, SystemPart
+from steelyard.study.model import ServiceSpec, SystemSpec
+from steelyard.study.settings import read_settings
+from steelyard.study.source import Where
+
+_FIXED = ("platform", "service", "disks", "instances")
+
+
+def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, SystemSpec]:
+    """All systems by name, ``defaults`` filled in where a platform knows them."""
+    defaults = file.defaults or {}
+    _check_defaults(file, defaults, complaints)
+    return {name: _system(name, part, defaults, complaints) for name, part in file.systems.items()}
+
+
+def _known(platform: str) -> Mapping[str, catalogue.Setting]:
+    known = platform in catalogue.names("platforms")
+    return catalogue.platform(platform).settings if known else {}
+
+
+def _check_defaults(file: StudyFile, defaults: dict[str, Any], complaints: Complaints) -> None:
+    platforms = {part.platform for part in file.systems.values()}
+    known = [*_FIXED[1:], *(key for name in platforms for key in _known(name))]
+    for key in defaults:
+        if key not in known:
+            complaints.unknown_key(("defaults", key), dict.fromkeys(known))
+
+
+def _system(
+    name: str, part: SystemPart, defaults: dict[str, Any], complaints: Complaints
+) -> SystemSpec:
+    where: Where = ("systems", name)
+    written = part.further()
+    if part.platform not in catalogue.names("platforms"):
+        hint = choice_hint(part.platform, catalogue.names("platforms"), "platforms")
+        complaints.add((*where, "platform"), f"there is no platform `{part.platform}`", hint)
+    else:
+        declared = _known(part.platform)
+        for key in [key for key in written if key not in declared]:
+            del written[key]
+            complaints.unknown_key((*where, key), (*_FIXED, *declared))
+    inherited = {key: value for key, value in defaults.items() if key not in written}
+    written |= {key: value for key, value in inherited.items() if key in _known(part.platform)}
+    for key in [key for key, value in written.items() if isinstance(value, list)]:
+        del written[key]
+        hint = f"a system has one; several are a factor: `factors: {{system.{key}: [...]}}`"
+        complaints.add((*where, key), f"`{key}` of a system cannot be a list", hint)
+    declared = _known(part.platform)
+    own = {key: value for key, value in written.items() if key in declared}
+    settings, _ = read_settings(own, declared, where, complaints, noun="known keys")
+    return SystemSpec(
+        name=name,
+        platform=part.platform,
+        settings={key: value for key, value in settings.items() if value is not None},
+        service=_service_of(name, part, defaults, complaints),
+        disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
+        instances=part.instances or 1,
+    )
+
+
+def _service_of(
+    name: str, part: SystemPart, defaults: dict[str, Any], complaints: Complaints
+) -> ServiceSpec | None:
+    if part.service is not None:
+        return resolve_service(part.service, ("systems", name, "service"), complaints)
+    shared = defaults.get("service")
+    if shared is None:
+        return None
+    where: Where = ("defaults", "service")
+    if not isinstance(shared, dict) or not isinstance(shared.get("use"), str):
+        hint = "write `service: {use: NAME}`"
+        complaints.add(where, "`defaults.service` does not say what to use", hint)
+        return None
+    return resolve_service(ServicePart.model_validate(shared), where, complaints)
+
+
+def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:
+    """One service with every setting of its catalogue file."""
+    if part.use not in catalogue.names("services"):
+        hint = choice_hint(part.use, catalogue.names("services"), "services")
+        complaints.add((*where, "use"), f"there is no service `{part.use}`", hint)
+        return ServiceSpec(use=part.use)
+    declared = catalogue.service(part.use).settings
+    values, levels = read_settings(
+        part.further(), declared, where, complaints, noun=f"settings of {part.use}"
+    )
+    for key in levels:
+        hint = "a service has one; write a second system for another"
+        complaints.add((*where, key), f"`{key}` of a service cannot be a list", hint)
+    if values.get("store") == "none" and values.get("sync") not in (None, "none"):
+        hint = "add `store: maildir`, or take `sync` out"
+        complaints.add((*where, "sync"), "nothing is stored, so nothing can be synced", hint)
+    return ServiceSpec(use=part.use, settings=values)
+
+
+def _disks(
+    where: Where, written: Mapping[str, Mapping[str, Any]], complaints: Complaints
+) -> dict[str, dict[str, Any]]:
+    declared = catalogue.disk_settings()
+    disks = {}
+    for name, settings in written.items():
+        place = (*where, "disks", name)
+        disks[name], _ = read_settings(settings, declared, place, complaints, noun="known keys")
+    return disks

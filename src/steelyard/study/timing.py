@@ -1,0 +1,56 @@
+"""How long a trial and a visit take: declared durations, and an allowance for the rest."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
+
+# Seconds that a reset takes beside the declared phases: allowances, not promises.
+RESET_ALLOWANCE_S: dict[str, float] = {
+    "service": 0.2,
+    "process": 0.2,
+    "container": 2.0,
+    "snapshot": 15.0,
+    "boot": 60.0,
+}
+# What stopping, collecting and storing take.
+COLLECT_ALLOWANCE_S = 0.1
+# More visits than this of one system decide nothing that fewer did not.
+MOST_VISITS_OF_ONE = 500
+
+
+def conditions_count(study: Study) -> int:
+    """How many conditions each visit measures."""
+    return math.prod(len(levels) for levels in study.factors.values())
+
+
+def trial_s(study: Study) -> float:
+    """One trial: reset, settle, warm-up, window, collection. Draining is not foreseen."""
+    trials = study.trials
+    declared = (trials.settle_s or 0.0) + trials.warm_up_s + trials.window_s
+    return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S
+
+
+def visit_s(study: Study) -> float:
+    """One visit: a trial under every condition."""
+    return trial_s(study) * conditions_count(study)
+
+
+def least_visits(study: Study) -> int:
+    """Visits without which no verdict is possible, over all compared systems."""
+    return MIN_VISITS // 2 * len(study.compared)
+
+
+def affordable_visits(study: Study) -> int:
+    """Visits that the budget allows, over all compared systems; may be too few for a verdict."""
+    budget = study.trials.budget
+    systems = len(study.compared)
+    visits = MOST_VISITS_OF_ONE * systems
+    if budget.trials_per_cell is None and budget.time_s is None:
+        return DEFAULT_VISITS // 2 * systems
+    if budget.trials_per_cell is not None:
+        visits = min(visits, budget.trials_per_cell * systems)
+    if budget.time_s is not None:
+        visits = min(visits, int(budget.time_s / visit_s(study) + 1e-9))
+    return visits if systems == 2 else visits - visits % systems
