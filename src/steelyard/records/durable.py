@@ -25,15 +25,6 @@ def write_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Puts ``data`` in the place of ``path`` in one step."""
-    temporary = path.with_name(f".new-{path.name}")
-    temporary.unlink(missing_ok=True)
-    write_file(temporary, data)
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
 @contextmanager
 def folder_appears(folder: Path) -> Iterator[Path]:
     """Yields a hidden folder to fill; on leaving it takes its name in one synced step.

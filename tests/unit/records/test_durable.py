@@ -1,0 +1,37 @@
+"""A folder appears whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.records.durable import folder_appears, write_file
+
+
+def test_a_folder_is_not_there_until_it_is_whole(tmp_path: Path) -> None:
+    with folder_appears(tmp_path / "trial") as new:
+        write_file(new / "record.json", b"{}")
+        assert not (tmp_path / "trial").exists()
+    assert (tmp_path / "trial" / "record.json").read_bytes() == b"{}"
+
+
+def test_a_folder_that_could_not_be_filled_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="full"), folder_appears(tmp_path / "trial") as new:
+        write_file(new / "record.json", b"{}")
+        raise OSError("full")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_crash_left_half_filled_is_cleared_by_the_next_try(tmp_path: Path) -> None:
+    (tmp_path / ".new-trial" / "sub").mkdir(parents=True)
+    (tmp_path / ".new-trial" / "sub" / "torn").write_bytes(b"x")
+    with folder_appears(tmp_path / "trial") as new:
+        write_file(new / "record.json", b"{}")
+    assert [path.name for path in (tmp_path / "trial").iterdir()] == ["record.json"]
+
+
+def test_a_folder_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "trial").mkdir()
+    with pytest.raises(FileExistsError), folder_appears(tmp_path / "trial"):
+        pass

@@ -1,0 +1,72 @@
+"""A trial counts when its gates hold and the generator vouches for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from steelyard.engine.messages import Clock, LoadResult
+from steelyard.records.schema import Measured, Outcome
+from steelyard.study.model import GateSpec
+from steelyard.trial.gates import (
+    check_gates,
+    clock_doubts,
+    engine_doubts,
+    refuse_by_gates,
+    refuse_invalid,
+)
+from steelyard.trial.outcomes import TrialFailed
+
+NO_ERRORS = {"errors": GateSpec(name="errors", at_most=0.0, unit="ratio", text="none")}
+
+
+def test_a_gate_that_holds_lets_the_trial_pass() -> None:
+    records = check_gates(NO_ERRORS, {"errors": Measured(value=0.0, unit="ratio")})
+    assert records[0].held is True
+    refuse_by_gates(records, {})
+
+
+def test_a_gate_that_breaks_names_figure_and_commonest_error() -> None:
+    records = check_gates(NO_ERRORS, {"errors": Measured(value=0.25, unit="ratio")})
+    errors = {"connect": {"conn_refused": 3}, "eom": {"smtp_4xx": 40}}
+    with pytest.raises(TrialFailed) as failed:
+        refuse_by_gates(records, errors)
+    assert failed.value.outcome is Outcome.REFUSED_BY_GATE
+    assert failed.value.message == "errors none: 0.25 seen, mostly smtp_4xx in phase eom (40 times)"
+
+
+def test_a_gate_on_something_that_was_not_measured_neither_holds_nor_breaks() -> None:
+    records = check_gates(NO_ERRORS, {"errors": Measured(value=None, unit="ratio", missing="why")})
+    assert records[0].held is None
+    refuse_by_gates(records, {})
+
+
+def test_a_lower_limit_works_the_other_way_round() -> None:
+    gate = GateSpec(name="throughput", kind="at_least", at_least=10.0, text="at least 10")
+    low = check_gates({"throughput": gate}, {"throughput": Measured(value=9.0, unit="x")})
+    assert low[0].held is False
+
+
+def test_a_run_the_generator_calls_invalid_is_refused_with_its_reasons(
+    load: Callable[..., LoadResult],
+) -> None:
+    verdict = {
+        "state": "invalid",
+        "reasons": [
+            {"state": "suspect", "kind": "steal", "message": "3 % stolen"},
+            {"state": "invalid", "kind": "conservation_broken", "message": "5 lost"},
+        ],
+    }
+    result = load(verdict=verdict)
+    with pytest.raises(TrialFailed, match=r"^5 lost$"):
+        refuse_invalid(result)
+    assert [doubt.kind for doubt in engine_doubts(result)] == ["steal", "conservation_broken"]
+
+
+def test_a_stepped_wall_clock_is_doubted_and_a_steady_one_is_not() -> None:
+    before = Clock(monotonic_ns=0, realtime_ns=10**18)
+    steady = Clock(monotonic_ns=10**9, realtime_ns=10**18 + 10**9 + 50_000)
+    stepped = Clock(monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
+    assert clock_doubts(before, steady) == []
+    assert [doubt.kind for doubt in clock_doubts(before, stepped)] == ["clock_step"]

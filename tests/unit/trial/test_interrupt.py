@@ -1,0 +1,56 @@
+"""Ctrl-C is heard at once while waiting, and noted everywhere else."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from steelyard.trial.interrupt import Interrupt
+
+
+def test_a_signal_outside_of_waiting_is_only_noted() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard():
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert interrupt.asked
+
+
+def test_a_noted_signal_ends_the_next_wait_at_once() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard():
+        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt), interrupt.waiting():
+            pytest.fail("the wait was entered")
+
+
+def test_a_signal_ends_a_wait_and_a_second_one_does_not_tear_what_follows() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard():
+        with pytest.raises(KeyboardInterrupt), interrupt.waiting():
+            os.kill(os.getpid(), signal.SIGINT)
+            pytest.fail("the wait went on")
+        os.kill(os.getpid(), signal.SIGINT)
+    assert interrupt.asked
+
+
+def test_the_handlers_of_before_are_back_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interrupt().heard():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
+    code = (
+        "import os, signal\n"
+        "from steelyard.trial.interrupt import Interrupt\n"
+        "with Interrupt().heard():\n    pass\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert b"KeyboardInterrupt" in done.stderr

@@ -1,0 +1,93 @@
+"""A response is a figure that was measured, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from steelyard.records.schema import Measured
+from steelyard.trial.responses import Seen, measure_responses
+
+Make = Callable[..., Seen]
+
+
+def measured(name: str, seen: Seen) -> Measured:
+    return measure_responses({name: "unit"}, seen)[name]
+
+
+def test_throughput_is_what_the_engine_counted(seen: Make) -> None:
+    assert measured("throughput", seen()).value == 100.0
+
+
+def test_without_a_good_answer_there_is_no_throughput_and_no_zero(seen: Make) -> None:
+    counts = {"intended": 9, "unsent": 0, "sent": 9, "ok": 0, "errors": 9, "inflight_at_stop": 0}
+    got = measured("throughput", seen(counts=counts, rates={"ok_per_s": 0.0}))
+    assert got.value is None
+    assert got.missing == "no operation was answered well"
+
+
+def test_a_percentile_that_the_engine_gives_is_kept_in_ns(seen: Make) -> None:
+    assert measured("response.p50", seen()) == Measured(value=5000.0, unit="unit")
+
+
+def test_a_percentile_with_too_few_samples_says_how_many_it_needs(seen: Make) -> None:
+    got = measured("response.p99", seen())
+    assert got.value is None
+    assert got.missing == "200 samples; p99 needs 1000 (ten above it)"
+
+
+def test_a_latency_nobody_recorded_is_not_zero(seen: Make) -> None:
+    assert measured("lateness.p50", seen()).value is None
+
+
+def test_errors_count_what_failed_and_what_was_never_sent(seen: Make) -> None:
+    counts = {"intended": 10, "unsent": 1, "sent": 9, "ok": 7, "errors": 2, "inflight_at_stop": 0}
+    assert measured("errors", seen(counts=counts)).value == pytest.approx(0.3)
+
+
+def test_cpu_of_the_service_is_cores_over_the_samples_of_the_window(seen: Make) -> None:
+    columns = {"process.service.cpu_ns": [0, 500_000_000, 1_500_000_000]}
+    assert measured("service.cpu", seen(columns)).value == pytest.approx(0.75)
+
+
+def test_cpu_per_operation_divides_by_what_was_answered_well(seen: Make) -> None:
+    columns = {"process.service.cpu_ns": [0, 500_000_000, 1_500_000_000]}
+    assert measured("service.cpu_per_operation", seen(columns)).value == pytest.approx(7.5e6)
+
+
+def test_one_sample_in_the_window_is_too_few_for_a_rate(seen: Make) -> None:
+    got = measured("service.cpu", seen({"process.service.cpu_ns": [5]}))
+    assert got.missing == "1 samples in the window, 2 are needed"
+
+
+def test_a_disk_that_is_not_there_is_missing_with_the_samplers_reason(seen: Make) -> None:
+    got = measured("disk.writes", seen({"cpu.user_ns": [1, 2]}))
+    assert got.value is None
+    assert got.missing == "tmpfs lies on no disk"
+
+
+def test_a_counter_that_the_kernel_hides_in_one_row_is_missing(seen: Make) -> None:
+    got = measured("disk.flushes", seen({"disk.store.flushes": [1, None, 3]}))
+    assert got.value is None
+
+
+def test_a_disk_that_rested_wrote_zero_times_and_that_is_a_measurement(seen: Make) -> None:
+    assert measured("disk.writes", seen({"disk.store.writes": [7, 7, 7]})).value == 0.0
+
+
+def test_peak_memory_is_the_largest_sample(seen: Make) -> None:
+    assert measured("service.memory", seen({"process.service.rss_bytes": [1, 9, 4]})).value == 9.0
+
+
+def test_steal_is_a_share_of_all_cpu_time(seen: Make) -> None:
+    states = ("user", "nice", "system", "irq", "softirq", "idle", "iowait", "steal")
+    columns = {f"cpu.{state}_ns": [0, 0] for state in states}
+    columns |= {"cpu.idle_ns": [0, 900], "cpu.steal_ns": [0, 100]}
+    assert measured("host.steal", seen(columns)).value == pytest.approx(0.1)
+
+
+def test_a_response_nobody_measures_says_so(seen: Make) -> None:
+    assert (
+        measured("phase_of_the_moon", seen()).missing == "nothing here measures phase_of_the_moon"
+    )

@@ -1,0 +1,100 @@
+"""Where a run stands follows from its records alone."""
+
+from __future__ import annotations
+
+from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.trial.state import Standing, torn_attempts
+
+FORECAST = Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1)
+
+
+def cell(system: str) -> Cell:
+    return Cell(system=system, conditions={"load.users": 1})
+
+
+def plan(systems: str) -> Plan:
+    visits = tuple(
+        PlannedVisit(
+            visit=number,
+            block=number,
+            system=system,
+            trials=(PlannedTrial(trial=number, visit=number, cell=cell(system)),),
+        )
+        for number, system in enumerate(systems, start=1)
+    )
+    return Plan(
+        seed=1,
+        study_sha256="0",
+        design="big_stick",
+        systems=("a", "b"),
+        conditions=({"load.users": 1},),
+        coin=tuple(systems),
+        visits=visits,
+        forecast=FORECAST,
+    )
+
+
+def record(trial: int, outcome: Outcome, attempt: int = 1, system: str = "a") -> TrialRecord:
+    return TrialRecord(
+        trial=trial,
+        attempt=attempt,
+        visit=trial,
+        cell=cell(system),
+        outcome=outcome,
+        started_unix_ns=0,
+        finished_unix_ns=0,
+        phases_ns={},
+        responses={},
+        facts={},
+    )
+
+
+def first(planned: Plan) -> PlannedTrial:
+    return planned.visits[0].trials[0]
+
+
+def test_a_trial_without_records_is_to_be_done() -> None:
+    standing = Standing(retry=3)
+    assert not standing.finished(first(plan("ab")))
+    assert standing.next_attempt(first(plan("ab"))) == 1
+
+
+def test_a_good_attempt_finishes_a_trial() -> None:
+    assert Standing(3, [record(1, Outcome.OK)]).finished(first(plan("ab")))
+
+
+def test_a_failure_that_may_pass_is_tried_again_until_the_retries_are_used_up() -> None:
+    tries = [record(1, Outcome.SERVICE_DIED, attempt) for attempt in (1, 2, 3, 4)]
+    assert not Standing(3, tries[:3]).finished(first(plan("ab")))
+    assert Standing(3, tries).given_up(first(plan("ab")))
+
+
+def test_a_failure_that_will_not_pass_is_not_tried_again() -> None:
+    assert Standing(3, [record(1, Outcome.PERMISSION_DENIED)]).given_up(first(plan("ab")))
+
+
+def test_what_ended_from_outside_uses_up_no_retry() -> None:
+    outside = [record(1, Outcome.CONTROLLER_LOST, n) for n in range(1, 9)]
+    outside.append(record(1, Outcome.INTERRUPTED, 9))
+    standing = Standing(0, outside)
+    assert not standing.finished(first(plan("ab")))
+    assert standing.next_attempt(first(plan("ab"))) == 10
+
+
+def test_a_system_that_fails_three_visits_in_a_row_is_hopeless() -> None:
+    planned = plan("aabab")
+    failed = [record(trial, Outcome.NOT_FOUND) for trial in (1, 2, 4)]
+    good = [record(3, Outcome.OK, system="b")]
+    assert Standing(3, failed[:2] + good).hopeless_system(planned) is None
+    assert Standing(3, failed + good).hopeless_system(planned) == "a"
+
+
+def test_an_attempt_that_started_and_left_no_record_is_torn() -> None:
+    events = [
+        {"event": "session_opened"},
+        {"event": "attempt_started", "trial": 1, "attempt": 1},
+        {"event": "attempt_finished", "trial": 1, "attempt": 1},
+        {"event": "attempt_started", "trial": 2, "attempt": 1},
+    ]
+    assert torn_attempts(events, [record(1, Outcome.OK)]) == [events[3]]
