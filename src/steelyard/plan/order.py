@@ -8,8 +8,10 @@ have been.
 from __future__ import annotations
 
 import hashlib
+import secrets
 
 import numpy as np
+import numpy.typing as npt
 
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
@@ -21,3 +23,40 @@ def generator(seed: int, purpose: str) -> np.random.Generator:
     digest = hashlib.sha256(f"{seed}:{purpose}".encode()).digest()
     sequence = np.random.SeedSequence(int.from_bytes(digest, "big"))
     return np.random.Generator(np.random.PCG64(sequence))
+
+
+TOLERANCE = 2
+MOST_SEED = 2**53 - 1  # every JSON reader keeps whole numbers up to here exact
+
+
+def draw_seed() -> int:
+    """A seed from the machine's own randomness, for a study that does not fix one."""
+    return secrets.randbelow(MOST_SEED) + 1
+
+
+def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
+    """A coin for each visit: 0 or 1, each with probability 1/2, unless one leads by 2.
+
+    Then the other is forced. Source: Soares and Wu, "Some restricted randomization rules in
+    sequential designs", Communications in Statistics, Theory and Methods 12 (1983) 2017-2034;
+    tolerance and reasons in ``docs/methods/order.md``.
+    """
+    tosses = random.integers(0, 2, size=visits, dtype=np.int8)
+    lead = 0
+    for i in range(visits):
+        if abs(lead) == TOLERANCE:
+            tosses[i] = 0 if lead > 0 else 1
+        lead += 1 if tosses[i] else -1
+    return tosses
+
+
+def blocks(random: np.random.Generator, systems: int, count: int) -> list[tuple[int, ...]]:
+    """``count`` blocks, each every system once in an order drawn at random."""
+    return [tuple(int(i) for i in random.permutation(systems)) for _ in range(count)]
+
+
+def condition_orders(
+    random: np.random.Generator, conditions: int, visits: int
+) -> list[tuple[int, ...]]:
+    """For each visit the order in which it meets the conditions."""
+    return blocks(random, conditions, visits)

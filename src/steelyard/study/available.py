@@ -12,7 +12,7 @@ from steelyard.study.model import Study
 from steelyard.study.settings import default_of
 from steelyard.study.source import Where
 
-_LATER = "this version reads it and cannot run it yet"
+_LATER = "not in this version"
 _PARTS: dict[str, str] = {
     "probe": "a probe",
     "find": "the search for the largest load",

@@ -40,9 +40,11 @@ class _Entry(BaseModel):
 class Setting(_Entry):
     """One setting as declared. ``default`` is as an author would write it; ``None`` is unset.
 
-    ``least`` and ``most`` are limits in the base unit.
+    ``least`` and ``most`` are limits in the base unit. ``option`` is the word of the service's
+    command line that takes the value.
     """
 
+    option: str | None = None
     kind: SettingKind
     default: Any = None
     choices: tuple[str, ...] = ()
@@ -80,10 +82,15 @@ class Platform(_Entry):
 
 
 class Service(_Entry):
-    """A server under test and the protocol it speaks."""
+    """A server under test and the protocol it speaks.
+
+    ``command`` starts it; ``@engine`` is the engine's own binary, ``{folder}`` the trial's own
+    folder, ``{port}`` the port asked for or 0. Its first line on stdout says where it listens.
+    """
 
     summary: str
     speaks: str
+    command: tuple[str, ...] = ()
     runs: bool = True
     settings: dict[str, Setting]
 

@@ -1,0 +1,45 @@
+"""What a study may cost and what its plan will take: visits, time, disk."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.plan.model import Forecast
+from steelyard.study import timing
+from steelyard.study.model import Study
+
+# Visits before the judge looks for the first time, of two systems.
+FIRST_LOOK_VISITS = 8
+# On disk: the record, the result of the load and its histograms; then each sample of a machine.
+TRIAL_BYTES = 64 * 1024
+SAMPLE_BYTES = 2 * 1024
+
+
+def visits_within(study: Study) -> int:
+    """How many visits the plan holds, over all compared systems.
+
+    ``trials per cell`` gives so many visits of each system; ``time`` as many as fit; both, the
+    fewer; neither, ``DEFAULT_VISITS`` of two systems. Reading the study has refused a budget
+    with fewer visits than a verdict needs; here they are the floor.
+    """
+    return max(timing.affordable_visits(study), timing.least_visits(study))
+
+
+def first_look(study: Study) -> int:
+    """Visits after which a verdict is possible at the earliest."""
+    return FIRST_LOOK_VISITS // 2 * len(study.compared)
+
+
+def forecast(study: Study, visits: int) -> Forecast:
+    """What ``visits`` visits take, all of them, and the earliest that a verdict can come."""
+    visit_s = timing.visit_s(study)
+    trials = visits * timing.conditions_count(study)
+    window_s = study.trials.warm_up_s + study.trials.window_s
+    samples = math.ceil(window_s / study.sample.every_s) * len(study.sample.where)
+    return Forecast(
+        trial_s=timing.trial_s(study),
+        visit_s=visit_s,
+        total_s=visits * visit_s,
+        earliest_verdict_s=min(first_look(study), visits) * visit_s,
+        disk_bytes=trials * (TRIAL_BYTES + samples * SAMPLE_BYTES),
+    )

@@ -1,0 +1,76 @@
+"""From a study to what is measured: conditions, cells, and the visits that a coin orders."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+from steelyard.plan.model import Cell, Level, PlannedTrial, PlannedVisit
+from steelyard.plan.order import big_stick, blocks, condition_orders, generator
+from steelyard.study.model import Study
+
+Design = Literal["big_stick", "blocks"]
+
+
+def compared(study: Study) -> tuple[str, ...]:
+    """Names of what is compared, the baseline first, then in the order of the study."""
+    names = [str(level) for level in study.compared]
+    return (study.baseline, *(name for name in names if name != study.baseline))
+
+
+def conditions(study: Study) -> tuple[dict[str, Level], ...]:
+    """Every combination of the levels of all other factors; the last factor varies fastest.
+
+    A study without any has one condition, which is empty.
+    """
+    levels = itertools.product(*study.factors.values())
+    return tuple(dict(zip(study.factors, combination, strict=True)) for combination in levels)
+
+
+def cells(study: Study) -> tuple[Cell, ...]:
+    """Every system under every condition."""
+    return tuple(
+        Cell(system=system, conditions=condition)
+        for system in compared(study)
+        for condition in conditions(study)
+    )
+
+
+def design_of(systems: Sequence[str]) -> Design:
+    """Two systems share a coin, more of them blocks."""
+    return "big_stick" if len(systems) == 2 else "blocks"
+
+
+def coin(seed: int, systems: Sequence[str], visits: int) -> tuple[str, ...]:
+    """The system of each of the first ``visits`` visits; longer coins begin alike."""
+    random = generator(seed, "coin")
+    if design_of(systems) == "big_stick":
+        return tuple(systems[toss] for toss in big_stick(random, visits))
+    drawn = blocks(random, len(systems), -(-visits // len(systems)))
+    return tuple(systems[i] for block in drawn for i in block)[:visits]
+
+
+def visits(
+    seed: int,
+    systems: Sequence[str],
+    coins: Sequence[str],
+    under: Sequence[dict[str, Level]],
+) -> tuple[PlannedVisit, ...]:
+    """Every visit of ``coins`` with its trials, numbered from 1 over the whole plan."""
+    orders = condition_orders(generator(seed, "conditions"), len(under), len(coins))
+    block_size = 1 if design_of(systems) == "big_stick" else len(systems)
+    planned = []
+    trials = itertools.count(1)
+    for visit, (system, order) in enumerate(zip(coins, orders, strict=True), start=1):
+        planned_trials = tuple(
+            PlannedTrial(
+                trial=next(trials),
+                visit=visit,
+                cell=Cell(system=system, conditions=under[i]),
+            )
+            for i in order
+        )
+        block = (visit - 1) // block_size + 1
+        planned.append(PlannedVisit(visit=visit, block=block, system=system, trials=planned_trials))
+    return tuple(planned)

@@ -1,0 +1,134 @@
+"""The plan in the words that ``steelyard plan`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.plan.budget import first_look
+from steelyard.plan.model import Plan, conditions_text
+from steelyard.study.model import Study
+from steelyard.study.timing import MOST_VISITS_OF_ONE
+from steelyard.units import format_bytes, format_duration, format_share
+
+_SHOWN_VISITS = 16
+_SHOWN_CONDITIONS = 12
+
+
+def plan_lines(study: Study, plan: Plan) -> list[str]:
+    """What is compared, in which order, and what it will take; one entry per line."""
+    variant = f" (variant {study.variant})" if study.variant else ""
+    return [
+        f"{study.name}{variant}: {study.question}",
+        "",
+        *_pairs(
+            [
+                ("compared", _compared(plan)),
+                ("workload", _workload(study)),
+                ("conditions", _conditions(plan)),
+                ("cells", _cells(plan)),
+                ("responses", _responses(study)),
+                ("margin", _margin(study)),
+                ("trial", _trial(study, plan)),
+                ("order", _order(plan)),
+                ("first visits", _first_visits(plan)),
+                ("visits", _visits(study, plan)),
+                ("trials", f"{_trials(plan)}, about {format_duration(plan.forecast.total_s)}"),
+                ("earliest verdict", _earliest(study, plan)),
+                ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
+                ("seed", f"{plan.seed}{'' if study.trials.seed is not None else ' (drawn)'}"),
+                ("study sha256", plan.study_sha256),
+            ]
+        ),
+    ]
+
+
+def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:
+    width = max(len(key) for key, _ in rows)
+    return [f"  {key:<{width}}  {value}" for key, value in rows]
+
+
+def _compared(plan: Plan) -> str:
+    first, *others = plan.systems
+    return f"{', '.join(others)} with {first} (baseline)"
+
+
+def _workload(study: Study) -> str:
+    return ", ".join(
+        f"{workload.use} ({workload.operation})" for workload in study.workloads.values()
+    )
+
+
+def _conditions(plan: Plan) -> str:
+    texts = [conditions_text(condition) for condition in plan.conditions]
+    if texts == [""]:
+        return "none"
+    more = len(texts) - _SHOWN_CONDITIONS
+    shown = "; ".join(texts[:_SHOWN_CONDITIONS])
+    return f"{shown}; and {more} more" if more > 0 else shown
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _cells(plan: Plan) -> str:
+    systems, conditions = len(plan.systems), len(plan.conditions)
+    product = f"{_count(systems, 'system')} × {_count(conditions, 'condition')}"
+    return f"{systems * conditions:,} ({product})"
+
+
+def _responses(study: Study) -> str:
+    others = [name for name, response in study.responses.items() if not response.primary]
+    return ", ".join([f"{study.primary.name} (primary)", *others])
+
+
+def _margin(study: Study) -> str:
+    return (
+        f"{format_share(study.trials.margin_ratio)}, false verdicts at most "
+        f"{format_share(study.trials.alpha)}"
+    )
+
+
+def _trial(study: Study, plan: Plan) -> str:
+    trials = study.trials
+    settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
+    return (
+        f"reset {trials.reset}, {settle}warm-up {format_duration(trials.warm_up_s)}, "
+        f"window {format_duration(trials.window_s)}: "
+        f"about {format_duration(plan.forecast.trial_s)}"
+    )
+
+
+def _order(plan: Plan) -> str:
+    inside = "conditions in random order within each visit"
+    if plan.design == "big_stick":
+        return f"a coin for each visit, never more than 2 apart; {inside}"
+    return f"blocks of {len(plan.systems)} visits, every system once in random order; {inside}"
+
+
+def _first_visits(plan: Plan) -> str:
+    names = [visit.system for visit in plan.visits]
+    shown = " ".join(names[:_SHOWN_VISITS])
+    return f"{shown} ..." if len(names) > _SHOWN_VISITS else shown
+
+
+def _visits(study: Study, plan: Plan) -> str:
+    counts = [
+        f"{system} {sum(visit.system == system for visit in plan.visits)}"
+        for system in plan.systems
+    ]
+    most = MOST_VISITS_OF_ONE * len(plan.systems)
+    limit = f"; {most:,} are the most of any plan" if len(plan.visits) >= most else ""
+    budget = study.trials.budget
+    none = budget.time_s is None and budget.trials_per_cell is None
+    default = "; no budget is given, this is the default" if none else ""
+    return f"{len(plan.visits):,} at most ({', '.join(counts)}){limit}{default}"
+
+
+def _trials(plan: Plan) -> str:
+    return f"{sum(len(visit.trials) for visit in plan.visits):,} at most"
+
+
+def _earliest(study: Study, plan: Plan) -> str:
+    visits = min(first_look(study), len(plan.visits))
+    return f"after {visits} visits, about {format_duration(plan.forecast.earliest_verdict_s)}"
