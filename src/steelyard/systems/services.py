@@ -1,0 +1,80 @@
+"""Starts and stops the server under test, as its file in the catalogue says.
+
+A service announces on its first line of stdout where it listens, as ``{"listening": "ADDRESS"}``;
+that is when it is ready. No port is ever polled.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import Failure, ProcessState, Started
+from steelyard.hosts.host import Host
+from steelyard.study import catalogue
+from steelyard.study.catalogue import Setting
+from steelyard.study.model import ServiceSpec
+
+READY_TIMEOUT_S = 10.0
+STOP_GRACE_S = 5.0
+
+
+@dataclass(frozen=True)
+class RunningService:
+    """A service that is ready."""
+
+    name: str
+    pid: int
+    address: str
+    version: str
+
+
+def start(host: Host, spec: ServiceSpec, folder: str, name: str) -> RunningService:
+    """The service on ``host``, ready, with ``folder`` for its files.
+
+    Raises:
+        AgentRefusal: it could not be started, or was not ready in time; typed.
+    """
+    argv = command_line(spec, folder)
+    started = host.start(name, argv, directory=folder, ready_timeout_s=READY_TIMEOUT_S)
+    return RunningService(name, started.pid, _address(started), host.engine_version)
+
+
+def stop(host: Host, service: RunningService) -> ProcessState:
+    """Ends the service; how it ended, and what it used."""
+    return host.stop(service.name, grace_s=STOP_GRACE_S)
+
+
+def command_line(spec: ServiceSpec, folder: str) -> list[str]:
+    """The words that start the service: its command, then an option for each setting it has."""
+    entry = catalogue.service(spec.use)
+    places = {"folder": folder, "port": spec.settings.get("port") or 0}
+    words = [word.format_map(places) for word in entry.command]
+    for name, setting in entry.settings.items():
+        value = spec.settings.get(name)
+        if setting.option is not None and value is not None:
+            words += [setting.option, _word(setting, value)]
+    return words
+
+
+def _word(setting: Setting, value: object) -> str:
+    match setting.kind:
+        case "duration":
+            return f"{value:.9f}s"
+        case "word":
+            return str(value).replace(" ", "-")
+        case _:
+            return str(value)
+
+
+def _address(started: Started) -> str:
+    try:
+        return str(json.loads(started.ready_line or "")["listening"])
+    except (ValueError, KeyError, TypeError) as error:
+        failure = Failure(
+            kind="not_ready",
+            message=f"the service did not say where it listens, but {started.ready_line!r}",
+            hint='a service announces {"listening": "ADDRESS:PORT"} on its first line',
+        )
+        raise AgentRefusal("start", failure) from error
