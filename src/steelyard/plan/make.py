@@ -8,6 +8,8 @@ from steelyard.plan.model import Plan
 from steelyard.plan.order import draw_seed
 from steelyard.study.model import Study
 
+__all__ = ["draw_seed", "make_plan", "seed_of"]
+
 
 def seed_of(study: Study) -> int:
     """The seed that the study fixes, or one drawn now."""

@@ -50,6 +50,9 @@ class Setting(_Entry):
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
+    pattern: str | None = None
+    example: str | None = None
+    option: str | None = None
     meaning: str
     runs: bool = True
     settings: dict[str, Setting] = {}

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.affordable import check_budget
-from steelyard.study.available import missing_parts
 from steelyard.study.complaints import Complaints, add_validation
 from steelyard.study.grammar import StudyFile
+from steelyard.study.lacking import missing_parts
 from steelyard.study.model import Study
 from steelyard.study.resolve import resolve
 from steelyard.study.source import Source, Where, parse_source, read_source
@@ -46,13 +46,18 @@ def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> S
 
 def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
     """The same, and refuses with ``StudyError`` what this version cannot run yet."""
+    study, complaints = read_with_lacking(path, variant=variant)
+    if complaints:
+        raise StudyError(complaints, slug="not-in-this-version")
+    return study
+
+
+def read_with_lacking(path: Path, *, variant: str | None = None) -> tuple[Study, list[Complaint]]:
+    """The study, and what of it this version cannot run yet, each with its place."""
     source = read_source(path)
     study = _checked(source, variant)
     chosen = source if variant is None else with_variant(source, variant)
-    complaints = _lacking(study, chosen)
-    if complaints:
-        raise StudyError(complaints.ordered(), slug="not-in-this-version")
-    return study
+    return study, _lacking(study, chosen).ordered()
 
 
 def _checked(source: Source, variant: str | None) -> Study:

@@ -146,6 +146,9 @@ def _word(written: Any, setting: Setting) -> str:
 def _text(written: Any, setting: Setting) -> str:
     if isinstance(written, bool | list | dict):
         raise units.UnitError(f"{shown(written)} is not a text", f"wanted: {setting.meaning}")
+    if setting.pattern is not None and re.fullmatch(setting.pattern, str(written)) is None:
+        hint = f"write it like `{setting.example}`: {setting.meaning}"
+        raise units.UnitError(f"{shown(written)} cannot be read", hint)
     return str(written)
 
 

@@ -1,0 +1,139 @@
+"""What a study asks for that this version cannot run yet, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.study import catalogue
+from steelyard.study.catalogue import Setting, Shelf
+from steelyard.study.complaints import Complaints
+from steelyard.study.model import Study
+from steelyard.study.settings import default_of
+from steelyard.study.source import Where
+
+_LATER = "not in this version"
+_PARTS: dict[str, str] = {
+    "probe": "a probe",
+    "find": "the search for the largest load",
+    "scenarios": "scenarios",
+    "screen": "screening",
+}
+
+
+def missing_parts(study: Study, complaints: Complaints) -> None:
+    """Adds one complaint for each thing that cannot be run."""
+    for key, words in _PARTS.items():
+        if getattr(study, key):
+            complaints.add(
+                (key,), f"{words} cannot be run yet", f"{_LATER}; take it out", at_key=True
+            )
+    _systems(study, complaints)
+    _workloads(study, complaints)
+    _factors(study, complaints)
+    _responses(study, complaints)
+    _surroundings(study, complaints)
+
+
+def _runnable(shelf: Shelf) -> str:
+    entries: dict[Shelf, Any] = {
+        "workloads": catalogue.workload,
+        "platforms": catalogue.platform,
+        "services": catalogue.service,
+    }
+    return ", ".join(name for name in catalogue.names(shelf) if entries[shelf](name).runs)
+
+
+def _refuse(complaints: Complaints, where: Where, shelf: Shelf, name: str) -> None:
+    noun = shelf.removesuffix("s")
+    hint = f"{_LATER}; {shelf} that run: {_runnable(shelf)}"
+    complaints.add(where, f"{noun} `{name}` cannot be run yet", hint)
+
+
+def _systems(study: Study, complaints: Complaints) -> None:
+    for name, system in study.systems.items():
+        where: Where = ("systems", name)
+        platform = catalogue.platform(system.platform)
+        if not platform.runs:
+            _refuse(complaints, (*where, "platform"), "platforms", system.platform)
+        elif study.trials.reset not in platform.resets:
+            hint = f"it can reset: {', '.join(platform.resets)}"
+            message = f"platform `{system.platform}` has no reset `{study.trials.reset}`"
+            complaints.add(("trials", "reset"), message, hint)
+        _settings(system.settings, platform.settings, where, complaints)
+        if system.service is not None:
+            service = catalogue.service(system.service.use)
+            inside = (*where, "service")
+            if not service.runs:
+                own = complaints.source.values.get(inside)
+                place = inside if own else ("defaults", "service")
+                _refuse(complaints, (*place, "use"), "services", system.service.use)
+            _settings(system.service.settings, service.settings, inside, complaints)
+        if system.instances != 1:
+            message = "several instances cannot be run yet"
+            complaints.add((*where, "instances"), message, _LATER)
+        if system.disks:
+            complaints.add((*where, "disks"), "disks cannot be attached yet", _LATER, at_key=True)
+
+
+def _settings(
+    values: Mapping[str, Any],
+    declared: Mapping[str, Setting],
+    where: Where,
+    complaints: Complaints,
+) -> None:
+    for name, setting in declared.items():
+        value = values.get(name)
+        if not setting.runs and value is not None and value != default_of(setting):
+            complaints.add((*where, name), f"`{name}` cannot be run yet", f"{_LATER}; take it out")
+
+
+def _workloads(study: Study, complaints: Complaints) -> None:
+    single = ("workload",) in complaints.source.keys
+    for name, workload in study.workloads.items():
+        where: Where = ("workload",) if single else ("workloads", name)
+        entry = catalogue.workload(workload.use)
+        if not entry.runs:
+            _refuse(complaints, (*where, "use"), "workloads", workload.use)
+        _settings(workload.settings, entry.settings, where, complaints)
+    if len(study.workloads) > 1:
+        message = "several workloads in one study cannot be run yet"
+        complaints.add(("workloads",), message, "write one study for each", at_key=True)
+
+
+def _factors(study: Study, complaints: Complaints) -> None:
+    if study.compare != "system":
+        hint = f"{_LATER}; this version compares systems"
+        complaints.add(("compare",), f"`{study.compare}` cannot be compared yet", hint)
+    for name in study.factors:
+        if name.partition(".")[0] not in ("load", "workload", "workloads"):
+            where: Where = ("factors", name)
+            complaints.add(where, f"factor `{name}` cannot be varied yet", _LATER, at_key=True)
+
+
+def _responses(study: Study, complaints: Complaints) -> None:
+    for shelf, chosen in (("responses", study.responses), ("gates", study.gates)):
+        for name in chosen:
+            if not catalogue.responses()[name].runs:
+                message = f"`{name}` cannot be measured yet"
+                complaints.add((shelf, name), message, f"{_LATER}; take it out", at_key=True)
+
+
+def _surroundings(study: Study, complaints: Complaints) -> None:
+    if study.generator.host != "local":
+        message = "a generator on another machine cannot be run yet"
+        complaints.add(("generator", "host"), message, f"{_LATER}; write `local`")
+    if study.caches.dropped:
+        complaints.add(("caches",), "caches cannot be dropped yet", f"{_LATER}; take it out")
+    if study.clock != "controller":
+        complaints.add(("clock",), "the clock of the system cannot be used yet", _LATER)
+    if study.trials.settle_until_idle:
+        hint = f"{_LATER}; write a duration"
+        complaints.add(("trials", "settle"), "waiting until idle cannot be run yet", hint)
+    if study.judge.engine != "exact":
+        complaints.add(("judge", "engine"), "the normal engine cannot be run yet", _LATER)
+    if study.judge.consolidation:
+        complaints.add(("judge", "consolidation"), "consolidation cannot be judged yet", _LATER)
+    if study.claims:
+        hint = f"{_LATER}; take them out, or keep them in a variant"
+        complaints.add(("claims",), "claims cannot be judged yet", hint, at_key=True)
