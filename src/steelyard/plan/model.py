@@ -30,7 +30,8 @@ class Cell(_Frozen):
 def conditions_text(conditions: dict[str, Level]) -> str:
     """Conditions as people say them: ``4 users, workload.block 4096``."""
     words = []
-    for name, level in conditions.items():
+    for name, value in conditions.items():
+        level = str(value).lower() if isinstance(value, bool) else value
         stage, _, rest = name.partition(".")
         if stage == "load" and rest:
             noun = rest[:-1] if level == 1 and rest.endswith("s") else rest

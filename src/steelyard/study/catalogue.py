@@ -40,8 +40,9 @@ class _Entry(BaseModel):
 class Setting(_Entry):
     """One setting as declared. ``default`` is as an author would write it; ``None`` is unset.
 
-    ``least`` and ``most`` are limits in the base unit. ``option`` is the word of the service's
-    command line that takes the value.
+    ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
+    ``example`` one that does. ``option`` is the word of the service's command line that takes the
+    value.
     """
 
     option: str | None = None
@@ -52,7 +53,6 @@ class Setting(_Entry):
     most: float | None = None
     pattern: str | None = None
     example: str | None = None
-    option: str | None = None
     meaning: str
     runs: bool = True
     settings: dict[str, Setting] = {}
