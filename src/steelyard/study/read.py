@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.affordable import check_budget
-from steelyard.study.complaints import Complaints, add_validation
+from steelyard.study.complaints import Complaints, add_validation, dotted
 from steelyard.study.grammar import StudyFile
 from steelyard.study.lacking import missing_parts
 from steelyard.study.model import Study
@@ -98,6 +98,7 @@ def _lacking(study: Study, source: Source) -> Complaints:
 def _parsed(source: Source, complaints: Complaints) -> StudyFile | None:
     """The file as written, without the parts that were complained about."""
     tree = copy.deepcopy(source.tree)
+    _complain_of_empty(source.tree, (), complaints)
     for round_ in range(_MOST_ROUNDS):
         try:
             return StudyFile.model_validate(tree)
@@ -107,6 +108,19 @@ def _parsed(source: Source, complaints: Complaints) -> StudyFile | None:
             for detail in error.errors(include_url=False):
                 _take_out(tree, tuple(detail["loc"]), missing=detail["type"] == "missing")
     return None
+
+
+def _complain_of_empty(part: Any, where: Where, complaints: Complaints) -> None:
+    """A key without a value is a slip, but for a response, which needs none."""
+    if part is None and where[:1] != ("responses",):
+        name = dotted(where)
+        hint = "write a value behind the colon, or take the key out"
+        complaints.add(where, f"`{name}` has no value", hint, at_key=True)
+    items = part.items() if isinstance(part, dict) else ()
+    items = enumerate(part) if isinstance(part, list) else items
+    for key, value in items:
+        if where or key != "variants":
+            _complain_of_empty(value, (*where, key), complaints)
 
 
 def _take_out(tree: dict[str, Any], where: Where, *, missing: bool) -> None:
