@@ -7,6 +7,7 @@ rest is resolved, so that an author sees all mistakes in one run.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def _complain_of_empty(part: Any, where: Where, complaints: Complaints) -> None:
         name = dotted(where)
         hint = "write a value behind the colon, or take the key out"
         complaints.add(where, f"`{name}` has no value", hint, at_key=True)
-    items = part.items() if isinstance(part, dict) else ()
+    items: Iterable[tuple[Any, Any]] = part.items() if isinstance(part, dict) else ()
     items = enumerate(part) if isinstance(part, list) else items
     for key, value in items:
         if where or key != "variants":
