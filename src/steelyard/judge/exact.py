@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ from steelyard.judge.paths import Signs
 from steelyard.judge.scores import SCALE, Floats, weights
 from steelyard.judge.spending import FIRST_LOOK, spent
 
-Pool = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+Pool = npt.NDArray[np.floating[Any]]
 
 _TAIL_SDS = 1.3
 _ROWS_AT_ONCE = 128
@@ -80,7 +80,7 @@ def _run(residuals: Floats, pool: Pool, races: list[_Race], horizon: int) -> Non
             return
         rows = sorted({race.test.row for race in races})
         weighed = weights(residuals[rows, :look])
-        statistics = weighed.astype(pool.dtype) @ pool[:look]
+        statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
         tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
         for position, row in enumerate(rows):
             for race in races:
@@ -121,4 +121,5 @@ class _Race:
             candidates = np.flatnonzero(self._alive)
         heights = signed[candidates]
         boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
-        return candidates[heights > boundary]
+        crossing: npt.NDArray[np.intp] = candidates[heights > boundary]
+        return crossing

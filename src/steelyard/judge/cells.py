@@ -1,0 +1,111 @@
+"""Every cell's values and their median; every attempt as a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from scipy.stats import binom
+
+from steelyard.judge.findings import AttemptFinding, CellFinding
+from steelyard.judge.streams import key_of
+from steelyard.plan.model import Cell, Plan
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.model import Study
+
+INTERVAL_LEVEL = 0.95
+FEWEST_VALUES = 6
+
+_USEFUL_PHASES = ("restore", "start_service", "undo", "warm_up", "window")
+_NS_PER_S = 1e9
+
+
+def cell_findings(
+    study: Study, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[CellFinding]:
+    """One finding per response, condition and system, in the order of the study."""
+    by_cell: dict[object, list[TrialRecord]] = {}
+    for record in sorted(records, key=lambda r: (r.started_unix_ns, r.trial, r.attempt)):
+        by_cell.setdefault((record.cell.system, key_of(record.cell.conditions)), []).append(record)
+    for response in study.responses:
+        for conditions in plan.conditions:
+            for system in plan.systems:
+                cell = Cell(system=system, conditions=conditions)
+                found = by_cell.get((system, key_of(conditions)), [])
+                yield _cell_finding(cell, response, found)
+
+
+def _cell_finding(cell: Cell, response: str, records: Sequence[TrialRecord]) -> CellFinding:
+    good = [record for record in records if record.outcome is Outcome.OK]
+    known = [(r.trial, value) for r in good if (value := r.value(response)) is not None]
+    values = tuple(value for _, value in known)
+    low, high = median_interval(values)
+    return CellFinding(
+        cell=cell,
+        response=response,
+        values=values,
+        trials=tuple(trial for trial, _ in known),
+        median=_median(values),
+        low=low,
+        high=high,
+        interval_level=INTERVAL_LEVEL,
+        not_measured=tuple(dict.fromkeys(_reasons(records, response))),
+    )
+
+
+def median_interval(values: Sequence[float]) -> tuple[float | None, float | None]:
+    """Two of the values that hold the median with at least 95 %, whatever the distribution.
+
+    The k-th smallest and k-th largest, k from the binomial law with p = 1/2; independent values
+    are assumed. ``None`` below six, where even the extremes do not reach 95 %.
+    """
+    count = len(values)
+    if count < FEWEST_VALUES:
+        return None, None
+    outside = int(binom.ppf((1 - INTERVAL_LEVEL) / 2, count, 0.5))
+    ranked = sorted(values)
+    return ranked[outside - 1], ranked[count - outside]
+
+
+def _median(values: Sequence[float]) -> float | None:
+    if not values:
+        return None
+    ranked, middle = sorted(values), len(values) // 2
+    return ranked[middle] if len(ranked) % 2 else (ranked[middle - 1] + ranked[middle]) / 2
+
+
+def _reasons(records: Sequence[TrialRecord], response: str) -> Iterator[str]:
+    for record in records:
+        if record.outcome is not Outcome.OK:
+            yield f"trial {record.trial}, attempt {record.attempt}: {record.outcome}"
+        elif record.value(response) is None:
+            measured = record.responses.get(response)
+            reason = measured.missing if measured is not None else None
+            yield reason or "not recorded"
+
+
+def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]:
+    """Every attempt, in the order it was made."""
+    for record in sorted(records, key=lambda r: (r.started_unix_ns, r.trial, r.attempt)):
+        failure = record.failure
+        yield AttemptFinding(
+            trial=record.trial,
+            attempt=record.attempt,
+            visit=record.visit,
+            cell=record.cell,
+            outcome=record.outcome.value,
+            message=failure.message if failure else None,
+            hint=failure.hint if failure else None,
+            doubts=tuple(f"{d.state}: {d.kind}: {d.message}" for d in record.doubts),
+            limited_by=record.limited_by,
+            wall_s=(record.finished_unix_ns - record.started_unix_ns) / _NS_PER_S,
+            overhead_s=_overhead_s(record),
+        )
+
+
+def _overhead_s(record: TrialRecord) -> float | None:
+    """Wall time outside reset, warm-up and window; ``None`` unless the window was measured."""
+    if "window" not in record.phases_ns:
+        return None
+    useful = sum(record.phases_ns.get(phase, 0) for phase in _USEFUL_PHASES)
+    wall = record.finished_unix_ns - record.started_unix_ns
+    return max(0, wall - useful) / _NS_PER_S

@@ -1,0 +1,102 @@
+"""What differs between the compared systems, declared or not: the confounder audit."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from steelyard.judge.findings import DifferenceFinding
+from steelyard.plan.model import Plan
+from steelyard.records.schema import TrialRecord
+from steelyard.study.model import Study, SystemSpec
+
+Seen = Mapping[str, Mapping[str, set[str | None]]]
+
+
+def difference_findings(
+    study: Study, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[DifferenceFinding]:
+    """Facts that set the systems apart, those of the study file and those found on machines.
+
+    A fact that varies within every system (a process number, a random port) sets none apart.
+    """
+    declared = declared_differences(study, plan)
+    seen = _facts(records)
+    for fact in sorted(set(seen) | set(declared)):
+        values = _by_system(seen[fact], plan.systems) if fact in seen else declared[fact]
+        if fact in declared or _sets_apart(seen[fact]):
+            yield DifferenceFinding(fact=fact, values=values, declared=_is_declared(fact, declared))
+
+
+def varying_facts(records: Sequence[TrialRecord]) -> list[str]:
+    """Facts that changed within a system during the study but are known to some constancy.
+
+    Only those that took few values: a machine that was changed while it was measured.
+    """
+    return [
+        fact
+        for fact, systems in sorted(_facts(records).items())
+        if any(1 < len(values) <= 3 for values in systems.values()) and len(records) > 6
+    ]
+
+
+def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | None]]:
+    """What the study file itself gives to the systems in different measure, by dotted name."""
+    written = {
+        name: _declared(study.systems[name]) for name in plan.systems if name in study.systems
+    }
+    names = sorted({fact for facts in written.values() for fact in facts})
+    rows = {fact: {system: facts.get(fact) for system, facts in written.items()} for fact in names}
+    return {fact: values for fact, values in rows.items() if len(set(values.values())) > 1}
+
+
+def _declared(system: SystemSpec) -> dict[str, str | None]:
+    facts: dict[str, str | None] = {"system.platform": system.platform}
+    facts |= {f"system.{name}": _text(value) for name, value in system.settings.items()}
+    if system.instances != 1:
+        facts["system.instances"] = str(system.instances)
+    for disk, settings in system.disks.items():
+        facts |= {f"disk.{disk}.{name}": _text(value) for name, value in settings.items()}
+    if system.service is not None:
+        facts["service.use"] = system.service.use
+        settings = system.service.settings
+        facts |= {f"service.{name}": _text(value) for name, value in settings.items()}
+    return facts
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None]]]:
+    """Values seen by fact and system. Facts of other machines carry the machine's part."""
+    seen: dict[str, dict[str, set[str | None]]] = defaultdict(lambda: defaultdict(set))
+    for record in records:
+        for machine, facts in record.facts.items():
+            for name, value in facts.items():
+                fact = name if machine == "system" else f"{machine}: {name}"
+                seen[fact][record.cell.system].add(value)
+    return seen
+
+
+def _sets_apart(systems: Mapping[str, set[str | None]]) -> bool:
+    """Whether some system is constant in this fact and another has something else."""
+    constant = [values for values in systems.values() if len(values) == 1]
+    return bool(constant) and any(values != constant[0] for values in systems.values())
+
+
+def _by_system(
+    systems: Mapping[str, set[str | None]], names: Sequence[str]
+) -> dict[str, str | None]:
+    joined = {}
+    for name in names:
+        told = sorted(value for value in systems.get(name, ()) if value is not None)
+        joined[name] = ", ".join(told) if told else None
+    return joined
+
+
+def _is_declared(fact: str, declared: Mapping[str, object]) -> bool:
+    """Whether the study declares it, or a setting of the same last name that differs."""
+    return fact in declared or any(
+        fact.rpartition(".")[2] == name.rpartition(".")[2] for name in declared
+    )

@@ -1,0 +1,101 @@
+"""What must be read beside a verdict: the notes on one comparison, as sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from steelyard.judge.estimate import Estimate
+from steelyard.judge.families import Comparison
+from steelyard.judge.findings import VerdictWord
+from steelyard.judge.shape import SPREAD_LIMIT, Shape, carry_over, halves
+from steelyard.judge.spending import FIRST_LOOK
+from steelyard.judge.streams import Series
+
+_EXAGGERATED_BELOW_SDS = 2.5
+_DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
+
+
+def notes_on(
+    comparison: Comparison,
+    series: Series,
+    *,
+    words: tuple[VerdictWord, ...],
+    veto: str | None,
+    horizon: int | None,
+    found: Estimate | None,
+    shape: Shape,
+    margin_log: float,
+    empty: bool,
+) -> tuple[str, ...]:
+    """Reasons and doubts, the gravest first."""
+    if series.problems:
+        return series.problems
+    notes = [] if veto is None else [veto]
+    notes += _too_few(series)
+    if empty:
+        notes.append("no constant ratio fits all visits: the effect changes during the study")
+    notes += _shape(shape, series)
+    notes += _left_behind(series, margin_log)
+    notes += _stopped_early(series, words, horizon, found)
+    notes += _halves(comparison, series, found)
+    return tuple(notes)
+
+
+def _too_few(series: Series) -> Iterator[str]:
+    count = len(series.visits)
+    if count < FIRST_LOOK:
+        noun = "visit" if count == 1 else "visits"
+        yield (
+            f"{count} valid {noun}: the coin allows no verdict at this error rate before "
+            f"{FIRST_LOOK}, so no interval is given"
+        )
+
+
+def _shape(shape: Shape, series: Series) -> Iterator[str]:
+    ratio, chance = shape.spread_ratio, shape.spread_chance
+    if ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT:
+        by_chance = "" if chance is None else f"; by chance alone with probability {chance:.2g}"
+        yield (
+            f"arms differ in shape: the spread of one is {max(ratio, 1 / ratio):.1f} times that "
+            f"of the other over {series.n_baseline} and {series.n_other} visits{by_chance}. With "
+            "unequal spreads the error rate is above its nominal value (about 6 % instead of "
+            "5 % at 2 to 1, 10 % at 4 to 1)"
+        )
+    if shape.stalls_differ:
+        yield (
+            f"arms differ in shape: {shape.stall_rate_baseline:.0%} of the visits of one and "
+            f"{shape.stall_rate_other:.0%} of the other stall, so that the error rate is above "
+            "its nominal value"
+        )
+
+
+def _left_behind(series: Series, margin_log: float) -> Iterator[str]:
+    left = carry_over(series.values, series.other, series.slots)
+    if left is not None and left.shows and not left.vetoes(margin_log):
+        yield (
+            "a visit seems to depend on the system of the visit before it "
+            f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms); a warning, as it may be "
+            "within half the margin"
+        )
+
+
+def _stopped_early(
+    series: Series, words: tuple[VerdictWord, ...], horizon: int | None, found: Estimate | None
+) -> Iterator[str]:
+    if horizon is None or found is None or len(series.visits) >= horizon:
+        return
+    small = abs(found.ratio_log) < _EXAGGERATED_BELOW_SDS * found.noise_log
+    if small and any(word in _DIFFERENCES for word in words):
+        yield "early stops overstate small effects: trust the interval before the point"
+
+
+def _halves(comparison: Comparison, series: Series, found: Estimate | None) -> Iterator[str]:
+    """Constancy of the ratio, the assumption behind the interval, seen from both halves."""
+    effects = halves(series.values, series.other)
+    if found is None or effects is None or comparison.exploratory:
+        return
+    first, second = effects
+    noise = 2 * found.noise_log / math.sqrt(len(series.visits) / 2)
+    if first * second < 0 and min(abs(first), abs(second)) > 2 * noise:
+        yield "the effect changes sign between the first and the second half of the visits"

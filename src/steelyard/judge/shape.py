@@ -1,0 +1,151 @@
+"""What the guarantee rests on and the data can contradict: equal shape of arms, no carry-over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import fisher_exact, levene, t
+
+from steelyard.judge.scores import Floats
+
+Mask = npt.NDArray[np.bool_]
+
+SPREAD_LIMIT = 2.0
+_STALL_SDS = 3.0
+_MAD_TO_SD = 1.4826
+_SMALLEST_ARM = 4
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the arms differ besides their level. ``None`` where an arm is too small to say.
+
+    ``spread_ratio`` is other over baseline, of mean absolute deviations from the arm's median.
+    ``spread_chance`` is the probability of so unequal spreads by chance (Brown-Forsythe). Stall
+    rates are shares of visits worse than three robust standard deviations of their arm.
+    """
+
+    spread_ratio: float | None
+    spread_chance: float | None
+    stall_rate_baseline: float | None
+    stall_rate_other: float | None
+    stalls_differ: bool
+
+    @property
+    def arms_differ(self) -> bool:
+        """Whether the error rate may be above its nominal value for this pair."""
+        ratio = self.spread_ratio
+        unequal = ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
+        return unequal or self.stalls_differ
+
+
+def shape_of(values: Floats, other: Mask) -> Shape:
+    """Compare the arms, in logarithms with larger as better."""
+    baseline_arm, other_arm = values[~other], values[other]
+    if min(len(baseline_arm), len(other_arm)) < _SMALLEST_ARM:
+        return Shape(None, None, None, None, stalls_differ=False)
+    baseline_stalls, other_stalls = _stalls(baseline_arm), _stalls(other_arm)
+    return Shape(
+        spread_ratio=_ratio(_spread(other_arm), _spread(baseline_arm)),
+        spread_chance=_chance(baseline_arm, other_arm),
+        stall_rate_baseline=baseline_stalls / len(baseline_arm),
+        stall_rate_other=other_stalls / len(other_arm),
+        stalls_differ=counts_differ(
+            (baseline_stalls, len(baseline_arm)), (other_stalls, len(other_arm))
+        ),
+    )
+
+
+def counts_differ(one: tuple[int, int], another: tuple[int, int]) -> bool:
+    """Whether two shares (count, of how many) differ by Fisher's exact test at 5 %."""
+    table = np.array([[one[0], one[1] - one[0]], [another[0], another[1] - another[0]]])
+    return float(fisher_exact(table).pvalue) < _LEVEL
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """What the visit before leaves behind: 95 % interval of the effect of its system."""
+
+    low_log: float
+    high_log: float
+
+    def vetoes(self, margin_log: float) -> bool:
+        """Whether it lies wholly beyond half the margin: the reset is not effective."""
+        return self.low_log > margin_log / 2 or self.high_log < -margin_log / 2
+
+    @property
+    def shows(self) -> bool:
+        """Whether it excludes 0, which only warns."""
+        return self.low_log > 0 or self.high_log < 0
+
+
+def carry_over(values: Floats, other: Mask, slots: tuple[int, ...]) -> CarryOver | None:
+    """Regress each visit on its system and that of the visit before it; ``None`` if too few.
+
+    Only visits whose predecessor in the coin was measured count. ``slots`` are places in the
+    coin of the pair.
+    """
+    place = {slot: index for index, slot in enumerate(slots)}
+    rows = [(index, place[slot - 1]) for index, slot in enumerate(slots) if slot - 1 in place]
+    own = np.array([other[index] for index, _ in rows], dtype=np.float64)
+    before = np.array([other[index] for _, index in rows], dtype=np.float64)
+    design = np.column_stack([np.ones(len(rows)), own, before])
+    freedom = len(rows) - design.shape[1]
+    if freedom < 3 or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    response = np.array([values[index] for index, _ in rows])
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ response
+    variance = float(np.sum((response - design @ coefficients) ** 2)) / freedom
+    half = float(t.ppf(1 - _LEVEL / 2, freedom)) * math.sqrt(variance * float(inverse[2, 2]))
+    return CarryOver(float(coefficients[2]) - half, float(coefficients[2]) + half)
+
+
+def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:
+    """95 % interval of the drift of ln(response) per visit, both systems together."""
+    count = len(values)
+    if count < 2 * _SMALLEST_ARM or not 0 < other.sum() < count:
+        return None
+    design = np.column_stack([np.ones(count), other.astype(np.float64), np.arange(count)])
+    coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
+    variance = float(np.sum((values - design @ coefficients) ** 2)) / (count - 3)
+    inverse = np.linalg.pinv(design.T @ design)
+    half = float(t.ppf(1 - _LEVEL / 2, count - 3)) * math.sqrt(variance * float(inverse[2, 2]))
+    return float(coefficients[2]) - half, float(coefficients[2]) + half
+
+
+def halves(values: Floats, other: Mask) -> tuple[float, float] | None:
+    """The effect in the first and in the second half of the visits; ``None`` if too few."""
+    effects = []
+    for part in (slice(None, len(values) // 2), slice(len(values) // 2, None)):
+        here, there = values[part][other[part]], values[part][~other[part]]
+        if min(len(here), len(there)) < _SMALLEST_ARM // 2:
+            return None
+        effects.append(float(np.median(here) - np.median(there)))
+    return effects[0], effects[1]
+
+
+def _spread(arm: Floats) -> float:
+    return float(np.mean(np.abs(arm - np.median(arm)))) * len(arm) / (len(arm) - 1)
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return above / below if below > 0 else None
+
+
+def _chance(one: Floats, another: Floats) -> float | None:
+    if np.ptp(one) == 0 or np.ptp(another) == 0:
+        return None
+    chance = float(levene(one, another, center="median").pvalue)
+    return chance if math.isfinite(chance) else None
+
+
+def _stalls(arm: Floats) -> int:
+    """Visits of an arm that are worse than three robust standard deviations below its median."""
+    centre = np.median(arm)
+    spread = _MAD_TO_SD * float(np.median(np.abs(arm - centre)))
+    return int(np.sum(arm < centre - _STALL_SDS * spread)) if spread > 0 else 0

@@ -1,0 +1,165 @@
+"""Records to findings, and the short form that a session asks for after each visit.
+
+Pure functions of (study, plan, records): a report rebuilt years later says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from steelyard import __version__
+from steelyard.errors import AnalysisError
+from steelyard.judge.cells import attempt_findings, cell_findings
+from steelyard.judge.comparison import Judged, finding, judge
+from steelyard.judge.confounders import difference_findings
+from steelyard.judge.diagnostics import diagnostics
+from steelyard.judge.families import Comparison, comparisons, deciding, of_response
+from steelyard.judge.findings import Findings, ResponseFinding, StopFinding, VerdictWord
+from steelyard.judge.limits import limits
+from steelyard.judge.streams import Readings
+from steelyard.plan.model import Plan, conditions_text
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.model import Study
+
+DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT})
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a study stands after a visit.
+
+    ``words`` maps the place of each comparison of the primary response, as people say it
+    (``4 users``; empty for all conditions together; with several systems led by the system's
+    name), to the word so far. ``may_continue`` is false when no further visit can help.
+    ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
+    decided or nothing is in sight.
+    """
+
+    words: dict[str, VerdictWord]
+    decided: bool
+    may_continue: bool
+    visits_to_decide: int | None
+
+
+def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
+    """The verdict so far on the primary response, and whether to go on."""
+    _refuse_foreign(study, plan, records)
+    readings, margin = Readings(plan, records), study.trials.margin_log
+    judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
+    wanted = [each for each in judged if each.comparison in deciding(study, plan)]
+    undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
+    decided = all(each.word in DECIDED for each in wanted)
+    visits = {visit.visit for visit in plan.visits}
+    remaining = visits - {record.visit for record in records}
+    return Look(
+        words={_place(each.comparison, plan): each.word for each in judged},
+        decided=decided,
+        may_continue=bool(undecided) and bool(remaining),
+        visits_to_decide=_forecast(undecided, margin),
+    )
+
+
+def judge_study(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    *,
+    run: str,
+    stop: StopFinding | None = None,
+) -> Findings:
+    """All findings of a study, decided or not.
+
+    Raises:
+        AnalysisError: the records belong to another study or another plan.
+    """
+    _refuse_foreign(study, plan, records)
+    readings, margin = Readings(plan, records), study.trials.margin_log
+    judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
+    overall = [
+        j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
+    ]
+    return Findings(
+        tool_version=__version__,
+        study=study.name,
+        question=study.question,
+        variant=study.variant,
+        study_sha256=plan.study_sha256,
+        seed=plan.seed,
+        run=run,
+        systems=plan.systems,
+        baseline=study.baseline,
+        conditions=plan.conditions,
+        responses=tuple(_responses(study)),
+        verdicts=tuple(finding(each, margin) for each in judged),
+        cells=tuple(cell_findings(study, plan, records)),
+        attempts=tuple(attempt_findings(records)),
+        differences=tuple(difference_findings(study, plan, records)),
+        stop=stop or _standing(study, plan, records, judged),
+        diagnostics=tuple(diagnostics(plan, overall, records)),
+        limits=tuple(limits(study, plan, records)),
+    )
+
+
+def _place(comparison: Comparison, plan: Plan) -> str:
+    place = "" if comparison.conditions is None else conditions_text(comparison.conditions)
+    if len(plan.systems) == 2:
+        return place
+    return f"{comparison.pair.other}, {place}" if place else comparison.pair.other
+
+
+def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:
+    """The slowest of the open comparisons."""
+    forecasts = [each.forecast(margin_log) for each in undecided]
+    known = [forecast for forecast in forecasts if forecast is not None]
+    return max(known) if known and len(known) == len(forecasts) else None
+
+
+def _responses(study: Study) -> list[ResponseFinding]:
+    return [
+        ResponseFinding(
+            name=spec.name,
+            label=spec.label,
+            unit=spec.unit,
+            direction=spec.direction,
+            primary=spec.primary,
+        )
+        for spec in study.responses.values()
+    ]
+
+
+def _standing(
+    study: Study, plan: Plan, records: Sequence[TrialRecord], judged: Sequence[Judged]
+) -> StopFinding:
+    """Where a study stands when nobody says why it ended: from its records alone."""
+    wanted = deciding(study, plan)
+    decided = all(each.word in DECIDED for each in judged if each.comparison in wanted)
+    good = {record.trial for record in records if record.outcome is Outcome.OK}
+    done = sum(all(t.trial in good for t in visit.trials) for visit in plan.visits)
+    spent_ns = sum(record.finished_unix_ns - record.started_unix_ns for record in records)
+    reason = "budget_visits" if done == len(plan.visits) else "running"
+    return StopFinding(
+        reason="decided" if decided else reason,
+        visits_done=done,
+        visits_planned=len(plan.visits),
+        trials_done=len(good),
+        attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
+        spent_s=spent_ns / 1e9,
+    )
+
+
+def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> None:
+    """Records of a study that has changed must never be judged by its new words."""
+    if plan.study_sha256 != study.sha256:
+        raise AnalysisError(
+            "the plan was made for another text of this study",
+            hint="judge the records with the study file that is stored beside them",
+            slug="records-of-another-study",
+        )
+    strangers = {record.cell.system for record in records} - set(plan.systems)
+    if strangers:
+        raise AnalysisError(
+            f"the records name systems that the plan does not have: {', '.join(sorted(strangers))}",
+            hint="judge each run with its own records",
+            slug="records-of-another-study",
+        )
