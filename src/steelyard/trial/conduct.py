@@ -1,10 +1,12 @@
 """The life of one trial, on one screen.
 
-restore → start service → audit → measure (warm-up and window) → collect → check → undo. Each is
-a function named so. Whatever happens, ``undo`` runs and what is known becomes a record.
+restore → start service → audit → settle → measure (warm-up and window) → collect → check → undo.
+Each is a function named so. Whatever happens, ``undo`` runs and what is known becomes a record.
 """
 
 from __future__ import annotations
+
+import time
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
@@ -47,7 +49,10 @@ def restore(scene: Scene) -> None:
 
 def start_service(scene: Scene) -> None:
     """Starts the service and waits until it says that it is ready."""
-    scene.service = services.start(scene.host, scene.cell.service, scene.folder, SERVICE)
+    spec = scene.cell.system.service
+    if spec is None:
+        raise TrialFailed(Outcome.NOT_FOUND, "the system has no service to drive load at")
+    scene.service = services.start(scene.host, spec, scene.folder, SERVICE)
 
 
 def audit(scene: Scene) -> None:
@@ -61,6 +66,14 @@ def audit(scene: Scene) -> None:
             f"{free // 2**20} MiB are free where trials store their files, 64 MiB are needed",
             "free some space, or keep results on another disk with --results",
         )
+
+
+def settle(scene: Scene) -> None:
+    """Waits as long as the study asks, so that what the start stirred up has come to rest."""
+    pause_s = scene.stage.study.trials.settle_s
+    if pause_s:
+        with scene.stage.interrupt.waiting():
+            time.sleep(pause_s)
 
 
 def measure(scene: Scene) -> None:
@@ -120,7 +133,7 @@ def undo(scene: Scene) -> None:
     scene.platform.clear(scene.folder)
 
 
-_PHASES = (restore, start_service, audit, measure, collect, check)
+_PHASES = (restore, start_service, audit, settle, measure, collect, check)
 
 
 def _perform(scene: Scene) -> Ending:

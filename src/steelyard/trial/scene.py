@@ -6,11 +6,13 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 import polars as pl
 
 from steelyard.engine.messages import Clock, LoadResult, ProcessState
 from steelyard.hosts.host import Host, LoadAnswer
+from steelyard.plan.bind import Bound, bind
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import (
@@ -21,7 +23,6 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
-from steelyard.study.bind import BoundCell, bind
 from steelyard.systems.platform import Platform
 from steelyard.systems.services import RunningService
 from steelyard.trial.stage import Stage
@@ -72,7 +73,7 @@ class Scene:
         return f"{self.stage.scratch}/{attempt_key(self.trial.trial, self.attempt)}"
 
     @property
-    def cell(self) -> BoundCell:
+    def cell(self) -> Bound:
         """Every setting of the system and the workload at the levels of this cell."""
         return bind(self.stage.study, self.trial.cell)
 
@@ -122,14 +123,13 @@ class Scene:
 
     def system_facts(self) -> dict[str, str | None]:
         """What the study declares of this system, as facts beside those of its machine."""
-        spec = self.stage.study.systems[self.trial.cell.system]
-        facts: dict[str, str | None] = {"system.platform": spec.platform}
+        system = self.cell.system
+        facts: dict[str, str | None] = {"system.platform": system.platform}
+        facts |= _declared("system", system.settings)
+        if system.service is not None:
+            facts["service.use"] = system.service.use
+            facts |= _declared("service", system.service.settings)
         if self.service is not None:
-            facts["service.use"] = self.cell.service.use
-            facts |= {
-                f"service.{name}": str(value)
-                for name, value in sorted(self.cell.service.settings.items())
-            }
             facts["service.version"] = self.service.version
         return facts
 
@@ -168,3 +168,10 @@ class Scene:
             facts=self.facts,
             files=files if self.samples is None else (*files, "samples.parquet"),
         )
+
+
+def _declared(prefix: str, settings: dict[str, Any]) -> dict[str, str | None]:
+    return {
+        f"{prefix}.{name}": None if value is None else str(value)
+        for name, value in sorted(settings.items())
+    }

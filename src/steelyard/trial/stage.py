@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.errors import EngineError
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError, HostError
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import open_local_pipe
 from steelyard.hosts.undo import EndProcess, PendingUndo, RemoveTree, UndoLog, pending_undos
@@ -74,15 +75,19 @@ class Stage:
         """Takes back what earlier sessions left, newest first; returns what that was.
 
         Raises:
-            AgentRefusal: the machine refuses; what is left stays pending.
+            HostError: the machine refuses; what is left stays pending.
         """
         pending = pending_undos(self.ledger.events())
         for undo in pending:
-            self._undo.apply(self.local(), undo)
+            self._apply(undo)
         return pending
 
     def close(self) -> None:
-        """Takes back every change of this session and ends the agent."""
+        """Takes back every change of this session and ends the agent.
+
+        Raises:
+            HostError: the machine refuses; what is left stays pending.
+        """
         try:
             if self._scratch is not None:
                 self._apply_even_if_lost(self._scratch)
@@ -99,10 +104,20 @@ class Stage:
 
     def _apply_even_if_lost(self, undo: PendingUndo) -> None:
         try:
-            self._undo.apply(self.local(), undo)
+            self._apply(undo)
         except EngineError:
             self.lose()
+            self._apply(undo)
+
+    def _apply(self, undo: PendingUndo) -> None:
+        try:
             self._undo.apply(self.local(), undo)
+        except AgentRefusal as refusal:
+            raise HostError(
+                f"on {undo.host}, {undo.inverse} failed: {refusal.failure.message}",
+                hint="mend what it names, then run `steelyard restore` with the folder of the run",
+                slug="machine-cannot-be-put-right",
+            ) from refusal
 
 
 def _start_ticks(pid: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 RESET_PHASES = ("restore", "start_service", "undo")
-LOAD_PHASES = ("warm_up", "window")
+LOAD_PHASES = ("settle", "warm_up", "window")
 
 
 class Timeline:

@@ -1,0 +1,103 @@
+"""The real command line with the real engine, on loopback and temporary folders only."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+STUDY = """\
+study: tiny
+question: Does the second of two equal sinks serve faster than the first?
+systems:
+  one: {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
+  two: {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
+workload: {use: smtp, body: 1 KiB, recipients: 3}
+load: {users: [1, 2]}
+responses:
+  throughput: {primary: true}
+  response.p50: {}
+  service.cpu: {}
+gates: {errors: none}
+trials:
+  margin: 2 %
+  window: 100 ms
+  warm_up: 20 ms
+  reset: service
+  budget: {trials: 6 per cell}
+sample: {every: 100 ms}
+"""
+
+LONGEST_S = 120
+
+
+@dataclass
+class Steelyard:
+    """Runs the command line in a folder; every process it starts carries a mark."""
+
+    folder: Path
+    mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "STEELYARD_TEST_MARK": self.mark, "NO_COLOR": "1", "COLUMNS": "200"}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "steelyard", *arguments]
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments)
+        try:
+            stdout, stderr = process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
+
+    def processes(self) -> list[int]:
+        """Every live process that this folder's commands started, whatever became of its parent."""
+        wanted = f"STEELYARD_TEST_MARK={self.mark}".encode()
+        return [pid for pid in _pids() if wanted in _environment(pid)]
+
+    def wait_until_no_process(self, limit_s: float = 10) -> list[int]:
+        """Processes that are still there after the limit."""
+        end = time.monotonic() + limit_s
+        while (left := self.processes()) and time.monotonic() < end:
+            time.sleep(0.02)
+        return left
+
+
+def _pids() -> Iterator[int]:
+    return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture
+def steelyard(tmp_path: Path) -> Iterator[Steelyard]:
+    (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
+    tool = Steelyard(tmp_path)
+    yield tool
+    assert tool.wait_until_no_process() == [], "processes were left behind"

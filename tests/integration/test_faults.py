@@ -1,0 +1,141 @@
+"""What goes wrong is typed, kept, and says what to do; the rest goes on where it can."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from steelyard.records.archive import open_run
+from steelyard.records.schema import Outcome
+from tests.integration.conftest import STUDY, Steelyard
+
+
+def write_study(steelyard: Steelyard, text: str) -> None:
+    (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
+
+
+def test_every_mistake_of_a_study_is_listed_with_its_place_and_nothing_starts(
+    steelyard: Steelyard,
+) -> None:
+    wrong = STUDY.replace("platform: native", "platfrom: native", 1).replace("2 %", "2 parsecs")
+    write_study(steelyard, wrong)
+    done = steelyard.run("run", ".")
+    assert done.returncode == 2
+    assert "study.yaml:4:" in done.stderr
+    assert "platform" in done.stderr
+    assert "study.yaml:14:" in done.stderr
+    assert done.stdout == ""
+    assert not (steelyard.folder / "results").exists()
+
+
+def test_a_taken_port_is_a_typed_failure_and_the_other_system_goes_on(
+    steelyard: Steelyard,
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        first, rest = STUDY.split("two:", 1)
+        write_study(
+            steelyard, first + "two:" + rest.replace("sync: none", f"sync: none, port: {port}", 1)
+        )
+        done = steelyard.run("run", ".")
+    assert done.returncode == 1, done.stderr
+    records = open_run(steelyard.folder / "results" / "tiny").records()
+    failed = [r for r in records if r.cell.system == "two"]
+    assert {r.outcome for r in failed} == {Outcome.ADDRESS_IN_USE}
+    assert all(r.failure is not None and r.failure.hint for r in failed)
+    assert {r.outcome for r in records if r.cell.system == "one"} == {Outcome.OK}
+
+
+def test_a_sink_that_dies_is_a_failed_attempt_and_is_tried_again(steelyard: Steelyard) -> None:
+    process = steelyard.start("run", ".")
+    victim = wait_for_sink(steelyard)
+    os.kill(victim, 9)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    records = open_run(steelyard.folder / "results" / "tiny").records()
+    died = [record for record in records if record.outcome is Outcome.SERVICE_DIED]
+    assert len(died) == 1
+    assert died[0].failure is not None
+    assert "signal 9" in died[0].failure.message
+    again = [r for r in records if r.trial == died[0].trial and r.attempt == died[0].attempt + 1]
+    assert again[0].outcome is Outcome.OK
+
+
+def test_an_agent_that_dies_is_a_failed_attempt_and_the_next_opens_a_new_one(
+    steelyard: Steelyard,
+) -> None:
+    process = steelyard.start("run", ".")
+    os.kill(wait_for(steelyard, b"agent"), 9)
+    _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 0, stderr
+    records = open_run(steelyard.folder / "results" / "tiny").records()
+    assert Outcome.AGENT_LOST in {record.outcome for record in records}
+
+
+def wait_for_sink(steelyard: Steelyard) -> int:
+    return wait_for(steelyard, b"sink")
+
+
+def wait_for(steelyard: Steelyard, mode: bytes) -> int:
+    """The engine process in this mode, after a first trial has been recorded."""
+    trials = steelyard.folder / "results" / "tiny"
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        if list(trials.glob("*/trials/0001-1")):
+            for pid in steelyard.processes():
+                if mode in command_of(pid).split(b"\0")[:2]:
+                    return pid
+        time.sleep(0.005)
+    pytest.fail(f"no engine came up as {mode.decode()}")
+
+
+def command_of(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_missing_engine_says_how_to_get_it(
+    steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEELYARD_ENGINE", "/nowhere/engine")
+    done = steelyard.run("run", ".")
+    assert done.returncode == 3
+    assert "$STEELYARD_ENGINE names /nowhere/engine" in done.stderr
+    assert "make setup" in done.stderr
+    assert not (steelyard.folder / "results").exists()
+
+
+def test_an_engine_of_another_version_is_refused(
+    steelyard: Steelyard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = steelyard.folder.parent / "other-engine"
+    other.write_text("#!/bin/sh\necho steelyard-engine 99.0.0\n", encoding="utf-8")
+    other.chmod(0o755)
+    monkeypatch.setenv("STEELYARD_ENGINE", str(other))
+    done = steelyard.run("run", ".")
+    assert done.returncode == 3
+    assert "is version 99.0.0" in done.stderr
+
+
+def test_a_results_folder_that_cannot_be_written_is_the_operators(steelyard: Steelyard) -> None:
+    (steelyard.folder / "file").write_text("in the way", encoding="utf-8")
+    done = steelyard.run("run", ".", "--results", "file/results")
+    assert done.returncode == 3
+    assert "--results" in done.stderr
+
+
+def test_a_study_that_was_changed_inside_a_run_cannot_be_resumed(steelyard: Steelyard) -> None:
+    steelyard.run("run", ".")
+    run = open_run(steelyard.folder / "results" / "tiny")
+    run.study_path.write_text(STUDY.replace("2 %", "3 %"), encoding="utf-8")
+    done = steelyard.run("resume", str(run.path))
+    assert done.returncode == 3
+    assert "start a new run" in done.stderr

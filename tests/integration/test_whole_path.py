@@ -1,0 +1,81 @@
+"""From a study file to a report, with the real engine."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+
+from steelyard.records.archive import open_run
+from steelyard.records.schema import Outcome
+from tests.integration.conftest import Steelyard
+
+
+def test_a_study_runs_to_its_report_and_leaves_only_results(steelyard: Steelyard) -> None:
+    done = steelyard.run("run", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    run = open_run(steelyard.folder / "results" / "tiny")
+    records = run.records()
+    assert {record.outcome for record in records} == {Outcome.OK}
+    assert {path.name for path in steelyard.folder.iterdir()} == {"study.yaml", "results"}
+    assert not (run.path / "scratch").exists()
+    assert "report: " in done.stdout.splitlines()[-1]
+    assert (run.report_path / "report.html").is_file()
+
+
+def test_every_trial_keeps_raw_output_series_and_facts(steelyard: Steelyard) -> None:
+    steelyard.run("run", ".")
+    run = open_run(steelyard.folder / "results" / "tiny")
+    series = dict(run.series())
+    for record in run.records():
+        folder = run.path / "trials" / f"{record.trial:04d}-{record.attempt}"
+        load = json.loads((folder / "load.json").read_text(encoding="utf-8"))
+        counts = load["counts"]
+        assert counts["sent"] == counts["ok"] + counts["errors"] + counts["inflight_at_stop"]
+        assert counts["intended"] == counts["unsent"] + counts["sent"]
+        assert series[folder.name].height >= 2
+        assert record.facts["system"]["service.use"] == "sink-smtp"
+        assert record.facts["system"]["kernel.release"]
+
+
+def test_the_report_can_be_made_again_from_the_records_alone(steelyard: Steelyard) -> None:
+    first = steelyard.run("run", ".")
+    again = steelyard.run("report", "results/tiny", "--format", "html,md,csv,json")
+    assert again.returncode == 0, again.stderr
+    verdicts = [line for line in first.stdout.splitlines() if not line.startswith("report: ")]
+    assert again.stdout.splitlines()[: len(verdicts)] == verdicts
+    assert again.stdout.count("report: ") >= 4
+
+
+def test_ctrl_c_marks_the_attempt_undoes_everything_and_offers_resume(
+    steelyard: Steelyard,
+) -> None:
+    process = steelyard.start("run", ".")
+    trials = steelyard.folder / "results" / "tiny"
+    end = time.monotonic() + 60
+    while not list(trials.glob("*/trials/0002-1")) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "steelyard resume results/tiny/" in stderr
+    run = open_run(trials)
+    assert not (run.path / "scratch").exists()
+    assert run.events()[-1]["reason"] == "interrupted"
+    resumed = steelyard.run("resume", "results/tiny")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "trials are recorded already" in resumed.stderr
+    assert stdout is not None
+
+
+def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
+    process = steelyard.start("run", ".")
+    trials = steelyard.folder / "results" / "tiny"
+    end = time.monotonic() + 60
+    while not list(trials.glob("*/trials/0001-1")) and time.monotonic() < end:
+        time.sleep(0.01)
+    second = steelyard.run("resume", "results/tiny")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert second.returncode == 3
+    assert "is being written by another steelyard" in second.stderr
