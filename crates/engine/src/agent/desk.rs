@@ -1,0 +1,262 @@
+//! Where each request goes: at once, or into a thread of its own.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use steelyard_net::clock::{monotonic_ns, realtime_ns};
+use steelyard_sampler::Sampler;
+use steelyard_wire::AGENT_PROTOCOL;
+use steelyard_wire::agent::{Answer, Failure, FailureKind, Request, Verb};
+use steelyard_wire::job::LoadJob;
+use steelyard_wire::sample::SampleJob;
+
+use super::child::Child;
+use super::children::{Children, kill_stale, status, stop, wait_until_ready};
+use super::conversation::{Done, Replies, decode};
+use super::files::{drop_caches, make_directory, remove_tree};
+use super::launch::launch;
+use super::lines::Line;
+use crate::facts;
+use crate::failure::{bad_request, failure, from_load, from_sampler, hint_for, refused};
+
+/// Whether the conversation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// It does.
+    GoOn,
+    /// It ends here.
+    End,
+}
+
+/// The state of one conversation.
+pub(super) struct Desk {
+    replies: Replies,
+    greeted: bool,
+    children: Children,
+    sampler: Option<Sampler>,
+    /// Cancels the running load job; `None` when none runs.
+    load: Arc<Mutex<Option<Arc<AtomicBool>>>>,
+}
+
+impl Desk {
+    pub(super) fn new() -> Self {
+        Self {
+            replies: Replies::default(),
+            greeted: false,
+            children: Children::default(),
+            sampler: None,
+            load: Arc::default(),
+        }
+    }
+
+    /// Serves one line.
+    pub(super) fn take(&mut self, line: Line) -> Flow {
+        match decode(&line) {
+            Ok(Request { id, verb }) => self.serve(id, verb),
+            Err((id, failure)) => {
+                self.replies.send(id, Err(failure));
+                Flow::GoOn
+            }
+        }
+    }
+
+    /// Ends everything that was started.
+    pub(super) fn close(&mut self) {
+        self.cancel_load();
+        self.sampler = None;
+        self.children.end_all();
+    }
+
+    fn serve(&mut self, id: u64, verb: Verb) -> Flow {
+        match verb {
+            Verb::Hello { protocol } => self.greet(id, protocol),
+            _ if !self.greeted => {
+                let message = "the conversation has not begun";
+                self.refuse(id, bad_request(message, "say hello first"));
+            }
+            Verb::Bye => {
+                self.close();
+                self.replies.send(id, Ok(Answer::Done));
+                return Flow::End;
+            }
+            verb => self.work(id, verb),
+        }
+        Flow::GoOn
+    }
+
+    fn work(&mut self, id: u64, verb: Verb) {
+        match verb {
+            Verb::Clock => self.replies.send(id, Ok(clock())),
+            Verb::Facts => self.apart(id, || Ok(Answer::Facts(facts::collect()))),
+            Verb::Path { path } => self.apart(id, move || path_facts(&path)),
+            Verb::MakeDirectory { path } => self.apart(id, move || make_directory(&path)),
+            Verb::RemoveTree { path } => self.apart(id, move || remove_tree(&path)),
+            Verb::DropCaches => self.apart(id, drop_caches),
+            Verb::KillStale { pid, start_ticks } => {
+                self.apart(id, move || kill_stale(pid, start_ticks));
+            }
+            Verb::Start {
+                ref name,
+                ready_timeout_ms,
+                ..
+            } => match self.start(&verb, name) {
+                Ok((child, start_ticks)) => {
+                    let most = ready_timeout_ms.map(Duration::from_millis);
+                    self.apart(id, move || wait_until_ready(&child, start_ticks, most));
+                }
+                Err(failure) => self.refuse(id, failure),
+            },
+            Verb::Status { name } => {
+                self.with_child(id, &name, |child| Ok(status(child)));
+            }
+            Verb::Stop { name, grace_ms } => {
+                let grace = Duration::from_millis(grace_ms);
+                self.with_child(id, &name, move |child| stop(child, grace));
+            }
+            Verb::Load { job } => self.start_load(id, job),
+            Verb::CancelLoad => {
+                self.cancel_load();
+                self.replies.send(id, Ok(Answer::Done));
+            }
+            Verb::SampleStart { job } => {
+                let started = self.start_sampling(&job);
+                self.replies.send(id, started);
+            }
+            Verb::SampleStop => self.stop_sampling(id),
+            Verb::Hello { .. } | Verb::Bye => {}
+        }
+    }
+
+    fn greet(&mut self, id: u64, protocol: u32) {
+        if protocol != AGENT_PROTOCOL {
+            let message = format!(
+                "the controller speaks version {protocol} of the agent's messages, this engine \
+                 ({}) version {AGENT_PROTOCOL}",
+                facts::VERSION
+            );
+            let kind = FailureKind::ProtocolMismatch;
+            self.refuse(id, failure(kind, message, hint_for(kind)));
+            return;
+        }
+        self.greeted = true;
+        let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        let hello = Answer::Hello {
+            protocol: AGENT_PROTOCOL,
+            version: facts::VERSION.to_owned(),
+            pid: std::process::id(),
+            boot_id: boot_id.ok().map(|id| id.trim().to_owned()),
+        };
+        self.replies.send(id, Ok(hello));
+    }
+
+    fn refuse(&self, id: u64, failure: Failure) {
+        self.replies.send(id, Err(failure));
+    }
+
+    /// Does `work` in a thread of its own and answers when it is done.
+    fn apart(&self, id: u64, work: impl FnOnce() -> Done + Send + 'static) {
+        let replies = self.replies.clone();
+        let spawned = std::thread::Builder::new()
+            .name("request".to_owned())
+            .spawn(move || replies.send(id, work()));
+        if let Err(error) = spawned {
+            self.refuse(id, refused("start a thread", &error));
+        }
+    }
+
+    fn with_child(&self, id: u64, name: &str, work: impl FnOnce(&Child) -> Done + Send + 'static) {
+        match self.children.get(name) {
+            Ok(child) => self.apart(id, move || work(&child)),
+            Err(failure) => self.refuse(id, failure),
+        }
+    }
+
+    fn start(&mut self, verb: &Verb, name: &str) -> Result<(Child, u64), Failure> {
+        let Verb::Start {
+            argv,
+            environment,
+            directory,
+            ..
+        } = verb
+        else {
+            return Err(bad_request("not a start", "see docs/reference/agent.md"));
+        };
+        self.children.check_free(name)?;
+        let process = launch(argv, environment, directory.as_deref())?;
+        // Read before anybody can reap it: until then its number means this very process.
+        let start_ticks = steelyard_sampler::start_ticks(Path::new("/"), process.id());
+        let child = Child::watch(process).map_err(|error| refused("watch a process", &error))?;
+        self.children.add(name.to_owned(), child.clone());
+        let start_ticks = start_ticks.map_err(|error| refused("read its start time", &error))?;
+        Ok((child, start_ticks))
+    }
+
+    fn start_load(&self, id: u64, job: LoadJob) {
+        let cancel = Arc::new(AtomicBool::new(false));
+        {
+            let mut running = self.load.lock().unwrap_or_else(PoisonError::into_inner);
+            if running.is_some() {
+                let message = "a load job is running already";
+                self.refuse(
+                    id,
+                    bad_request(message, "wait for its answer, or cancel it"),
+                );
+                return;
+            }
+            *running = Some(Arc::clone(&cancel));
+        }
+        let load = Arc::clone(&self.load);
+        self.apart(id, move || {
+            let result = steelyard_load::run(&job, &cancel, None);
+            *load.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            let result = result.map_err(|error| from_load(&error))?;
+            Ok(Answer::Load(Box::new(result)))
+        });
+    }
+
+    fn cancel_load(&self) {
+        let running = self.load.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cancel) = running.as_ref() {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn start_sampling(&mut self, job: &SampleJob) -> Done {
+        if self.sampler.is_some() {
+            return Err(bad_request("sampling is under way already", "end it first"));
+        }
+        let sampler = Sampler::start(job).map_err(|error| from_sampler(&error))?;
+        self.sampler = Some(sampler);
+        Ok(Answer::Done)
+    }
+
+    fn stop_sampling(&mut self, id: u64) {
+        let Some(sampler) = self.sampler.take() else {
+            self.refuse(
+                id,
+                bad_request("nothing is being sampled", "start it first"),
+            );
+            return;
+        };
+        self.apart(id, move || {
+            let rows = sampler.stop().map_err(|error| from_sampler(&error))?;
+            Ok(Answer::Samples(rows))
+        });
+    }
+}
+
+fn clock() -> Answer {
+    Answer::Clock {
+        monotonic_ns: monotonic_ns(),
+        realtime_ns: realtime_ns(),
+    }
+}
+
+fn path_facts(path: &str) -> Done {
+    let facts = steelyard_sampler::path_facts(Path::new("/"), Path::new(path));
+    facts
+        .map(Answer::Path)
+        .map_err(|error| refused(&format!("look at {path}"), &error))
+}
