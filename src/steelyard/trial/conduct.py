@@ -49,10 +49,7 @@ def restore(scene: Scene) -> None:
 
 def start_service(scene: Scene) -> None:
     """Starts the service and waits until it says that it is ready."""
-    spec = scene.cell.system.service
-    if spec is None:
-        raise TrialFailed(Outcome.NOT_FOUND, "the system has no service to drive load at")
-    scene.service = services.start(scene.host, spec, scene.folder, SERVICE)
+    scene.service = services.start(scene.host, scene.cell.service, scene.folder, SERVICE)
 
 
 def audit(scene: Scene) -> None:

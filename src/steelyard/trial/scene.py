@@ -12,7 +12,6 @@ import polars as pl
 
 from steelyard.engine.messages import Clock, LoadResult, ProcessState
 from steelyard.hosts.host import Host, LoadAnswer
-from steelyard.plan.bind import Bound, bind
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import (
@@ -23,6 +22,7 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
+from steelyard.study.bind import BoundCell, bind
 from steelyard.systems.platform import Platform
 from steelyard.systems.services import RunningService
 from steelyard.trial.stage import Stage
@@ -73,7 +73,7 @@ class Scene:
         return f"{self.stage.scratch}/{attempt_key(self.trial.trial, self.attempt)}"
 
     @property
-    def cell(self) -> Bound:
+    def cell(self) -> BoundCell:
         """Every setting of the system and the workload at the levels of this cell."""
         return bind(self.stage.study, self.trial.cell)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from steelyard.plan.bind import Bound
+from steelyard.study.bind import BoundCell
 from steelyard.study.model import LoadSpec, Study
 
 _NS = 1_000_000_000
@@ -13,7 +13,7 @@ _SPARE_S = 30.0
 Settings = Mapping[str, Any]
 
 
-def load_job(study: Study, bound: Bound, address: str, seed: int) -> dict[str, Any]:
+def load_job(study: Study, bound: BoundCell, address: str, seed: int) -> dict[str, Any]:
     """The job document (``schemas/load-job.schema.json``) that drives ``bound`` at ``address``."""
     use, settings = bound.workload.use, bound.workload.settings
     scheme, operation = OPERATIONS[use]
@@ -40,7 +40,7 @@ def longest_run_s(study: Study) -> float:
     return trials.warm_up_s + trials.window_s + trials.drain_s + 2 * trials.timeout_s + _SPARE_S
 
 
-def _mode(load: LoadSpec, bound: Bound) -> dict[str, Any]:
+def _mode(load: LoadSpec, bound: BoundCell) -> dict[str, Any]:
     if load.mode == "closed":
         think_time_ns = round(load.think_time_s * _NS)
         return {"kind": "closed", "users": bound.users, "think_time_ns": think_time_ns}
