@@ -9,9 +9,12 @@ from typing import Any
 import altair as alt
 
 _PERCENT_STEPS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
-_WIDE_RATIOS = (
-    1e-4, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 1e3, 1e4,
-)  # fmt: skip
+_DECADES = tuple(10.0**power for power in range(-6, 7))
+_RATIOS_BY_SPAN = (
+    (math.log(6), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4, 5)),
+    (math.log(200), (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)),
+    (math.inf, _DECADES),
+)
 WIDE_LOG = math.log(1.6)
 LOG_AXIS_FROM = 20.0
 
@@ -19,10 +22,10 @@ LOG_AXIS_FROM = 20.0
 def effect_ticks(low_log: float, high_log: float, most: int = 7) -> list[tuple[float, str]]:
     """Places and labels on an axis of log ratios, zero always among them when in the range."""
     if max(-low_log, high_log) > WIDE_LOG:
-        ticks = [(math.log(r), ratio_label(r)) for r in _WIDE_RATIOS]
-        return _apart(
-            [t for t in ticks if low_log <= t[0] <= high_log], (high_log - low_log) / most
-        )
+        span = high_log - low_log
+        ratios = next(found for most_span, found in _RATIOS_BY_SPAN if span <= most_span)
+        ticks = [(math.log(r), ratio_label(r)) for r in ratios]
+        return _apart([t for t in ticks if low_log <= t[0] <= high_log], span / (most + 1))
     span = 100 * (math.exp(high_log) - math.exp(low_log))
     step = next((s for s in _PERCENT_STEPS if span / s <= most), _PERCENT_STEPS[-1])
     first = math.ceil(100 * math.expm1(low_log) / step)
@@ -47,7 +50,7 @@ def percent_label(percent: float) -> str:
 
 def ratio_label(ratio: float) -> str:
     """A ratio for an axis: ``−80 %``, ``0 %``, ``5 times``."""
-    return f"{ratio:g} times" if ratio > 1 else percent_label(100 * (ratio - 1))
+    return f"{ratio:g} times" if ratio >= 2 else percent_label(100 * (ratio - 1))
 
 
 def labelled_axis(ticks: Sequence[tuple[float, str]], /, **options: Any) -> alt.Axis:
@@ -55,20 +58,35 @@ def labelled_axis(ticks: Sequence[tuple[float, str]], /, **options: Any) -> alt.
     text = "''"
     for value, label in reversed(ticks):
         near = f"abs(datum.value - ({value!r})) < 1e-9"
-        text = f"{near} ? '{_quoted(label)}' : {text}"
+        text = f"{near} ? '{quoted(label)}' : {text}"
     return alt.Axis(values=[value for value, _ in ticks], labelExpr=text, **options)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Text inside a single-quoted string of a Vega expression."""
     return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def value_scale(values: Sequence[float], *, may_be_log: bool) -> alt.Scale:
     """From zero, or logarithmic when the values span much and none is zero."""
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if may_be_log and low > 0 and high / low > LOG_AXIS_FROM:
+    if may_be_log and is_logarithmic(values):
         return alt.Scale(type="log", domain=[low / 1.25, high * 1.25], nice=False)
     return alt.Scale(domain=[min(low, 0.0), high * 1.06 if high > 0 else 1.0], nice=False)
+
+
+def log_ticks(values: Sequence[float]) -> list[float]:
+    """Round places for a logarithmic axis: 1, 2, 5, or decades where there are many."""
+    low, high = min(values) / 1.25, max(values) * 1.25
+    steps = (1, 2, 5) if high / low < 300 else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [step * 10.0**power for power in powers for step in steps]
+    return [tick for tick in found if low <= tick <= high]
+
+
+def is_logarithmic(values: Sequence[float]) -> bool:
+    """Whether positive values span so much that equal steps would hide the small ones."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > LOG_AXIS_FROM
 
 
 def is_numeric(levels: Sequence[object]) -> bool:

@@ -8,23 +8,32 @@ import altair as alt
 
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
-from steelyard.report.axes import effect_ticks, labelled_axis
+from steelyard.report.axes import effect_ticks, labelled_axis, quoted
 from steelyard.report.drawing import (
     BAND,
     INK,
     MUTED,
     Drawing,
+    Layer,
     draw,
     inline_data,
     system_colours,
 )
 from steelyard.report.effects import signed_effect
+from steelyard.report.sentences import (
+    ends_of,
+    ordered,
+    primary_response,
+    verdict_sentence,
+    verdict_word,
+)
 from steelyard.report.trust import judged
-from steelyard.report.words import ordered, primary_response, verdict_sentence, verdict_word
 
-ROW_PX = 30
+ROW_PX = 32
+NAME_LIMIT = 14
 PADDING_SHARE = 0.08
-WIDE_PX, NARROW_PX = 420, 200
+EM_SPACE = "\u2003"
+WIDE_PX, NARROW_PX = 560, 200
 
 
 def effect_drawings(findings: Findings) -> list[Drawing]:
@@ -43,33 +52,34 @@ def effect_drawings(findings: Findings) -> list[Drawing]:
 
 def _chart(
     findings: Findings, verdicts: list[VerdictFinding], response: ResponseFinding, *, wide: bool
-) -> alt.LayerChart:
-    rows = [_row(v, findings, response) for v in verdicts]
+) -> Layer:
+    rows = [_row(v, response, number) for number, v in enumerate(verdicts)]
+    y = _y([_row_label(v, findings) for v in verdicts])
     low, high = _domain(verdicts)
     for row in rows:
         row["low"] = low if row["low"] is None else row["low"]
         row["high"] = high if row["high"] is None else row["high"]
     axis = _x(low, high, _axis_title(response, wide=wide), most=7 if wide else 4)
-    layers = [_band(verdicts, axis), _zero(axis), *_marks(rows, axis, findings)]
-    if wide:
-        layers.append(_side_words(rows, WIDE_PX))
+    layers = [_band(verdicts, axis), _zero(axis), *_marks(rows, axis, y, findings)]
+    layers.append(_side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
     return alt.layer(*layers).properties(
         width=WIDE_PX if wide else NARROW_PX, height=ROW_PX * len(rows)
     )
 
 
-def _row(verdict: VerdictFinding, findings: Findings, response: ResponseFinding) -> dict[str, Any]:
+def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dict[str, Any]:
     said = verdict_word(verdict, response)
+    low_log, high_log = ends_of(verdict)
     if verdict.estimate_log is not None:
-        said += f", {signed_effect(verdict.estimate_log, exact_to=(0.0,))}"
+        said += f", {signed_effect(verdict.estimate_log, beside=(low_log, high_log))}"
     return {
-        "row": _row_label(verdict, findings),
+        "row": f"{number:03d}",
         "other": verdict.other,
         "x": verdict.estimate_log,
-        "low": verdict.low_log,
-        "high": verdict.high_log,
-        "open_low": verdict.estimate_log is not None and verdict.low_log is None,
-        "open_high": verdict.estimate_log is not None and verdict.high_log is None,
+        "low": low_log,
+        "high": high_log,
+        "open_low": verdict.estimate_log is not None and low_log is None,
+        "open_high": verdict.estimate_log is not None and high_log is None,
         "said": said.replace("-", "−"),
         "decided": verdict.word not in (VerdictWord.UNDECIDED, VerdictWord.NOT_JUDGED),
         "overall": verdict.conditions is None,
@@ -80,7 +90,8 @@ def _row_label(verdict: VerdictFinding, findings: Findings) -> str:
     where = "over all" if verdict.conditions is None else conditions_text(verdict.conditions)
     if len(findings.systems) <= 2:
         return where or "all trials"
-    return f"{verdict.other}, {where}" if where else verdict.other
+    name = verdict.other if len(verdict.other) <= NAME_LIMIT else verdict.other[:NAME_LIMIT] + "…"
+    return f"{name}, {where}" if where else name
 
 
 def _domain(verdicts: list[VerdictFinding]) -> tuple[float, float]:
@@ -96,8 +107,8 @@ def _domain(verdicts: list[VerdictFinding]) -> tuple[float, float]:
 def _axis_title(response: ResponseFinding, *, wide: bool) -> str:
     good, bad = ("faster", "slower") if response.direction == "higher" else ("slower", "faster")
     left, right = ("less", "more") if response.direction == "none" else (bad, good)
-    middle = f"   {response.label}   " if wide else "     "
-    return f"← {left}{middle}{right} →"
+    middle = f"{response.label}{EM_SPACE}" if wide else ""
+    return f"← {left}{EM_SPACE}{middle}{right} →"
 
 
 def _x(low: float, high: float, title: str, most: int) -> dict[str, Any]:
@@ -108,30 +119,41 @@ def _x(low: float, high: float, title: str, most: int) -> dict[str, Any]:
     }
 
 
-def _y() -> alt.Y:
-    return alt.Y(
-        "row:N",
-        sort=None,
-        axis=alt.Axis(title=None, domain=False, ticks=False, labelLimit=170, labelColor=INK,
-                      labelFontSize=12, labelPadding=8),
-    )  # fmt: skip
+def _y(labels: list[str]) -> alt.Y:
+    """One row per comparison, keyed by number so that equal labels stay apart."""
+    text = "''"
+    for number, label in enumerate(labels):
+        text = f"datum.value == '{number:03d}' ? '{quoted(label)}' : {text}"
+    axis = alt.Axis(
+        title=None,
+        domain=False,
+        ticks=False,
+        labelLimit=190,
+        labelColor=INK,
+        labelFontSize=12,
+        labelPadding=8,
+        labelExpr=text,
+    )
+    return alt.Y("row:N", axis=axis)
 
 
-def _band(verdicts: list[VerdictFinding], axis: dict[str, Any]) -> alt.Chart:
+def _band(verdicts: list[VerdictFinding], axis: dict[str, Any]) -> Layer:
     margin = max(v.margin_log for v in verdicts)
     data = inline_data([{"a": -margin, "b": margin}])
     return alt.Chart(data).mark_rect(color=BAND, opacity=1).encode(x=alt.X("a:Q", **axis), x2="b:Q")
 
 
-def _zero(axis: dict[str, Any]) -> alt.Chart:
+def _zero(axis: dict[str, Any]) -> Layer:
     data = inline_data([{"a": 0.0}])
     return alt.Chart(data).mark_rule(color=MUTED, strokeWidth=1).encode(x=alt.X("a:Q", **axis))
 
 
-def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], findings: Findings) -> list[alt.Chart]:
+def _marks(
+    rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y, findings: Findings
+) -> list[Layer]:
     known = [row for row in rows if row["x"] is not None]
     base = alt.Chart(inline_data(known)).encode(
-        y=_y(), color=alt.Color("other:N", scale=system_colours(findings.systems), legend=None)
+        y=y, color=alt.Color("other:N", scale=system_colours(findings.systems), legend=None)
     )
     width = alt.condition("datum.overall", alt.value(3.5), alt.value(2))
     spans = base.mark_rule(strokeCap="round").encode(
@@ -139,15 +161,16 @@ def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], findings: Findings)
     )
     fill = alt.condition("datum.decided", alt.Fill("other:N", scale=system_colours(
         findings.systems), legend=None), alt.value("var(--paper,#ffffff)"))  # fmt: skip
-    dots = base.mark_point(size=70, opacity=1, strokeWidth=2).encode(
+    dots = base.mark_point(opacity=1, strokeWidth=2).encode(
         x=alt.X("x:Q", **axis),
         fill=fill,
+        size=alt.condition("datum.overall", alt.value(120), alt.value(70)),
         shape=alt.condition("datum.overall", alt.value("diamond"), alt.value("circle")),
     )
-    return [spans, *_arrows(base, axis), dots, _absent(rows)]
+    return [spans, *_arrows(base, axis), dots]
 
 
-def _arrows(base: alt.Chart, axis: dict[str, Any]) -> list[alt.Chart]:
+def _arrows(base: Layer, axis: dict[str, Any]) -> list[Layer]:
     return [
         base.transform_filter(f"datum.open_{end}")
         .mark_point(shape=shape, size=60, filled=True, opacity=1)
@@ -156,19 +179,19 @@ def _arrows(base: alt.Chart, axis: dict[str, Any]) -> list[alt.Chart]:
     ]
 
 
-def _absent(rows: list[dict[str, Any]]) -> alt.Chart:
+def _absent(rows: list[dict[str, Any]], y: alt.Y) -> Layer:
     """Rows without an estimate keep their place and say so."""
     absent = [row for row in rows if row["x"] is None]
     return (
         alt.Chart(inline_data(absent))
         .mark_text(text="not judged", fontStyle="italic", color=MUTED, align="left", dx=4)
-        .encode(y=_y(), x=alt.value(0))
+        .encode(y=y, x=alt.value(0))
     )
 
 
-def _side_words(rows: list[dict[str, Any]], width_px: int) -> alt.Chart:
+def _side_words(rows: list[dict[str, Any]], y: alt.Y, width_px: int) -> Layer:
     return (
         alt.Chart(inline_data(rows))
         .mark_text(align="left", baseline="middle")
-        .encode(y=_y(), x=alt.value(width_px + 12), text="said:N")
+        .encode(y=y, x=alt.value(width_px + 12), text="said:N")
     )

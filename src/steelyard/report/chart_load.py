@@ -10,10 +10,17 @@ import altair as alt
 
 from steelyard.judge.findings import CellFinding, Findings, ResponseFinding
 from steelyard.plan.model import conditions_text
-from steelyard.report.axes import LOG_AXIS_FROM, is_numeric, labelled_axis, value_scale
+from steelyard.report.axes import (
+    is_logarithmic,
+    is_numeric,
+    labelled_axis,
+    log_ticks,
+    value_scale,
+)
 from steelyard.report.drawing import (
     MUTED,
     Drawing,
+    Layer,
     draw,
     inline_data,
     system_colours,
@@ -33,12 +40,7 @@ class Places:
     title: str | None
     ticks: tuple[tuple[float, str], ...]
     by_text: dict[str, float]
-
-    @property
-    def span(self) -> float:
-        """Distance between the outermost places, 1 for a single one."""
-        at = list(self.by_text.values())
-        return (max(at) - min(at)) or 1.0
+    dodge: float
 
 
 def places_of(findings: Findings) -> Places:
@@ -47,15 +49,21 @@ def places_of(findings: Findings) -> Places:
     names = list(conditions[0])
     levels = [c[names[0]] for c in conditions] if len(names) == 1 else []
     texts = [conditions_text(c) for c in conditions]
+    if len(conditions) == 1:
+        middle = (len(findings.systems) - 1) / 2
+        alone = tuple((i - middle, system) for i, system in enumerate(findings.systems))
+        return Places(texts[0] or None, alone, {texts[0]: 0.0}, 1.0)
     if len(levels) < 2 or not is_numeric(levels):
         at = {text: float(i) for i, text in enumerate(texts)}
-        return Places(None, tuple((at[t], t) for t in texts), at)
+        by_turn = tuple((at[t], t) for t in texts)
+        return Places(None, by_turn, at, DODGE_SHARE * (len(texts) - 1))
     numbers = [float(level) for level in levels]
     wide = min(numbers) > 0 and max(numbers) / min(numbers) >= 8
     spots = [math.log2(n) if wide else n for n in numbers]
     title = names[0].removeprefix("load.")
     ticks = tuple((s, f"{level}") for s, level in zip(spots, levels, strict=True))
-    return Places(title, ticks, dict(zip(texts, spots, strict=True)))
+    by_text = dict(zip(texts, spots, strict=True))
+    return Places(title, ticks, by_text, DODGE_SHARE * (max(spots) - min(spots)))
 
 
 def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | None:
@@ -87,13 +95,13 @@ def _words(cells: list[CellFinding], response: ResponseFinding) -> str:
 
 def _chart(
     findings: Findings, response: ResponseFinding, cells: list[CellFinding], scale: Scale
-) -> alt.LayerChart:
+) -> Layer:
     places = places_of(findings)
     values = [v / scale.divisor for c in cells for v in c.values]
     x = _x(places)
     log = response.unit in _LOG_UNITS or response.direction == "none"
     y_scale = value_scale(values, may_be_log=log)
-    y = {"scale": y_scale, "axis": _y_axis(values, log=log)}
+    y: dict[str, Any] = {"scale": y_scale, "axis": _y_axis(values, log=log)}
     colour = alt.Color("system:N", scale=system_colours(findings.systems), legend=None)
     shape = alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None)
     medians = [_median_row(c, findings, places, scale) for c in cells if c.median is not None]
@@ -113,8 +121,8 @@ def _chart(
 
 
 def _x(places: Places) -> dict[str, Any]:
-    at = list(places.by_text.values())
-    pad = 0.18 * places.span if len(at) > 1 else 0.6
+    at = [tick for tick, _ in places.ticks]
+    pad = 0.18 * (max(at) - min(at)) if len(places.by_text) > 1 else 0.7
     return {
         "scale": alt.Scale(domain=[min(at) - pad, max(at) + pad], nice=False, zero=False),
         "axis": labelled_axis(places.ticks, title=places.title, grid=False, labelLimit=130,
@@ -123,9 +131,10 @@ def _x(places: Places) -> dict[str, Any]:
 
 
 def _y_axis(values: list[float], *, log: bool) -> alt.Axis:
-    wide = log and values and min(values) > 0 and max(values) / min(values) > LOG_AXIS_FROM
+    wide = log and is_logarithmic(values)
+    options: dict[str, Any] = {"values": log_ticks(values)} if wide else {"tickCount": 5}
     expression = "format(datum.value, datum.value >= 10 ? ',.0f' : '.2~g')"
-    return alt.Axis(title=None, domain=False, ticks=False, tickCount=4 if wide else 5,
+    return alt.Axis(title=None, domain=False, ticks=False, minExtent=34, **options,
                     labelExpr=expression, labelOverlap=True)  # fmt: skip
 
 
@@ -133,7 +142,7 @@ def _at(cell: CellFinding, findings: Findings, places: Places) -> float:
     """The place of a cell, with systems beside one another rather than on top."""
     systems = findings.systems
     index = systems.index(cell.cell.system) if cell.cell.system in systems else 0
-    offset = (index - (len(systems) - 1) / 2) * DODGE_SHARE * places.span
+    offset = (index - (len(systems) - 1) / 2) * places.dodge
     return places.by_text.get(cell.cell.conditions_text(), 0.0) + offset
 
 
@@ -162,7 +171,7 @@ def _absent(
     places: Places,
     x: dict[str, Any],
     colour: alt.Color,
-) -> alt.Chart:
+) -> Layer:
     rows = [
         {"system": c.cell.system, "x": _at(c, findings, places), "said": "not measured"}
         for c in cells

@@ -16,15 +16,17 @@ from steelyard.report.axes import effect_ticks, labelled_axis
 from steelyard.report.drawing import (
     MUTED,
     Drawing,
+    Layer,
     draw,
     inline_data,
     system_colours,
     system_shapes,
 )
 from steelyard.report.rates import RESOURCES, Point, Resource, points
-from steelyard.report.words import primary_response
+from steelyard.report.sentences import primary_response
 
 PANEL_WIDTH_PX, PANEL_HEIGHT_PX = 250, 96
+SECONDS = "format(datum.value, '~g') + ' s'"
 MOST_CONDITIONS = 4
 MOST_POINTS_PER_PANEL = 2400
 MOST_POINTS_PER_TRIAL = 80
@@ -79,7 +81,7 @@ def _panels(findings: Findings, series: Series, resource: Resource) -> Panels | 
         kept = thin(group)
         drawn += len(kept)
         name = f"time-{resource.name}-{number}"
-        drawings.append(_panel(findings, resource, conditions, kept, name, highest))
+        drawings.append(_panel(findings, resource, conditions, kept, name=name, highest=highest))
     total = sum(len(group) for group in lines.values())
     return Panels(resource, tuple(drawings), drawn, total)
 
@@ -112,17 +114,18 @@ def _panel(
     resource: Resource,
     conditions: dict[str, Level],
     group: list[tuple[str, list[Point]]],
+    *,
     name: str,
     highest: float,
 ) -> Drawing:
     where = conditions_text(conditions)
-    title = f"{resource.label}, {resource.unit}" + (f", {where}" if where else "")
+    title = where or f"{resource.label}, {resource.unit}"
     rows: list[dict[str, Any]] = [
         {"t": round(p.at_s, 3), "v": _short(p.value), "system": system, "trial": i}
         for i, (system, line) in enumerate(group)
         for p in line
     ]
-    chart = alt.layer(_lines(findings, rows, highest), _nothing(rows))
+    chart = alt.layer(_lines(findings, rows, highest), _absent(findings, group))
     sized = chart.properties(width=PANEL_WIDTH_PX, height=PANEL_HEIGHT_PX)
     return draw(sized, name, title, _panel_words(findings, group, resource))
 
@@ -131,16 +134,16 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _lines(findings: Findings, rows: list[dict[str, Any]], highest: float) -> alt.Chart:
+def _lines(findings: Findings, rows: list[dict[str, Any]], highest: float) -> Layer:
     return (
         alt.Chart(inline_data(rows))
         .mark_line(strokeWidth=1, opacity=0.5, clip=True)
         .encode(
-            x=alt.X("t:Q", axis=alt.Axis(title="s", grid=False, tickCount=5, titleAnchor="end")),
+            x=alt.X("t:Q", axis=alt.Axis(title=None, grid=False, tickCount=4, labelExpr=SECONDS)),
             y=alt.Y(
                 "v:Q",
                 scale=alt.Scale(domain=[0, highest * 1.05], nice=False),
-                axis=alt.Axis(title=None, tickCount=3, domain=False, ticks=False),
+                axis=alt.Axis(title=None, tickCount=3, domain=False, ticks=False, minExtent=34),
             ),
             color=alt.Color("system:N", scale=system_colours(findings.systems), legend=None),
             detail="trial:N",
@@ -148,18 +151,20 @@ def _lines(findings: Findings, rows: list[dict[str, Any]], highest: float) -> al
     )
 
 
-def _nothing(rows: list[dict[str, Any]]) -> alt.Chart:
-    said = [] if rows else [{"said": "not measured"}]
-    mark = alt.Chart(inline_data(said)).mark_text(fontStyle="italic", color=MUTED)
-    return mark.encode(
-        x=alt.value(PANEL_WIDTH_PX / 2), y=alt.value(PANEL_HEIGHT_PX / 2), text="said:N"
+def _absent(findings: Findings, group: list[tuple[str, list[Point]]]) -> Layer:
+    """The systems without a line here say so in the panel."""
+    absent = [system for system in findings.systems if system not in {name for name, _ in group}]
+    said = f"{', '.join(absent)}: not measured" if absent else ""
+    mark = alt.Chart(inline_data([{"said": said}])).mark_text(
+        fontStyle="italic", color=MUTED, align="right", baseline="bottom", limit=PANEL_WIDTH_PX
     )
+    return mark.encode(x=alt.value(PANEL_WIDTH_PX), y=alt.value(PANEL_HEIGHT_PX - 4), text="said:N")
 
 
 def _panel_words(
     findings: Findings, group: list[tuple[str, list[Point]]], resource: Resource
 ) -> str:
-    said = []
+    said = [f"{resource.label}, {resource.unit}"]
     for system in findings.systems:
         means = [sum(p.value for p in ln) / len(ln) for name, ln in group if name == system]
         if not means:
@@ -197,7 +202,7 @@ def _order_rows(cell: CellFinding, visits: dict[int, int]) -> list[dict[str, Any
     ]
 
 
-def _order_chart(findings: Findings, rows: list[dict[str, Any]]) -> alt.LayerChart:
+def _order_chart(findings: Findings, rows: list[dict[str, Any]]) -> Layer:
     reach = max(0.02, *(abs(row["y"]) for row in rows)) * 1.1
     scale = alt.Scale(domain=[-reach, reach], nice=False)
     axis = labelled_axis(effect_ticks(-reach, reach, 5), title=None, domain=False, ticks=False)

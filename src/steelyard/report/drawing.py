@@ -10,7 +10,7 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import altair as alt
 import vl_convert
@@ -27,6 +27,9 @@ SYSTEM_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#4b5a6
 SYSTEM_SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
 _VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
+
+# Altair's methods return Any or wide unions; a chart is only ever passed on to ``draw``.
+Layer: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -56,20 +59,20 @@ def system_shapes(systems: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(systems), range=shapes)
 
 
-def inline_data(rows: list[dict[str, Any]]) -> alt.Data:
+def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
     """Rows as they are, without a limit: the caller bounds their number."""
-    return alt.Data(values=rows)
+    return alt.InlineData(values=rows)
 
 
-def draw(chart: alt.Chart | alt.LayerChart, name: str, title: str, description: str) -> Drawing:
+def draw(chart: Layer, name: str, title: str, description: str) -> Drawing:
     """Render a chart; ``name`` must be unique in the page and is the prefix of its identifiers."""
     spec = _themed(chart).to_dict()
     svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
     return Drawing(name, title, description, _accessible(svg, name, title, description))
 
 
-def _themed(chart: alt.Chart | alt.LayerChart) -> alt.Chart | alt.LayerChart:
-    axis = {
+def _themed(chart: Layer) -> Layer:
+    axis: dict[str, Any] = {
         "labelColor": MUTED,
         "titleColor": MUTED,
         "gridColor": RULE,
@@ -81,9 +84,7 @@ def _themed(chart: alt.Chart | alt.LayerChart) -> alt.Chart | alt.LayerChart:
         "labelFont": FONT,
         "titleFont": FONT,
     }
-    themed: alt.Chart | alt.LayerChart = chart.configure(
-        aria=False, background="transparent", padding=4
-    )
+    themed = chart.configure(aria=False, background="transparent", padding=4)
     themed = themed.configure_axis(**axis).configure_view(stroke=None)
     return themed.configure_text(font=FONT, fontSize=11, color=INK)
 

@@ -91,7 +91,7 @@ def interval(
     direction: Direction = AMOUNT,
     exact_to: tuple[float, ...] = (),
 ) -> str:
-    """``68.9..73.5 % less``, ``3.1..3.7 times``, ``-0.6..+2.9 %``, ``above +1.2 %, not bounded ..``.
+    """``68.9..73.5 % less``, ``3.1..3.7 times``, ``-0.6..+2.9 %``, ``above +1.2 %, not bounded``.
 
     When both ends lie on one side of zero their common word is said once; else they carry signs.
     """

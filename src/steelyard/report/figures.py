@@ -15,7 +15,7 @@ MOST_DECIMALS = 12
 
 _TIME_STEPS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _TIME_UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
-_BYTE_STEPS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+_BYTE_STEPS = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 _BYTE_UNITS = {"B": "", "bytes": "", "B/s": "/s", "bytes/s": "/s"}
 
 
@@ -64,7 +64,7 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
         return _step(largest, _TIME_UNITS_NS[unit], _TIME_STEPS, "")
     if unit in _BYTE_UNITS:
         return _step(largest, 1.0, _BYTE_STEPS, _BYTE_UNITS[unit])
-    return Scale(1.0, "" if unit in {"", "1", "ratio"} else unit)
+    return Scale(0.01, "%") if unit == "ratio" else Scale(1.0, unit)
 
 
 def _step(
@@ -88,19 +88,6 @@ def percent(share: float) -> str:
     shown = 100 * share
     text = fixed(shown, decimals_for([shown], [0.0, 100.0], 1))
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
-
-
-def duration(seconds: float) -> str:
-    """A span of time as people say it: ``48 s``, ``3 min 20 s``, ``2 h 5 min``."""
-    if seconds < 10:
-        return f"{significant(seconds, 2)} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
-    hours, rest = divmod(round(seconds / 60), 60)
-    return f"{hours} h {rest} min" if rest else f"{hours} h"
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

@@ -20,12 +20,13 @@ from steelyard.report.rows import (
     difference_table,
     done_rows,
     failed_table,
+    limits_table,
     response_table,
     words_of_direction,
 )
-from steelyard.report.terminal import answer, exploratory_lines
-from steelyard.report.trust import failure_lines, limit_rows, shape_lines, sure_lines
-from steelyard.report.words import primary_response
+from steelyard.report.sentences import primary_response
+from steelyard.report.trust import sure_lines, warning_lines
+from steelyard.report.words import answer, exploratory_lines
 
 _SHAPE_PATHS = {
     "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
@@ -45,7 +46,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         findings=findings,
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
         answer=answer(findings),
-        warnings=_warnings(findings),
+        warnings=warning_lines(findings),
         sure=sure_lines(findings),
         charts=charts,
         legend=_legend(findings),
@@ -53,7 +54,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         primary_table=None if primary is None else response_table(findings, primary),
         secondary=_secondary(findings),
         exploratory=exploratory_lines(findings),
-        limits=_limits_table(findings),
+        limits=limits_table(findings),
         failed=failed_table(findings),
         attempts=attempt_table(findings),
         differences=difference_table(findings),
@@ -88,19 +89,8 @@ def typeset(text: str) -> Markup:
     shown = re.sub(r"(?<![\w.-])-(?=\d)", "−", str(text))
     shown = re.sub(r"(?<=\d)\.\.(?=\d|1/)", "–", shown)
     shown = re.sub(r"(?<=\d)\.\.(?=[+−])", " to ", shown)
-    shown = re.sub(r"(?<=\d) %", "\u00a0%", shown)
+    shown = re.sub(r"(?<=\d) (?=%|visits?|trials?|attempts?|users?)", "\u00a0", shown)
     return escape(shown)
-
-
-def _warnings(findings: Findings) -> list[str]:
-    """What a reader must know before relying on the answer."""
-    lines = failure_lines(findings) + shape_lines(findings)
-    undeclared = sum(not d.declared for d in findings.differences)
-    if undeclared:
-        verb = "differs" if undeclared == 1 else "differ"
-        lines.append(f"{counted(undeclared, 'fact')} {verb} between the systems without having "
-                     "been declared as part of the comparison.")  # fmt: skip
-    return lines
 
 
 def _legend(findings: Findings) -> list[tuple[str, str, int]]:
@@ -116,12 +106,6 @@ def _secondary(findings: Findings) -> list[tuple[ResponseFinding, str, Table]]:
         for response in findings.responses
         if not response.primary
     ]
-
-
-def _limits_table(findings: Findings) -> Table:
-    rows = tuple((where or "all trials", system, what)
-                 for system, where, what in limit_rows(findings))  # fmt: skip
-    return Table("What limited the trials", ("Condition", "System", "Limited by, in trials"), rows)
 
 
 def _resources_note(charts: Charts) -> str:

@@ -14,17 +14,20 @@ from steelyard.judge.findings import (
 )
 from steelyard.plan.model import Cell, Level, conditions_text
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import Scale, duration, percent, scale_for, significant
-from steelyard.report.trust import OK, STOP_WORDS, judged
-from steelyard.report.words import (
+from steelyard.report.figures import Scale, percent, scale_for, significant
+from steelyard.report.sentences import (
     direction_of,
+    ends_of,
     interval_words,
     margin_text,
     verdict_word,
 )
+from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
+from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"
 NONE = "–"
+MOST_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
 
 
 def response_table(findings: Findings, response: ResponseFinding) -> Table:
@@ -58,7 +62,20 @@ def response_table(findings: Findings, response: ResponseFinding) -> Table:
     level = next((percent(c.interval_level) for c in cells.values()), "95 %")
     head = ("Condition", "System", f"Median{unit}", f"{level} interval", "Trials",
             f"Against {findings.baseline}", "Interval", "Verdict")  # fmt: skip
-    return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}))
+    notes = tuple(note for cell in cells.values() for note in _missing_notes(cell))
+    return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
+
+
+def _missing_notes(cell: CellFinding) -> list[str]:
+    """Why a cell is empty; single failed attempts of other cells are in their own table."""
+    if cell.values:
+        return []
+    where = cell.cell.conditions_text()
+    place = f"{cell.cell.system} at {where}" if where else cell.cell.system
+    reasons = [reason.replace("_", " ") for reason in cell.not_measured]
+    more = len(reasons) - MOST_REASONS
+    said = [*reasons[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
+    return [f"{place}: {NOT_MEASURED}, {'; '.join(said) or 'never tried'}."]
 
 
 def _key(cell: Cell) -> tuple[str, str]:
@@ -68,17 +85,17 @@ def _key(cell: Cell) -> tuple[str, str]:
 def _verdict(
     findings: Findings, response: ResponseFinding, system: str, conditions: dict[str, Level]
 ) -> VerdictFinding | None:
-    for verdict in findings.verdicts:
-        same = verdict.response == response.name and verdict.other == system
-        if same and verdict.conditions == conditions:
-            return verdict
-    return None
+    """The verdict of this cell; with one condition that over all of them is the same."""
+    own = [v for v in findings.verdicts if v.response == response.name and v.other == system]
+    exact = [v for v in own if v.conditions == conditions]
+    if not exact and len(findings.conditions) == 1:
+        exact = [v for v in own if v.conditions is None]
+    return exact[0] if exact else None
 
 
 def _cell_texts(cell: CellFinding | None, scale: Scale) -> tuple[str, str, str]:
     if cell is None or cell.median is None:
-        why = "; ".join(cell.not_measured) if cell else ""
-        return (f"{NOT_MEASURED}: {why}" if why else NOT_MEASURED, NONE, "0")
+        return NOT_MEASURED, NONE, "0"
     spread = NONE
     if cell.low is not None and cell.high is not None:
         low, high = cell.low / scale.divisor, cell.high / scale.divisor
@@ -92,10 +109,10 @@ def _verdict_texts(
     if baseline:
         return "baseline", NONE, NONE
     if verdict is None:
-        return NONE, NONE, "not judged"
+        return NONE, NONE, "not judged" if response.primary else NONE
     if verdict.estimate_log is None:
         return NONE, NONE, verdict_word(verdict, response)
-    size = signed_effect(verdict.estimate_log, exact_to=(0.0,))
+    size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
     return size, interval_words(verdict, response), verdict_word(verdict, response)
 
 
@@ -128,8 +145,8 @@ def _attempt_texts(attempt: AttemptFinding) -> tuple[str, ...]:
         _outcome(attempt),
         attempt.limited_by or NONE,
         _remarks(attempt),
-        duration(attempt.wall_s),
-        NONE if overhead is None else duration(overhead),
+        format_duration(attempt.wall_s),
+        NONE if overhead is None else format_duration(overhead),
     )
 
 
@@ -145,6 +162,13 @@ def _remarks(attempt: AttemptFinding) -> str:
     said = [attempt.message or "", f"Hint: {attempt.hint}" if attempt.hint else ""]
     said += [f"Doubt: {doubt}" for doubt in attempt.doubts]
     return ". ".join(part for part in said if part) or NONE
+
+
+def limits_table(findings: Findings) -> Table:
+    """What limited the trials of each cell; empty when no trial names it."""
+    found = limit_rows(findings)
+    rows = tuple((where or "all trials", system, what) for system, where, what in found)
+    return Table("What limited the trials", ("Condition", "System", "Limited by, in trials"), rows)
 
 
 def difference_table(findings: Findings) -> Table:
@@ -177,10 +201,13 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
     margins = sorted({margin_text(v) for v in judged(findings)})
     yield "Margin", ", ".join(margins) or "no comparison was judged"
-    yield "Ended", (
-        f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} visits, "
-        f"{stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
-        f"{duration(stop.spent_s)}"
+    yield (
+        "Ended",
+        (
+            f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
+            f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+            f"{format_duration(stop.spent_s)}"
+        ),
     )
     yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
-from steelyard.report.figures import counted, duration, fixed, listed, percent
-from steelyard.report.words import primary_response
+from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.sentences import primary_response
+from steelyard.units import format_duration
 
 OK = "ok"
 ASSUMPTION = (
@@ -46,14 +47,14 @@ def sure_lines(findings: Findings) -> list[str]:
     )
     lines.append(f"Estimate: {ESTIMAND}.")
     lines.append(f"The verdict {ASSUMPTION}.")
-    return lines + shape_lines(findings)
+    return lines + _spread_lines(findings)
 
 
 def _stop_line(findings: Findings) -> str:
     stop = findings.stop
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')} "
-        f"({counted(stop.trials_done, 'trial')}, {duration(stop.spent_s)}) "
+        f"({counted(stop.trials_done, 'trial')}, {format_duration(stop.spent_s)}) "
         f"{STOP_WORDS[stop.reason]}."
     )
 
@@ -71,31 +72,64 @@ def _arms_words(findings: Findings) -> str:
     return listed([f"{n} of {system}" for system, n in arms.items()]) or "none yet"
 
 
-def shape_lines(findings: Findings) -> list[str]:
-    """Where the arms differ in more than a ratio, which the guarantee does not cover."""
+def _spread_lines(findings: Findings) -> list[str]:
+    """How alike the arms are beside their ratio: the guarantee assumes that they are."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for verdict in judged(findings):
+        if verdict.spread_ratio is not None:
+            said = f"{fixed(verdict.spread_ratio, 1)} times {_where(verdict)}{_stalls(verdict)}"
+            pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
+    return [
+        f"Spread of {other} relative to {baseline}: {', '.join(said)}."
+        for (other, baseline), said in pairs.items()
+    ]
+
+
+def _where(verdict: VerdictFinding) -> str:
+    where = conditions_text(verdict.conditions or {})
+    return f"at {where}" if where else "overall"
+
+
+def _stalls(verdict: VerdictFinding) -> str:
+    """The share of visits that stalled, where any did."""
+    if not verdict.stall_rate_baseline and not verdict.stall_rate_other:
+        return ""
+    shares = (verdict.stall_rate_other, verdict.stall_rate_baseline)
+    texts = ["not known" if share is None else percent(share) for share in shares]
+    return f" (stalled visits {' against '.join(texts)})"
+
+
+def warning_lines(findings: Findings) -> list[str]:
+    """All that a reader must know before relying on the answer."""
+    return [
+        *failure_lines(findings),
+        *_note_lines(findings),
+        *_difference_lines(findings),
+    ]
+
+
+def _note_lines(findings: Findings) -> list[str]:
+    """The judge's doubts of each verdict; those of a verdict not given are in its sentence."""
     lines = []
     for verdict in judged(findings):
-        if not verdict.arms_differ_in_shape:
-            continue
-        where = conditions_text(verdict.conditions or {}) or "over all conditions"
-        spread = ""
-        if verdict.spread_ratio is not None:
-            spread = f": spread of {verdict.other} {fixed(verdict.spread_ratio, 1)} times that of "
-            spread += verdict.baseline
-        lines.append(
-            f"Doubt, {where}: the arms differ in shape{spread}{_stall_words(verdict)}, "
-            f"so the error rate may be above {percent(verdict.alpha)}."
-        )
+        about = f"{verdict.other} against {verdict.baseline}, {_where(verdict)}"
+        if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
+            lines.append(
+                f"{about}: the arms differ in shape, so the error rate may be above "
+                f"{percent(verdict.alpha)}."
+            )
+        if verdict.word is not VerdictWord.NOT_JUDGED:
+            lines += [f"{about}: {note.rstrip('.')}." for note in verdict.notes]
     return lines
 
 
-def _stall_words(verdict: VerdictFinding) -> str:
-    if verdict.stall_rate_baseline is None or verdict.stall_rate_other is None:
-        return ""
-    return (
-        f", stalled trials {percent(verdict.stall_rate_other)} against "
-        f"{percent(verdict.stall_rate_baseline)}"
-    )
+def _difference_lines(findings: Findings) -> list[str]:
+    undeclared = sum(not d.declared for d in findings.differences)
+    if not undeclared:
+        return []
+    verb = "differs" if undeclared == 1 else "differ"
+    facts = f"{counted(undeclared, 'fact')} {verb} between the systems"
+    return [f"{facts} without having been declared as part of the comparison."]
 
 
 def failure_lines(findings: Findings) -> list[str]:
@@ -112,13 +146,19 @@ def failure_lines(findings: Findings) -> list[str]:
         )
     doubted = [a for a in attempts if a.outcome == OK and a.doubts]
     if doubted:
-        reasons = Counter(doubt for a in doubted for doubt in a.doubts)
+        reasons = Counter(kind for a in doubted for kind in {_kind(d) for d in a.doubts})
         lines.append(
             f"{len(doubted)} of {counted(len(attempts), 'attempt')} counted but are in doubt: "
             + "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
             + "."
         )
     return lines + missing_lines(findings)
+
+
+def _kind(doubt: str) -> str:
+    """The kind of a doubt written as ``suspect: kind: figures``; the whole text of another."""
+    parts = doubt.split(": ", 2)
+    return parts[1].replace("_", " ") if len(parts) == 3 else doubt
 
 
 def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
@@ -145,20 +185,22 @@ def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
     """What limited the trials of each cell: system, conditions, words with n."""
     rows = []
     for system, conditions, limits in _limits(findings):
+        nothing = f"nothing named in {len(limits)}" if limits else "not measured"
         named = Counter(limit for limit in limits if limit)
         words = "; ".join(f"{limit} in {n} of {len(limits)}" for limit, n in named.most_common())
-        rows.append((system, conditions, words or f"nothing named in {len(limits)}"))
+        rows.append((system, conditions, words or nothing))
     return rows if any(a.limited_by for a in findings.attempts) else []
 
 
 def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
     cells: dict[tuple[str, str], list[str | None]] = {}
     order = [(s, conditions_text(c)) for c in findings.conditions for s in findings.systems]
+    cells.update((key, []) for key in order)
     for attempt in findings.attempts:
         if attempt.outcome == OK:
             key = (attempt.cell.system, attempt.cell.conditions_text())
             cells.setdefault(key, []).append(attempt.limited_by)
-    return [(*key, cells[key]) for key in order if key in cells]
+    return [(*key, cells[key]) for key in order]
 
 
 def _at(text: str) -> str:

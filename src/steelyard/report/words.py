@@ -1,290 +1,80 @@
-"""Every sentence of a verdict, computed: verdict first, then size, interval and n.
-
-``slower`` and ``faster`` come from the judge and speak of the good direction; the size speaks of
-the raw response (``38 % longer response time``). What decides nothing prints signs, not words.
-"""
+"""What ``steelyard run`` prints: the verdicts at the end, and the short form while it runs."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Protocol
 
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
-from steelyard.plan.model import Level, conditions_text
-from steelyard.report.effects import (
-    AMOUNT,
-    HEIGHT,
-    LENGTH,
-    Direction,
-    effect,
-    form_for,
-    interval,
-    signed_effect,
-)
-from steelyard.report.figures import counted, percent
-
-DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
-EARLY = "valid at this early stop"
-ANY_STOP = "valid at any stop"
-
-_TIME_UNITS = {"ns", "us", "µs", "ms", "s", "min", "h"}
-_LEVEL_UNITS = {"", "1", "%", "ratio", "share"}
+from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.report.figures import counted
+from steelyard.report.sentences import Sentence, condition_sentence, ordered, verdict_sentence
+from steelyard.report.trust import judged, sure_lines, warning_lines
 
 
-def response_of(findings: Findings, name: str) -> ResponseFinding:
-    """What is known of a response; one that is not declared speaks for itself and of no good."""
-    for response in findings.responses:
-        if response.name == name:
-            return response
-    return ResponseFinding(name=name, label=name, unit="", direction="none", primary=False)
+def exploratory_lines(findings: Findings) -> list[str]:
+    """The sentences of all other responses, each marked exploratory."""
+    rest = [v for v in findings.verdicts if v not in judged(findings)]
+    marked = [v.model_copy(update={"exploratory": True}) for v in rest]
+    return [str(verdict_sentence(v, findings)) for v in ordered(marked, findings)]
 
 
-def primary_response(findings: Findings) -> ResponseFinding | None:
-    """The response that carries the guarantee."""
-    return next((r for r in findings.responses if r.primary), None)
+def verdict_lines(findings: Findings) -> list[str]:
+    """All that is said at the end of a run: the answer, how sure, what to know before using it."""
+    variant = f" (variant {findings.variant})" if findings.variant else ""
+    lines = [f"{findings.question}{variant}", "", *_indented(findings)]
+    lines += ["", "How sure:", *(f"  {line}" for line in sure_lines(findings))]
+    warnings = warning_lines(findings)
+    if warnings:
+        lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]
+    return lines
 
 
-def direction_of(response: ResponseFinding) -> Direction:
-    """How the response is said to grow: times get longer, shares higher, amounts more."""
-    if response.unit in _TIME_UNITS:
-        return LENGTH
-    return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT
+def _indented(findings: Findings) -> list[str]:
+    groups = answer(findings)
+    if not groups:
+        return ["Nothing was judged: no comparison of a primary response was found."]
+    lines = []
+    for main, parts in groups:
+        lines.append(str(main))
+        lines += [f"  {part}" for part in parts]
+    return lines
 
 
-def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
-    """The judge's word in the words of the response: ``slower``, ``uses more``, ``has less``.
+def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
+    """Per compared system: its main sentence, and the short ones of each condition.
 
-    ``faster`` and ``slower`` are kept for speeds and times; other responses that have a good
-    direction are used up (lower is better) or reached (higher is better); the rest only differ.
+    Without a verdict over all conditions every condition gets a whole sentence of its own.
     """
-    if verdict.word not in DECIDED:
-        return verdict.word.value.replace("_", " ")
-    if response.direction == "none":
-        return "more" if (verdict.estimate_log or 0.0) > 0 else "less"
-    if response.unit in _TIME_UNITS:
-        return "quicker" if verdict.word is VerdictWord.FASTER else "slower"
-    if response.unit.endswith("/s") and response.direction == "higher":
-        return verdict.word.value
-    if response.direction == "lower":
-        return "uses less" if verdict.word is VerdictWord.FASTER else "uses more"
-    return "better" if verdict.word is VerdictWord.FASTER else "worse"
+    groups: list[tuple[Sentence, list[str]]] = []
+    told: set[str] = set()
+    for verdict in ordered(judged(findings), findings):
+        if verdict.conditions is not None and verdict.other in told:
+            groups[-1][1].append(condition_sentence(verdict, findings))
+            continue
+        groups.append((verdict_sentence(verdict, findings), []))
+        if verdict.conditions is None:
+            told.add(verdict.other)
+    return groups
 
 
-def place(conditions: dict[str, Level] | None, findings: Findings) -> str:
-    """Where a verdict holds, with the space before it: `` at 16 users``; empty without any."""
-    count = len(findings.conditions)
-    if conditions is None:
-        return f" over all {count} conditions" if count > 1 else _only_place(findings)
-    text = conditions_text(conditions)
-    return f" at {text}" if text else ""
+class SoFar(Protocol):
+    """How a study stands after a visit: what ``judge.verdict.look`` gives."""
+
+    @property
+    def words(self) -> Mapping[str, VerdictWord]:
+        """The word so far by place, as people say it; empty for all conditions together."""
+
+    @property
+    def visits_to_decide(self) -> int | None:
+        """About how many further visits are needed."""
 
 
-def _only_place(findings: Findings) -> str:
-    text = conditions_text(findings.conditions[0]) if findings.conditions else ""
-    return f" at {text}" if text else ""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence in two parts, so that a page can set the answer larger than its evidence."""
-
-    head: str
-    tail: str
-
-    def __str__(self) -> str:
-        return self.head + self.tail
-
-
-def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
-    """The whole sentence for one comparison, with interval and n."""
-    response = response_of(findings, verdict.response)
-    where = place(verdict.conditions, findings)
-    if verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
-        found = _not_judged(verdict, response, where)
-    elif verdict.word is VerdictWord.EQUIVALENT:
-        found = _equivalent(verdict, response, where)
-    elif verdict.word is VerdictWord.UNDECIDED:
-        found = _undecided(verdict, response, where, findings)
-    else:
-        found = _decided(verdict, response, where, findings)
-    return Sentence(f"Exploratory: {found.head}", found.tail) if verdict.exploratory else found
-
-
-def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
-    """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
-    response = response_of(findings, verdict.response)
-    where = place(verdict.conditions, findings).strip() or "over all trials"
-    word = verdict_word(verdict, response)
-    log = verdict.estimate_log
-    if log is None or verdict.word is VerdictWord.NOT_JUDGED:
-        return f"{_capital(where)}: not judged, {visits_words(verdict)}: {_reason(verdict)}."
-    size = signed_effect(log, beside=_ends(verdict)) + f" {response.label}"
-    tail = ""
-    if verdict.word in DECIDED:
-        size = _size(verdict, response)
-        tail = _margin_words(verdict) if abs(log) < 4 * verdict.margin_log else ""
-    elif verdict.word is VerdictWord.UNDECIDED:
-        tail = _further(verdict)
-    return (
-        f"{_capital(where)}: {word}, {size} ({interval_words(verdict, response)}), "
-        f"{visits_words(verdict)}{tail}."
-    )
-
-
-def _decided(
-    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
-) -> Sentence:
-    claim = _claim(verdict, response, _size(verdict, response))
-    return Sentence(
-        f"{claim}{where}",
-        f" ({interval_words(verdict, response)}, {_stop_words(findings)}), "
-        f"{visits_words(verdict)}{_margin_words(verdict)}.",
-    )
-
-
-def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
-    word = verdict_word(verdict, response)
-    in_percent = form_for(verdict.estimate_log or 0.0) == "percent"
-    if response.direction == "none":
-        return f"{verdict.other} has {size} {'than' if in_percent else 'of'} {verdict.baseline}"
-    if not word.startswith("uses"):
-        return f"{verdict.other} is {word} than {verdict.baseline}: {size}"
-    if in_percent:
-        return f"{verdict.other} uses {size} than {verdict.baseline}"
-    return f"{verdict.other} {word} than {verdict.baseline}: {size}"
-
-
-def _size(verdict: VerdictFinding, response: ResponseFinding) -> str:
-    return effect(
-        verdict.estimate_log or 0.0,
-        response.label,
-        direction_of(response),
-        exact_to=_bounds(verdict),
-        beside=_ends(verdict),
-    )
-
-
-def _equivalent(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
-    return Sentence(
-        f"No difference larger than {margin_text(verdict)} in {response.label} between "
-        f"{verdict.baseline} and {verdict.other}{where}",
-        f": {signed_effect(verdict.estimate_log or 0.0, beside=_ends(verdict))}, "
-        f"{interval_words(verdict, response)}, {visits_words(verdict)}.",
-    )
-
-
-def _undecided(
-    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
-) -> Sentence:
-    return Sentence(
-        f"Undecided{where} between {verdict.baseline} and {verdict.other}",
-        f" after {visits_words(verdict)}: {signed_effect(verdict.estimate_log or 0.0)} "
-        f"{response.label}, {interval_words(verdict, response)}"
-        f"{_forecast_words(verdict, findings)}.",
-    )
-
-
-def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
-    return Sentence(
-        f"Not judged{where}",
-        f": {response.label} of {verdict.other} against {verdict.baseline}, "
-        f"{visits_words(verdict)}: {_reason(verdict)}.",
-    )
-
-
-def _reason(verdict: VerdictFinding) -> str:
-    return "; ".join(verdict.notes) or "no reason was recorded"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _ends(verdict: VerdictFinding) -> tuple[float | None, float | None]:
-    """The interval that belongs to the word: that of the equivalence tests, or the two-sided."""
-    if verdict.word is VerdictWord.EQUIVALENT:
-        return verdict.equivalence_low_log, verdict.equivalence_high_log
-    return verdict.low_log, verdict.high_log
-
-
-def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
-    """Level and ends of the interval that belongs to the word of the verdict."""
-    level = verdict.interval_level
-    if verdict.word is VerdictWord.EQUIVALENT:
-        level = 1 - 2 * (1 - level)
-    low, high = _ends(verdict)
-    ends = interval(
-        low,
-        high,
-        estimate_log=verdict.estimate_log,
-        direction=direction_of(response),
-        exact_to=_bounds(verdict),
-    )
-    return f"{percent(level)} interval {ends}"
-
-
-def visits_words(verdict: VerdictFinding) -> str:
-    """n, the visits of both systems: ``12 visits (6 fast, 6 durable)``."""
-    total = verdict.n_baseline + verdict.n_other
-    return (
-        f"{counted(total, 'visit')} ({verdict.n_baseline} {verdict.baseline}, "
-        f"{verdict.n_other} {verdict.other})"
-    )
-
-
-def margin_text(verdict: VerdictFinding) -> str:
-    """The margin as the study declared it: ``2 %``."""
-    return percent(math.expm1(verdict.margin_log))
-
-
-def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
-    return (0.0, verdict.margin_log, -verdict.margin_log)
-
-
-def _stop_words(findings: Findings) -> str:
-    stop = findings.stop
-    early = stop.reason == "decided" and stop.visits_done < stop.visits_planned
-    return EARLY if early else ANY_STOP
-
-
-def _margin_words(verdict: VerdictFinding) -> str:
-    """Whether the effect matters by the study's own margin, where the interval says so."""
-    margin, low, high = verdict.margin_log, verdict.low_log, verdict.high_log
-    if VerdictWord.EQUIVALENT in verdict.words:
-        return f", below your margin of {margin_text(verdict)}"
-    beyond = (low is not None and low >= margin) or (high is not None and high <= -margin)
-    return f", at least your margin of {margin_text(verdict)}" if beyond else ""
-
-
-def _forecast_words(verdict: VerdictFinding, findings: Findings) -> str:
-    if verdict.visits_to_decide is not None:
-        return _further(verdict)
-    if findings.stop.reason == "budget_visits":
-        return f"; the budget of {counted(findings.stop.visits_planned, 'visit')} ended first"
-    return "; the budget of time ended first" if findings.stop.reason == "budget_time" else ""
-
-
-def _further(verdict: VerdictFinding) -> str:
-    more = verdict.visits_to_decide
-    return "" if more is None else f"; about {counted(more, 'more visit')} would decide"
-
-
-def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[VerdictFinding]:
-    """The primary response first, each comparison over all conditions before its parts."""
-    responses = [r.name for r in findings.responses]
-    conditions = [None, *findings.conditions]
-
-    def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int]:
-        return (
-            verdict.exploratory,
-            _index(responses, verdict.response),
-            _index(list(findings.systems), verdict.other),
-            _index(conditions, verdict.conditions),
-        )
-
-    return sorted(verdicts, key=rank)
-
-
-def _index(known: Sequence[object], wanted: object) -> int:
-    return known.index(wanted) if wanted in known else len(known)
+def progress_words(so_far: SoFar) -> str:
+    """The live line: ``overall slower; 16 users slower; 1 user undecided, about 6 more visits``."""
+    said = [
+        f"{place or 'overall'} {word.value.replace('_', ' ')}"
+        for place, word in so_far.words.items()
+    ]
+    text = "; ".join(said) or "nothing judged yet"
+    more = so_far.visits_to_decide
+    return text if more is None else f"{text}, about {counted(more, 'more visit')}"

@@ -1,0 +1,111 @@
+"""Two finished runs side by side, in words only.
+
+Runs were not randomised against each other: machine, day and neighbours may differ, so no test
+is made between them and none may be read into this.
+"""
+
+from __future__ import annotations
+
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.plan.model import conditions_text
+from steelyard.report.effects import signed_effect
+from steelyard.report.figures import counted
+from steelyard.report.sentences import ends_of, interval_words, response_of
+
+_Key = tuple[str, str, str, str]
+
+OPPOSED = (
+    frozenset({VerdictWord.FASTER, VerdictWord.SLOWER}),
+    frozenset({VerdictWord.FASTER, VerdictWord.EQUIVALENT}),
+    frozenset({VerdictWord.SLOWER, VerdictWord.EQUIVALENT}),
+)
+NO_TEST = (
+    "These runs were not randomised against each other, so no test is made between them: what "
+    "differs may come from the day, the machine or the order as well as from the systems."
+)
+
+
+def compare_lines(a: Findings, b: Findings) -> list[str]:
+    """What both runs say, where they contradict each other, and how far they are comparable."""
+    lines = [f"Run {a.run} against run {b.run}.", NO_TEST, *_frame_lines(a, b), ""]
+    first, second = _by_key(a), _by_key(b)
+    for key in dict.fromkeys([*first, *second]):
+        lines += _pair_lines(key, (a, first.get(key)), (b, second.get(key)))
+    contradictions = sum(_contradict(first[k], second[k]) for k in first if k in second)
+    shared = len(first.keys() & second.keys())
+    count = counted(shared, "comparison")
+    return [*lines, "", f"{count} in both runs, {contradictions} of them contradictory."]
+
+
+def _frame_lines(a: Findings, b: Findings) -> list[str]:
+    lines = []
+    if a.study != b.study:
+        lines.append(f"They are runs of different studies: {a.study} and {b.study}.")
+    if a.study_sha256 != b.study_sha256:
+        lines.append(f"The study files differ: sha256 {a.study_sha256[:12]} and "
+                     f"{b.study_sha256[:12]}.")  # fmt: skip
+    if a.variant != b.variant:
+        lines.append(f"The variants differ: {a.variant or 'none'} and {b.variant or 'none'}.")
+    if a.tool_version != b.tool_version:
+        lines.append(f"Made by different versions: {a.tool_version} and {b.tool_version}.")
+    if set(a.systems) != set(b.systems):
+        lines.append(f"The systems differ: {', '.join(a.systems)} and {', '.join(b.systems)}.")
+    return lines + _fact_lines(a, b)
+
+
+def _fact_lines(a: Findings, b: Findings) -> list[str]:
+    """Facts that differ within each run are all that findings hold of the machines."""
+    facts_a = {d.fact: d.values for d in a.differences}
+    facts_b = {d.fact: d.values for d in b.differences}
+    changed = [f for f in dict.fromkeys([*facts_a, *facts_b]) if facts_a.get(f) != facts_b.get(f)]
+    if not changed:
+        return []
+    return [
+        f"Facts that differ between the systems are not the same in both: {', '.join(changed)}."
+    ]
+
+
+def _by_key(findings: Findings) -> dict[_Key, VerdictFinding]:
+    return {
+        (v.response, v.other, v.baseline, _where(v)): v for v in findings.verdicts
+    }  # one comparison is judged once per run
+
+
+def _where(verdict: VerdictFinding) -> str:
+    if verdict.conditions is None:
+        return "over all conditions"
+    return conditions_text(verdict.conditions) or "all trials"
+
+
+def _pair_lines(
+    key: _Key,
+    a: tuple[Findings, VerdictFinding | None],
+    b: tuple[Findings, VerdictFinding | None],
+) -> list[str]:
+    response, other, baseline, where = key
+    label = response_of(a[0], response).label if a[1] else response_of(b[0], response).label
+    lines = [f"{label} of {other} against {baseline}, {where}:"]
+    lines += [f"  {findings.run}: {_said(findings, verdict)}" for findings, verdict in (a, b)]
+    if a[1] is not None and b[1] is not None and _contradict(a[1], b[1]):
+        lines.append("  CONTRADICTION: these verdicts cannot both hold for the same systems.")
+    return lines
+
+
+def _said(findings: Findings, verdict: VerdictFinding | None) -> str:
+    if verdict is None:
+        return "not in this run"
+    word = verdict.word.value.replace("_", " ")
+    count = counted(verdict.n_baseline + verdict.n_other, "visit")
+    mark = ", exploratory" if verdict.exploratory else ""
+    if verdict.estimate_log is None:
+        return f"{word}, {count}{mark}"
+    size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
+    response = response_of(findings, verdict.response)
+    return f"{word}, {size} ({interval_words(verdict, response)}), {count}{mark}"
+
+
+def _contradict(a: VerdictFinding, b: VerdictFinding) -> bool:
+    """Opposed words, unless one run said both (faster, yet within the margin)."""
+    if set(a.words) & set(b.words):
+        return False
+    return frozenset({a.word, b.word}) in OPPOSED

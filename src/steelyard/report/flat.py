@@ -1,0 +1,96 @@
+"""Findings as one flat table for any spreadsheet: every value, summary, verdict and attempt.
+
+One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
+cell, ``verdict`` one comparison, ``attempt`` one try at a trial). Figures are unrounded, in the
+unit of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.judge.findings import AttemptFinding, CellFinding, Findings, VerdictFinding
+from steelyard.report.sentences import response_of
+
+COLUMNS = (
+    "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",
+    "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
+    "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
+    "margin_log", "alpha", "family", "exploratory", "outcome", "limited_by", "wall_s",
+    "overhead_s", "note",
+)  # fmt: skip
+CONDITION = "condition."
+
+
+def csv_text(findings: Findings) -> str:
+    """The whole table; each condition is a column of its own, as ``condition.load.users``."""
+    names = list(dict.fromkeys(name for c in findings.conditions for name in c))
+    columns = [*COLUMNS, *(CONDITION + name for name in names)]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(findings):
+        writer.writerow({"study": findings.study, "run": findings.run} | row)
+    return out.getvalue()
+
+
+def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
+    visits = {a.trial: a.visit for a in findings.attempts}
+    for verdict in findings.verdicts:
+        yield _verdict(verdict, response_of(findings, verdict.response).unit)
+    for cell in findings.cells:
+        yield from _cell(cell, response_of(findings, cell.response).unit, visits)
+    for attempt in findings.attempts:
+        yield _attempt(attempt)
+
+
+def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
+    row = verdict.model_dump(mode="json", exclude={"conditions", "words", "notes"})
+    return row | {
+        "kind": "verdict",
+        "unit": unit,
+        "system": verdict.other,
+        "n": verdict.n_other,
+        "words": " ".join(verdict.words),
+        "note": "; ".join(verdict.notes),
+        **_conditions(verdict.conditions or {}),
+    }
+
+
+def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict[str, Any]]:
+    shared = {
+        "response": cell.response,
+        "unit": unit,
+        "system": cell.cell.system,
+        **_conditions(cell.cell.conditions),
+    }
+    yield shared | {
+        "kind": "cell",
+        "median": cell.median,
+        "low": cell.low,
+        "high": cell.high,
+        "interval_level": cell.interval_level,
+        "n": len(cell.values),
+        "note": "; ".join(cell.not_measured),
+    }
+    for trial, value in zip(cell.trials, cell.values, strict=True):
+        visit = visits.get(trial)
+        yield shared | {"kind": "value", "trial": trial, "visit": visit, "value": value}
+
+
+def _attempt(attempt: AttemptFinding) -> dict[str, Any]:
+    said = [attempt.message, attempt.hint, *attempt.doubts]
+    row = attempt.model_dump(mode="json", exclude={"cell", "message", "hint", "doubts"})
+    return row | {
+        "kind": "attempt",
+        "system": attempt.cell.system,
+        "note": "; ".join(part for part in said if part),
+        **_conditions(attempt.cell.conditions),
+    }
+
+
+def _conditions(conditions: dict[str, Any]) -> dict[str, Any]:
+    return {CONDITION + name: level for name, level in conditions.items()}

@@ -1,0 +1,87 @@
+"""The report as Markdown: the same words and tables, without pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from steelyard.judge.findings import Findings
+from steelyard.report.rows import (
+    Table,
+    attempt_table,
+    difference_table,
+    done_rows,
+    failed_table,
+    limits_table,
+    response_table,
+    words_of_direction,
+)
+from steelyard.report.trust import sure_lines, warning_lines
+from steelyard.report.words import answer, exploratory_lines
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]#|"} | {"<": "&lt;", ">": "&gt;"})
+
+
+def markdown_text(findings: Findings) -> str:
+    """The whole report, one blank line between its parts."""
+    return "\n\n".join(part for part in _parts(findings) if part) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Text that no Markdown reader takes for markup, on one line."""
+    return " ".join(text.split()).translate(_SPECIAL)
+
+
+def _parts(findings: Findings) -> Iterator[str]:
+    variant = f" (variant {findings.variant})" if findings.variant else ""
+    yield f"# {escaped(findings.question + variant)}"
+    for main, parts in answer(findings):
+        yield f"**{escaped(main.head)}**{_tail(main.tail)}"
+        yield _bullets(parts)
+    warnings = warning_lines(findings)
+    yield "## Before relying on this" if warnings else ""
+    yield _bullets(warnings)
+    yield "## How sure"
+    yield _bullets(sure_lines(findings))
+    yield from _responses(findings)
+    yield from _titled("What limited the trials", limits_table(findings))
+    yield from _titled("Attempts that did not end well", failed_table(findings))
+    yield from _titled("Trials and attempts", attempt_table(findings))
+    yield from _titled("What differs between the systems", difference_table(findings))
+    yield "## What was not tested" if findings.limits else ""
+    yield _bullets(findings.limits)
+    yield "## Diagnostics" if findings.diagnostics else ""
+    yield _bullets(findings.diagnostics)
+    yield "## How it was done"
+    yield _bullets(f"{term}: {text}" for term, text in done_rows(findings))
+
+
+def _responses(findings: Findings) -> Iterator[str]:
+    for response in findings.responses:
+        mark = "" if response.primary else f" (exploratory; {words_of_direction(response)})"
+        yield f"## {escaped(response.label)}{mark}"
+        yield _grid(response_table(findings, response))
+    yield _bullets(exploratory_lines(findings))
+
+
+def _titled(title: str, table: Table) -> Iterator[str]:
+    if table.rows:
+        yield f"## {title}"
+        yield _grid(table)
+
+
+def _tail(text: str) -> str:
+    """The rest of a sentence; a space before it is part of it."""
+    return (" " if text.startswith(" ") else "") + escaped(text)
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {escaped(line)}" for line in lines)
+
+
+def _grid(table: Table) -> str:
+    rule = ["---:" if i in table.numeric else "---" for i in range(len(table.head))]
+    rows = [table.head, *table.rows]
+    cells = [[escaped(cell) for cell in row] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]]]
+    notes = [escaped(note) for note in table.notes]
+    return "\n".join(lines) + ("\n\n" + " ".join(notes) if notes else "")

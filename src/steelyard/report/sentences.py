@@ -1,0 +1,302 @@
+"""Every sentence of a verdict, computed: verdict first, then size, interval and n.
+
+``slower`` and ``faster`` come from the judge and speak of the good direction; the size speaks of
+the raw response (``38 % longer response time``). What decides nothing prints signs, not words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
+from steelyard.plan.model import Level, conditions_text
+from steelyard.report.effects import (
+    AMOUNT,
+    HEIGHT,
+    LENGTH,
+    Direction,
+    effect,
+    form_for,
+    interval,
+    signed_effect,
+)
+from steelyard.report.figures import counted, percent
+
+DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
+EARLY = "valid at this early stop"
+ANY_STOP = "valid at any stop"
+
+_TIME_UNITS = {"ns", "us", "µs", "ms", "s", "min", "h"}
+_LEVEL_UNITS = {"", "1", "%", "ratio", "share"}
+
+
+def response_of(findings: Findings, name: str) -> ResponseFinding:
+    """What is known of a response; one that is not declared speaks for itself and of no good."""
+    for response in findings.responses:
+        if response.name == name:
+            return response
+    return ResponseFinding(name=name, label=name, unit="", direction="none", primary=False)
+
+
+def primary_response(findings: Findings) -> ResponseFinding | None:
+    """The response that carries the guarantee."""
+    return next((r for r in findings.responses if r.primary), None)
+
+
+def direction_of(response: ResponseFinding) -> Direction:
+    """How the response is said to grow: times get longer, shares higher, amounts more."""
+    if response.unit in _TIME_UNITS:
+        return LENGTH
+    return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT
+
+
+def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """The judge's word in the words of the response: ``slower``, ``uses more``, ``has less``.
+
+    ``faster`` and ``slower`` are kept for speeds and times; other responses that have a good
+    direction are used up (lower is better) or reached (higher is better); the rest only differ.
+    """
+    if verdict.word not in DECIDED:
+        return verdict.word.value.replace("_", " ")
+    if response.direction == "none":
+        return "more" if (verdict.estimate_log or 0.0) > 0 else "less"
+    if response.unit in _TIME_UNITS:
+        return "quicker" if verdict.word is VerdictWord.FASTER else "slower"
+    if response.unit.endswith("/s") and response.direction == "higher":
+        return verdict.word.value
+    if response.direction == "lower":
+        return "uses less" if verdict.word is VerdictWord.FASTER else "uses more"
+    return "better" if verdict.word is VerdictWord.FASTER else "worse"
+
+
+def place(conditions: dict[str, Level] | None, findings: Findings) -> str:
+    """Where a verdict holds, with the space before it: `` at 16 users``; empty without any."""
+    count = len(findings.conditions)
+    if conditions is None:
+        return f" over all {count} conditions" if count > 1 else _only_place(findings)
+    text = conditions_text(conditions)
+    return f" at {text}" if text else ""
+
+
+def _only_place(findings: Findings) -> str:
+    text = conditions_text(findings.conditions[0]) if findings.conditions else ""
+    return f" at {text}" if text else ""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence in two parts, so that a page can set the answer larger than its evidence.
+
+    ``evidence`` is the tail as it reads when it stands on a line of its own.
+    """
+
+    head: str
+    tail: str
+    evidence: str
+
+    def __str__(self) -> str:
+        return self.head + self.tail
+
+
+def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
+    """The whole sentence for one comparison, with interval and n."""
+    response = response_of(findings, verdict.response)
+    where = place(verdict.conditions, findings)
+    if verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
+        found = _not_judged(verdict, response, where)
+    elif verdict.word is VerdictWord.EQUIVALENT:
+        found = _equivalent(verdict, response, where)
+    elif verdict.word is VerdictWord.UNDECIDED:
+        found = _undecided(verdict, response, where, findings)
+    else:
+        found = _decided(verdict, response, where, findings)
+    if verdict.exploratory:
+        return Sentence(f"Exploratory: {found.head}", found.tail, found.evidence)
+    return found
+
+
+def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
+    """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
+    response = response_of(findings, verdict.response)
+    where = place(verdict.conditions, findings).strip() or "over all trials"
+    word = verdict_word(verdict, response)
+    log = verdict.estimate_log
+    if log is None or verdict.word is VerdictWord.NOT_JUDGED:
+        return f"{_capital(where)}: not judged, {visits_words(verdict)}: {_reason(verdict)}."
+    size = signed_effect(log, beside=ends_of(verdict)) + f" {response.label}"
+    tail = ""
+    if verdict.word in DECIDED:
+        size = _size(verdict, response)
+        tail = _margin_words(verdict) if abs(log) < 4 * verdict.margin_log else ""
+    elif verdict.word is VerdictWord.UNDECIDED:
+        tail = _further(verdict)
+    return (
+        f"{_capital(where)}: {word}, {size} ({interval_words(verdict, response)}), "
+        f"{counted(verdict.n_baseline + verdict.n_other, 'visit')}{tail}."
+    )
+
+
+def _decided(
+    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
+) -> Sentence:
+    claim = _claim(verdict, response, _size(verdict, response))
+    ends = interval_words(verdict, response)
+    count = visits_words(verdict)
+    if not verdict.exploratory:
+        ends += f", {_stop_words(findings)}"
+        count += _margin_words(verdict)
+    return Sentence(f"{claim}{where}", f" ({ends}), {count}.", f"{ends}; {count}.")
+
+
+def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
+    word = verdict_word(verdict, response)
+    in_percent = form_for(verdict.estimate_log or 0.0) == "percent"
+    if response.direction == "none":
+        return f"{verdict.other} has {size} {'than' if in_percent else 'of'} {verdict.baseline}"
+    if not word.startswith("uses"):
+        return f"{verdict.other} is {word} than {verdict.baseline}: {size}"
+    if in_percent:
+        return f"{verdict.other} uses {size} than {verdict.baseline}"
+    return f"{verdict.other} {word} than {verdict.baseline}: {size}"
+
+
+def _size(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    return effect(
+        verdict.estimate_log or 0.0,
+        response.label,
+        direction_of(response),
+        exact_to=_bounds(verdict),
+        beside=ends_of(verdict),
+    )
+
+
+def _equivalent(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
+    evidence = (
+        f"{signed_effect(verdict.estimate_log or 0.0, beside=ends_of(verdict))}, "
+        f"{interval_words(verdict, response)}, {visits_words(verdict)}."
+    )
+    return Sentence(
+        f"No difference larger than {margin_text(verdict)} in {response.label} between "
+        f"{verdict.baseline} and {verdict.other}{where}",
+        f": {evidence}",
+        evidence,
+    )
+
+
+def _undecided(
+    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
+) -> Sentence:
+    evidence = (
+        f"after {visits_words(verdict)}: {signed_effect(verdict.estimate_log or 0.0)} "
+        f"{response.label}, {interval_words(verdict, response)}"
+        f"{_forecast_words(verdict, findings)}."
+    )
+    head = f"Undecided{where} between {verdict.baseline} and {verdict.other}"
+    return Sentence(head, f" {evidence}", _capital(evidence))
+
+
+def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
+    evidence = (
+        f"{response.label} of {verdict.other} against {verdict.baseline}, "
+        f"{visits_words(verdict)}: {_reason(verdict)}."
+    )
+    return Sentence(f"Not judged{where}", f": {evidence}", _capital(evidence))
+
+
+def _reason(verdict: VerdictFinding) -> str:
+    return "; ".join(verdict.notes) or "no reason was recorded"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
+    """The interval that belongs to the word: that of the equivalence tests, or the two-sided."""
+    if verdict.word is VerdictWord.EQUIVALENT:
+        return verdict.equivalence_low_log, verdict.equivalence_high_log
+    return verdict.low_log, verdict.high_log
+
+
+def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """Level and ends of the interval that belongs to the word of the verdict."""
+    level = verdict.interval_level
+    if verdict.word is VerdictWord.EQUIVALENT:
+        level = 1 - 2 * (1 - level)
+    low, high = ends_of(verdict)
+    ends = interval(
+        low,
+        high,
+        estimate_log=verdict.estimate_log,
+        direction=direction_of(response),
+        exact_to=_bounds(verdict),
+    )
+    return f"{percent(level)} interval {ends}"
+
+
+def visits_words(verdict: VerdictFinding) -> str:
+    """n, the visits of both systems: ``12 visits (6 fast, 6 durable)``."""
+    total = verdict.n_baseline + verdict.n_other
+    return (
+        f"{counted(total, 'visit')} ({verdict.n_baseline} {verdict.baseline}, "
+        f"{verdict.n_other} {verdict.other})"
+    )
+
+
+def margin_text(verdict: VerdictFinding) -> str:
+    """The margin as the study declared it: ``2 %``."""
+    return percent(math.expm1(verdict.margin_log))
+
+
+def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
+    return (0.0, verdict.margin_log, -verdict.margin_log)
+
+
+def _stop_words(findings: Findings) -> str:
+    stop = findings.stop
+    early = stop.reason == "decided" and stop.visits_done < stop.visits_planned
+    return EARLY if early else ANY_STOP
+
+
+def _margin_words(verdict: VerdictFinding) -> str:
+    """Whether the effect matters by the study's own margin, where the interval says so."""
+    margin, low, high = verdict.margin_log, verdict.low_log, verdict.high_log
+    if VerdictWord.EQUIVALENT in verdict.words:
+        return f", below your margin of {margin_text(verdict)}"
+    beyond = (low is not None and low >= margin) or (high is not None and high <= -margin)
+    return f", at least your margin of {margin_text(verdict)}" if beyond else ""
+
+
+def _forecast_words(verdict: VerdictFinding, findings: Findings) -> str:
+    if verdict.visits_to_decide is not None:
+        return _further(verdict)
+    if findings.stop.reason == "budget_visits":
+        return f"; the budget of {counted(findings.stop.visits_planned, 'visit')} ended first"
+    return "; the budget of time ended first" if findings.stop.reason == "budget_time" else ""
+
+
+def _further(verdict: VerdictFinding) -> str:
+    more = verdict.visits_to_decide
+    return "" if more is None else f"; about {counted(more, 'more visit')} would decide"
+
+
+def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[VerdictFinding]:
+    """The primary response first, each comparison over all conditions before its parts."""
+    responses = [r.name for r in findings.responses]
+    conditions = [None, *findings.conditions]
+
+    def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int]:
+        return (
+            verdict.exploratory,
+            _index(responses, verdict.response),
+            _index(list(findings.systems), verdict.other),
+            _index(conditions, verdict.conditions),
+        )
+
+    return sorted(verdicts, key=rank)
+
+
+def _index(known: Sequence[object], wanted: object) -> int:
+    return known.index(wanted) if wanted in known else len(known)

@@ -1,0 +1,68 @@
+"""The forms of a report, one literal table, and their way to disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from steelyard.errors import AnalysisError
+from steelyard.judge.findings import Findings
+from steelyard.report.chart_time import Series
+from steelyard.report.flat import csv_text
+from steelyard.report.html import render
+from steelyard.report.markdown import markdown_text
+
+
+@dataclass(frozen=True)
+class Format:
+    """One form of a report: its name on the command line, its file, what it is for."""
+
+    name: str
+    file: str
+    purpose: str
+    text: Callable[[Findings, Series], str]
+
+
+def json_text(findings: Findings) -> str:
+    """The findings themselves, as documented in the reference."""
+    return findings.model_dump_json(indent=2) + "\n"
+
+
+FORMATS: dict[str, Format] = {
+    "html": Format("html", "report.html", "one page to read, with charts, works offline", render),
+    "md": Format("md", "report.md", "words and tables for a text or a pull request",
+                 lambda findings, _: markdown_text(findings)),
+    "csv": Format("csv", "report.csv", "every value, summary, verdict and attempt, flat",
+                  lambda findings, _: csv_text(findings)),
+    "json": Format("json", "findings.json", "the findings as computed, for programs",
+                   lambda findings, _: json_text(findings)),
+}  # fmt: skip
+
+
+def write_report(
+    findings: Findings, series: Series, folder: Path, formats: Iterable[str]
+) -> list[Path]:
+    """Write each form into ``folder``, whole or not at all; the paths in the order asked.
+
+    Raises ``AnalysisError`` for a form that is not in ``FORMATS``, before anything is written.
+    """
+    chosen = [_format(name) for name in formats]
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_replace(folder / form.file, form.text(findings, series)) for form in chosen]
+
+
+def _format(name: str) -> Format:
+    if name not in FORMATS:
+        raise AnalysisError(
+            f"there is no report format {name!r}",
+            hint=f"choose from {', '.join(FORMATS)}",
+            slug="unknown-report-format",
+        )
+    return FORMATS[name]
+
+
+def _replace(path: Path, text: str) -> Path:
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_text(text, encoding="utf-8")
+    return draft.replace(path)
