@@ -1,0 +1,169 @@
+"""The whole of the calibration as one run: prints the tables of docs/methods/aa-gate.md.
+
+    python tests/calibration/validation.py
+
+Runs on two processes for about ten minutes. Seeds follow from the names of the cases, so the
+figures are the same on every run; only the date and the duration change.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
+from multiprocessing import get_context
+
+import scipy
+from gate import Outcome, failures, gate, most_allowed, shipped
+from noises import FOUR, NOISES
+from power import MARGIN, Power, held_throughout, power
+from simulated import Case
+
+from steelyard.judge.findings import VerdictWord
+
+PROCESSES = 2
+POWER_STUDIES = 200
+COVERAGE_STUDIES = 80
+SPREAD_STUDIES = 1_000
+EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
+COVERED_EFFECTS = (0.0, MARGIN, 0.5, 1.6, 4.0)
+COVERAGE_HORIZON = 48
+POWER_NOISES = (
+    "independent 2 %",
+    "t with 3 df, 2 %",
+    "drift 0.4 % a visit",
+    "AR(1) 0.9",
+    "bimodal 6 %",
+    "sine 3 %, period 2 to 20",
+    "stalls 8 % x 5 to 40 %",
+    "step 6 %",
+)
+SPREADS = (2.0, 4.0)
+
+
+def gate_cases() -> list[Case]:
+    return [Case(noise) for noise in NOISES]
+
+
+def power_cases() -> list[Case]:
+    return [
+        Case(noise, effect=effect, studies=POWER_STUDIES, purpose="power")
+        for noise in POWER_NOISES
+        for effect in EFFECTS
+    ]
+
+
+def coverage_cases() -> list[Case]:
+    return [
+        Case(
+            noise,
+            effect=effect,
+            studies=COVERAGE_STUDIES,
+            horizon=COVERAGE_HORIZON,
+            purpose="coverage",
+        )
+        for effect in COVERED_EFFECTS
+        for noise in FOUR
+    ]
+
+
+def spread_cases() -> list[Case]:
+    return [
+        Case("independent 2 %", spread=spread, studies=SPREAD_STUDIES, purpose="spread")
+        for spread in SPREADS
+    ]
+
+
+def gated(case: Case) -> Outcome:
+    return gate(shipped, case)
+
+
+def tables() -> Iterator[str]:
+    """The lines of the page, as the parts of the run end."""
+    start = time.monotonic()
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        outcomes = pool.map(gated, gate_cases())
+        powers = pool.map(power, power_cases())
+        coverages = pool.map(held_throughout, coverage_cases())
+        spreads = pool.map(gated, spread_cases())
+        yield from gate_table(list(outcomes))
+        yield from power_table(list(powers))
+        yield from coverage_table(list(coverages))
+        yield from spread_table(list(spreads))
+    minutes = (time.monotonic() - start) / 60
+    yield (
+        f"Run on {datetime.now(UTC):%Y-%m-%d} with `python tests/calibration/validation.py`, "
+        f"{PROCESSES} processes, {minutes:.1f} minutes, scipy {scipy.__version__}."
+    )
+
+
+def gate_table(outcomes: list[Outcome]) -> Iterator[str]:
+    yield "| noise | studies | wrong | rate | allowed | |"
+    yield "|---|---:|---:|---:|---:|---|"
+    for each in outcomes:
+        word = "passes" if each.passed else "**fails**"
+        yield (
+            f"| {each.noise} | {each.studies:,} | {each.wrong} | {each.rate:.1%} | "
+            f"{most_allowed(each.studies) / each.studies:.2%} | {word} |"
+        )
+    wrong, of = sum(o.wrong for o in outcomes), sum(o.studies for o in outcomes)
+    yield f"| all | {of:,} | {wrong} | {wrong / of:.2%} | | |"
+    yield from (f"FAILED: {line}" for line in failures(outcomes))
+    yield ""
+
+
+def power_table(powers: list[Power]) -> Iterator[str]:
+    yield (
+        "| noise | equal systems: equivalent | median visits | 2 % (= margin): faster | "
+        "false equivalent | median | 5 %: faster | median | 8.7 %: faster | median |"
+    )
+    yield "|---|" + "---:|" * 9
+    for noise in POWER_NOISES:
+        null, margin, five, eight = (p for p in powers if p.case.noise == noise)
+        yield (
+            f"| {noise} | {null.share(VerdictWord.EQUIVALENT):.0%} | {_visits(null)} | "
+            f"{margin.share(VerdictWord.FASTER):.0%} | "
+            f"{margin.share(VerdictWord.EQUIVALENT):.1%} | {_visits(margin)} | "
+            f"{five.share(VerdictWord.FASTER):.0%} | {_visits(five)} | "
+            f"{eight.share(VerdictWord.FASTER):.0%} | {_visits(eight)} |"
+        )
+    opposite = sum(p.words[VerdictWord.SLOWER] for p in powers if p.case.effect > 0)
+    yield ""
+    yield f"Wrong direction in {opposite} of {sum(p.case.studies for p in powers) * 3 // 4:,}."
+    yield ""
+
+
+def coverage_table(held: list[int]) -> Iterator[str]:
+    yield f"| true ratio (ln) | studies | held at every look to {COVERAGE_HORIZON} visits |"
+    yield "|---:|---:|---:|"
+    pairs = list(zip(coverage_cases(), held, strict=True))
+    for effect in COVERED_EFFECTS:
+        rows = [(case.studies, count) for case, count in pairs if case.effect == effect]
+        studies = sum(row[0] for row in rows)
+        yield f"| {effect:.3g} | {studies} | {sum(row[1] for row in rows) / studies:.1%} |"
+    total = sum(case.studies for case, _ in pairs)
+    yield f"| all | {total:,} | {sum(held) / total:.1%} |"
+    yield ""
+
+
+def spread_table(outcomes: list[Outcome]) -> Iterator[str]:
+    yield "| spread of one arm over the other | studies | wrong | rate |"
+    yield "|---|---:|---:|---:|"
+    for spread, each in zip(SPREADS, outcomes, strict=True):
+        yield f"| {spread:g} to 1 | {each.studies:,} | {each.wrong} | {each.rate:.1%} |"
+    yield ""
+
+
+def _visits(found: Power) -> str:
+    return "-" if found.median_visits is None else str(found.median_visits)
+
+
+if __name__ == "__main__":
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for the processes started below
+    for line in tables():
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
