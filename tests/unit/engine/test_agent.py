@@ -1,0 +1,114 @@
+"""The conversation with an agent, played by small scripts that answer as told."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterator
+
+import pytest
+
+from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.errors import EngineError
+
+GREETING = """
+    import json, sys, time
+    def answer(request, **fields):
+        print(json.dumps({"id": request["id"], **fields}), flush=True)
+    def requests():
+        for line in sys.stdin:
+            yield json.loads(line)
+    talk = requests()
+    hello = next(talk)
+    greeting = {"kind": "hello", "protocol": 1, "version": "0", "pid": 1, "boot_id": None}
+    answer(hello, ok=greeting)
+"""
+
+
+def script(rest: str, greeting: str = GREETING) -> list[str]:
+    return [sys.executable, "-c", textwrap.dedent(greeting) + textwrap.dedent(rest)]
+
+
+@pytest.fixture
+def echo() -> Iterator[Agent]:
+    agent = Agent(script("for r in talk: answer(r, ok={'said': r['verb']})"))
+    yield agent
+    agent.close()
+
+
+def test_an_answer_belongs_to_its_question(echo: Agent) -> None:
+    waiting = [echo.submit(f"verb{number}") for number in range(50)]
+    assert [w.result(10)["said"] for w in waiting] == [f"verb{number}" for number in range(50)]
+
+
+def test_answers_may_come_in_another_order() -> None:
+    rest = """
+    first, second = next(talk), next(talk)
+    answer(second, ok={"n": 2})
+    answer(first, ok={"n": 1})
+    for r in talk: pass
+    """
+    agent = Agent(script(rest))
+    one, two = agent.submit("one"), agent.submit("two")
+    assert (one.result(10)["n"], two.result(10)["n"]) == (1, 2)
+    agent.close()
+
+
+def test_a_refusal_carries_kind_message_and_hint() -> None:
+    error = {"kind": "disk_full", "message": "no space", "hint": "make some"}
+    agent = Agent(script(f"for r in talk: answer(r, error={error!r})"))
+    with pytest.raises(AgentRefusal) as refused:
+        agent.ask("make_directory", path="/x")
+    assert refused.value.failure.kind == "disk_full"
+    assert refused.value.failure.hint == "make some"
+    agent.close()
+
+
+def test_an_agent_that_dies_answers_all_that_wait_with_its_last_words() -> None:
+    agent = Agent(script("next(talk); print('out of memory', file=sys.stderr); sys.exit(9)"))
+    first = agent.submit("load")
+    with pytest.raises(EngineError, match="ended unexpectedly"):
+        first.result(10)
+    with pytest.raises(EngineError) as later:
+        agent.ask("facts")
+    assert later.value.slug == "agent-is-lost"
+    agent.close()
+    assert "out of memory" in str(agent.submit("facts").exception(10))
+
+
+def test_an_agent_that_says_nothing_is_given_up_after_its_time() -> None:
+    agent = Agent(script("for r in talk: pass"))
+    with pytest.raises(EngineError, match="has not answered to `facts`"):
+        agent.ask("facts", timeout_s=0.05)
+    agent.close()
+
+
+def test_noise_between_answers_is_passed_over() -> None:
+    agent = Agent(script("for r in talk:\n  print('Last login: today')\n  answer(r, ok={'n': 1})"))
+    assert agent.ask("facts")["n"] == 1
+    agent.close()
+
+
+def test_an_agent_of_another_version_is_refused_and_ended() -> None:
+    refusal = """
+    import json, sys
+    r = json.loads(sys.stdin.readline())
+    e = {"kind": "protocol_mismatch", "message": "I speak 7, you speak 1", "hint": None}
+    print(json.dumps({"id": r["id"], "error": e}), flush=True)
+    sys.stdin.read()
+    """
+    with pytest.raises(EngineError, match="I speak 7") as refused:
+        Agent(script(refusal, greeting=""))
+    assert refused.value.slug == "engine-of-another-version"
+
+
+def test_a_program_that_is_not_there_is_said_so() -> None:
+    with pytest.raises(EngineError, match="cannot start /nowhere/engine"):
+        Agent(["/nowhere/engine", "agent"])
+
+
+def test_an_agent_that_ignores_the_end_of_its_input_is_killed() -> None:
+    agent = Agent(script("for r in talk: pass\ntime.sleep(600)"))
+    agent.close(timeout_s=0.2)
+    with pytest.raises(EngineError):
+        agent.ask("facts")

@@ -1,0 +1,72 @@
+"""The inverse is in the ledger before the change; what was not undone is found again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import Failure
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo import EndProcess, RemoveTree, UndoLog, pending_undos
+from steelyard.records.ledger import Ledger
+
+
+class Machine:
+    """Notes what it is asked to do."""
+
+    name = "local"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[object, ...]] = []
+        self.refuses = False
+
+    def remove_tree(self, path: str) -> None:
+        if self.refuses:
+            raise AgentRefusal("remove_tree", Failure(kind="permission_denied", message="no"))
+        self.asked.append(("remove", path))
+
+    def kill_stale(self, pid: int, start_ticks: int) -> None:
+        self.asked.append(("kill", pid, start_ticks))
+
+
+def as_host(machine: Machine) -> Host:
+    return cast("Host", machine)
+
+
+def test_what_was_planned_and_not_undone_is_pending_newest_first(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        log = UndoLog(ledger)
+        log.plan("local", RemoveTree("/a/scratch"))
+        log.plan("local", EndProcess(7, 99))
+        pending = pending_undos(ledger.events())
+    assert [undo.inverse for undo in pending] == [EndProcess(7, 99), RemoveTree("/a/scratch")]
+
+
+def test_applying_takes_the_change_back_once(tmp_path: Path) -> None:
+    machine = Machine()
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        log = UndoLog(ledger)
+        log.apply(as_host(machine), log.plan("local", RemoveTree("/a/scratch")))
+        assert pending_undos(ledger.events()) == []
+    assert machine.asked == [("remove", "/a/scratch")]
+
+
+def test_a_refused_undo_stays_pending(tmp_path: Path) -> None:
+    machine = Machine()
+    machine.refuses = True
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        log = UndoLog(ledger)
+        planned = log.plan("local", RemoveTree("/a/scratch"))
+        with pytest.raises(AgentRefusal):
+            log.apply(as_host(machine), planned)
+        assert pending_undos(ledger.events()) == [planned]
+
+
+def test_numbers_go_on_where_an_earlier_session_stopped(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        first = UndoLog(ledger).plan("local", RemoveTree("/a/one"))
+        second = UndoLog(ledger).plan("local", RemoveTree("/a/two"))
+        assert second.undo == first.undo + 1

@@ -1,0 +1,35 @@
+"""A service starts with the words of its catalogue file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steelyard.study.model import ServiceSpec
+from steelyard.systems.services import command_line
+
+
+def words(use: str, **settings: Any) -> list[str]:
+    return command_line(ServiceSpec(use=use, settings=settings), "/trial")
+
+
+def test_the_sink_listens_on_any_port_unless_one_is_asked_for() -> None:
+    assert "127.0.0.1:0" in words("sink-smtp")
+    assert "127.0.0.1:2525" in words("sink-smtp", port=2525)
+
+
+def test_a_word_of_the_study_becomes_a_word_of_the_command_line() -> None:
+    line = words("sink-smtp", store="maildir", sync="each message")
+    assert line[line.index("--sync") + 1] == "each-message"
+    assert line[line.index("--folder") + 1] == "/trial"
+
+
+@pytest.mark.parametrize(("delay_s", "word"), [(0.0015, "0.001500000s"), (2, "2.000000000s")])
+def test_durations_reach_the_engine_exactly(delay_s: float, word: str) -> None:
+    line = words("sink-http", delay=delay_s)
+    assert line[line.index("--delay") + 1] == word
+
+
+def test_a_setting_that_is_not_set_adds_no_option() -> None:
+    assert "--threads" not in words("sink-http", threads=None)
