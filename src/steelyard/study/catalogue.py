@@ -157,6 +157,12 @@ def machine_settings() -> dict[str, str]:
 
 
 @cache
+def statistics() -> tuple[str, ...]:
+    """What a response such as ``response.{p}`` is given as."""
+    return tuple(_load("responses.yaml")["statistics"])
+
+
+@cache
 def responses() -> dict[str, Response]:
     """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
     data = _load("responses.yaml")

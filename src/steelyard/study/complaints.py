@@ -81,9 +81,18 @@ class Complaints:
 
 
 def add_validation(complaints: Complaints, error: ValidationError, root: type[BaseModel]) -> None:
-    """Adds all that pydantic found in the tree."""
-    for detail in error.errors(include_url=False):
-        _add_one(complaints, detail, root)
+    """Adds all that pydantic found in the tree.
+
+    Not what only follows from another complaint: a key that is missing because it is misspelt,
+    and the type of a value that is not there.
+    """
+    details = error.errors(include_url=False)
+    unknown = (tuple(d["loc"]) for d in details if d["type"] == "extra_forbidden")
+    meant = {(*where[:-1], nearest(str(where[-1]), keys_at(root, where[:-1]))) for where in unknown}
+    for detail in details:
+        misspelt = detail["type"] == "missing" and tuple(detail["loc"]) in meant
+        if not misspelt and detail["input"] is not None:
+            _add_one(complaints, detail, root)
 
 
 def _add_one(complaints: Complaints, detail: ErrorDetails, root: type[BaseModel]) -> None:

@@ -71,10 +71,7 @@ def resolve_load(
     file: StudyFile, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
 ) -> tuple[LoadSpec | None, Factors]:
     """How operations start, and the levels of users or rate; one user when nothing is said."""
-    driven = any(
-        use.use in catalogue.names("workloads") and catalogue.workload(use.use).load
-        for use in workloads.values()
-    )
+    driven = _driven(file)
     if file.load is None:
         return (LoadSpec(), {"load.users": (1,)}) if driven else (None, {})
     if workloads and not driven:
@@ -141,14 +138,37 @@ def resolve_factors(
         where: Where = ("factors", name)
         setting = bound_setting(name, file, systems)
         if setting is None:
-            hint = (
-                "a factor binds by its dotted name: load.users, workload.SETTING, "
-                "settings.NAME, disks.DISK.SETTING, system.SETTING"
-            )
+            hint = choice_hint(name, bindable(file, systems), "factors of this study")
             complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
             continue
         factors[name] = read_levels(written, setting, where, complaints)
     return factors
+
+
+def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
+    """Dotted names of everything that a factor of this study can vary."""
+    loaded = _driven(file)
+    parts = {"workload": file.workload} if file.workload else {}
+    parts |= {f"workloads.{name}": part for name, part in (file.workloads or {}).items()}
+    known = [name for name in ("load.users", "load.rate") if loaded]
+    for prefix, part in parts.items():
+        if part.use in catalogue.names("workloads"):
+            known += [f"{prefix}.{key}" for key in catalogue.workload(part.use).settings]
+    for system in systems.values():
+        known += [
+            f"disks.{disk}.{key}" for disk in system.disks for key in catalogue.disk_settings()
+        ]
+        if system.platform in catalogue.names("platforms"):
+            known += [f"system.{key}" for key in catalogue.platform(system.platform).settings]
+    known += [f"settings.{name}" for name in catalogue.machine_settings()]
+    return list(dict.fromkeys(known))
+
+
+def _driven(file: StudyFile) -> bool:
+    """Whether any workload of the study takes a load."""
+    parts = [file.workload] if file.workload else list((file.workloads or {}).values())
+    known = [part.use for part in parts if part.use in catalogue.names("workloads")]
+    return any(use is not None and catalogue.workload(use).load for use in known)
 
 
 def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec]) -> Setting | None:

@@ -172,7 +172,7 @@ class ClaimPart(Part):
     """Within the margin of this system."""
     no_worse_than: Word | None = None
     """Not worse than this system by the margin."""
-    peak_users: str | None = None
+    peak_users: Word | None = None
     """Where throughput peaks: a range such as `30..70`."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from steelyard import units
 from steelyard.study import catalogue
-from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.complaints import Complaints, choice_hint, nearest
 from steelyard.study.grammar import ClaimPart, StudyFile
 from steelyard.study.model import (
     ClaimSpec,
@@ -70,13 +70,25 @@ def _check_response(
 ) -> bool:
     entry = catalogue.responses().get(name)
     if entry is None:
-        hint = choice_hint(name, catalogue.responses(), "responses")
+        hint = _response_hint(name)
         complaints.add(where, f"there is no response `{name}`", hint, at_key=at_key)
         return False
     if entry.source == "probe" and file.probe is None:
         hint = "add `probe: {use: smtp-probe, every: 100 ms}`, or take it out"
         complaints.add(where, f"`{name}` needs a probe, and there is none", hint, at_key=at_key)
     return True
+
+
+def _response_hint(name: str) -> str:
+    near = nearest(name, catalogue.responses())
+    meant = f"did you mean `{near}`? " if near else ""
+    families = dict.fromkeys(
+        f"{family}.*" if last in catalogue.statistics() else known
+        for known in catalogue.responses()
+        for family, _, last in [known.rpartition(".")]
+    )
+    statistics = ", ".join(catalogue.statistics())
+    return f"{meant}responses: {', '.join(families)}; * is one of {statistics}"
 
 
 def _check_primary(primary: str, complaints: Complaints) -> None:

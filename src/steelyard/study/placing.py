@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study.complaints import Complaints, choice_hint
-from steelyard.study.driving import bound_setting
+from steelyard.study.driving import bindable, bound_setting
 from steelyard.study.grammar import StudyFile, TrialsPart
 from steelyard.study.model import (
     CachesSpec,
@@ -148,7 +148,7 @@ def resolve_screen(
         where: Where = ("screen", "factors", name)
         setting = bound_setting(name, file, systems)
         if setting is None:
-            hint = "a factor binds by its dotted name, such as `system.memory`"
+            hint = choice_hint(name, bindable(file, systems), "factors of this study")
             complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
             continue
         levels = read_levels(written, setting, where, complaints)

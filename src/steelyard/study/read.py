@@ -21,7 +21,7 @@ from steelyard.study.lacking import missing_parts
 from steelyard.study.model import Study
 from steelyard.study.resolve import resolve
 from steelyard.study.source import Source, Where, parse_source, read_source
-from steelyard.study.variants import variant_names, with_variant
+from steelyard.study.variants import overlaid, variant_names, with_variant
 
 _STAND_INS: dict[str, Any] = {
     "study": "unnamed",
@@ -75,10 +75,9 @@ def _checked(source: Source, variant: str | None) -> Study:
 
 
 def _variant(source: Source, name: str) -> tuple[Study | None, set[Complaint]]:
-    try:
-        return _resolved(with_variant(source, name))
-    except StudyError as error:
-        return None, set(error.complaints)
+    changed, complaints = overlaid(source, name)
+    study, found = _resolved(changed)
+    return study, found | set(complaints)
 
 
 def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import names
-from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.complaints import Complaints, choice_hint, nearest
 from steelyard.study.driving import (
     resolve_factors,
     resolve_load,
@@ -131,7 +131,10 @@ def _check_services(
     for name, system in systems.items():
         service = system.service
         if service is None and speaks is not None:
+            if _misspelt("service", complaints.source.tree["systems"].get(name)):
+                continue
             fitting = [n for n in names("services") if catalogue.service(n).speaks == speaks]
+            fitting = [n for n in fitting if catalogue.service(n).runs] or fitting
             hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
             message = f"system `{name}` has no service to answer the workload `{workload.use}`"
             complaints.add(("systems", name), message, hint, at_key=True)
@@ -141,3 +144,8 @@ def _check_services(
                 message = f"`{service.use}` speaks {spoken}, the workload speaks {speaks}"
                 hint = "choose a service and a workload of one protocol"
                 complaints.add(("systems", name, "service", "use"), message, hint)
+
+
+def _misspelt(key: str, written: object) -> bool:
+    """Whether a mapping holds something that was probably meant to be this key."""
+    return isinstance(written, dict) and any(nearest(name, [key]) for name in written)

@@ -139,9 +139,11 @@ _SYNTAX_HINTS = [
 
 
 def _syntax_error(error: MarkedYAMLError, path: Path) -> StudyError:
-    mark = error.problem_mark or error.context_mark
-    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     problem = str(error.problem or error.context or "syntax error")
+    mark = error.problem_mark or error.context_mark
+    if "end>" in problem or "end of stream" in problem:
+        mark = error.context_mark or mark  # where it was opened says more than where it ends
+    place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     context = f" {error.context}" if error.context and error.problem else ""
     hints = (hint for part, hint in _SYNTAX_HINTS if part in problem)
     hint = next(hints, "check brackets, quotes and indentation near this place")

@@ -10,5 +10,6 @@ def template(name: str) -> str:
     """The text of a first study called ``name``; what a name cannot hold becomes ``-``."""
     file = resources.files("steelyard.catalogue").joinpath("template.yaml")
     clean = re.sub(r"[^A-Za-z0-9_.+-]+", "-", name).strip("-.+_")[:80] or "my-study"
-    quoted = clean if re.search(r"[A-Za-z]", clean) else f'"{clean}"'
+    plain = re.search(r"[A-Za-z]", clean) and clean.lower() not in ("true", "false", "null")
+    quoted = clean if plain else f'"{clean}"'
     return file.read_text(encoding="utf-8").replace("{name}", quoted, 1)

@@ -24,6 +24,14 @@ def with_variant(source: Source, variant: str) -> Source:
     ``systems`` (or any mapping) may be given as a list: the names that stay. Raises
     ``StudyError`` for an unknown variant or name.
     """
+    changed, complaints = overlaid(source, variant)
+    if complaints:
+        raise StudyError(complaints)
+    return changed
+
+
+def overlaid(source: Source, variant: str) -> tuple[Source, list[Complaint]]:
+    """The same, with the complaints about unknown names instead of raising them."""
     names = variant_names(source)
     if variant not in names:
         line, column = source.keys.get(("variants",), (1, 1))
@@ -32,9 +40,8 @@ def with_variant(source: Source, variant: str) -> Source:
         raise StudyError([Complaint(source.path, line, column, message, hint)])
     overlay = _Overlay(source)
     overlay.merge(overlay.tree, source.tree["variants"][variant], (), ("variants", variant))
-    if overlay.complaints:
-        raise StudyError(overlay.complaints)
-    return Source(source.path, source.raw, overlay.tree, overlay.values, overlay.keys, variant)
+    changed = Source(source.path, source.raw, overlay.tree, overlay.values, overlay.keys, variant)
+    return changed, overlay.complaints
 
 
 class _Overlay:

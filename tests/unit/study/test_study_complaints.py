@@ -1,0 +1,92 @@
+"""Exact text of what an author sees, one kept case per mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.study.study_texts import (
+    BODY,
+    CASES,
+    TRIALS,
+    agrees,
+    as_text,
+    complaints_of,
+    messages_of,
+    written,
+)
+
+WRONG = sorted((CASES / "wrong").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("case", WRONG, ids=lambda path: path.stem)
+def test_a_wrong_study_is_answered_with_exactly_this_text(case: Path) -> None:
+    complaints = complaints_of(case)
+    assert complaints
+    assert agrees(case.with_suffix(".txt"), as_text(complaints))
+
+
+def test_every_kept_text_has_its_study() -> None:
+    texts = {path.stem for path in (CASES / "wrong").glob("*.txt")}
+    assert texts == {path.stem for path in WRONG}
+
+
+def test_a_study_with_two_mistakes_names_both_places(tmp_path: Path) -> None:
+    path = written(tmp_path, BODY + "baselin: one\ntrials: {margin: 2}\n")
+    assert [(c.line, c.column) for c in complaints_of(path)] == [(7, 1), (8, 18)]
+
+
+def test_every_complaint_names_the_file_a_place_and_what_to_do(tmp_path: Path) -> None:
+    for case in WRONG:
+        for complaint in complaints_of(case):
+            assert complaint.path == case
+            assert complaint.line >= 1
+            assert complaint.column >= 1
+            assert complaint.hint
+
+
+def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
+    complaint = complaints_of(tmp_path / "nothing.yaml")[0]
+    assert complaint.message == "there is no such file"
+    assert "steelyard init" in str(complaint.hint)
+
+
+def test_a_folder_without_a_study_says_what_it_must_hold(tmp_path: Path) -> None:
+    complaint = complaints_of(tmp_path)[0]
+    assert complaint.path == tmp_path / "study.yaml"
+    assert "study.yaml" in str(complaint.hint)
+
+
+def test_an_unknown_variant_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    path = written(tmp_path, BODY + TRIALS + "variants: {small: {load: {users: 2}}}\n")
+    complaint = complaints_of(path, "smal")[0]
+    assert complaint.message == "there is no variant `smal`"
+    assert str(complaint.hint).startswith("did you mean `small`?")
+
+
+def test_a_mistake_of_a_variant_is_seen_without_asking_for_it(tmp_path: Path) -> None:
+    path = written(tmp_path, BODY + TRIALS + "variants: {small: {load: {users: none}}}\n")
+    assert messages_of(path) == ["`load.users`: `none` is not a whole number"]
+
+
+def test_an_alias_that_holds_itself_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "study: &a {b: *a}\n")
+    assert messages_of(path) == ["an alias repeats without end"]
+
+
+def test_aliases_that_multiply_are_refused(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 9)]
+    path = written(tmp_path, "\n".join(lines))
+    assert messages_of(path) == ["an alias repeats without end"]
+
+
+def test_nesting_without_end_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, "a: " + "[" * 5000)
+    assert messages_of(path) == ["nested too deeply"]
+
+
+def test_a_budget_complaint_says_how_much_time_it_takes(tmp_path: Path) -> None:
+    path = written(tmp_path, BODY + "trials: {margin: 2 %, window: 5 s, budget: {time: 1 min}}\n")
+    hint = str(complaints_of(path)[0].hint)
+    assert hint.startswith("the judge needs 12 visits at least, 12 trials of 7.3 s: allow 1 min")
