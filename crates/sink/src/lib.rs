@@ -1,13 +1,30 @@
 //! Servers of known behaviour: what the load generator is calibrated and tested against.
+//!
+//! An HTTP/1.1 and an SMTP server on own event loops, with exact delays and injected faults.
+//! A protocol is one implementation of `protocol::Protocol`; loops, timers, faults and the store
+//! are shared. See `docs/reference/sink.md` for what each reply means.
 
+mod acceptor;
+mod connection;
 mod counters;
+mod date;
 mod delay;
 mod error;
 mod fault;
+mod http;
+mod mailbox;
 mod options;
+mod output;
+mod protocol;
+mod server;
+mod shape;
+mod slab;
+mod smtp;
 mod stop;
-
-use std::net::SocketAddr;
+mod store;
+mod tally;
+mod timers;
+mod worker;
 
 pub use counters::{Lateness, SinkCounters};
 pub use delay::Delay;
@@ -16,13 +33,5 @@ pub use fault::{Fault, FaultKind, ParseError};
 pub use options::{
     DEFAULT_STORE_THREADS, HttpOptions, Protocol, SinkOptions, SmtpOptions, Store, Sync,
 };
+pub use server::serve;
 pub use stop::StopHandle;
-
-/// Serves until `stop` is pulled; `ready` is told the bound address once, before the first accept.
-pub fn serve(
-    options: &SinkOptions,
-    _stop: &StopHandle,
-    _ready: impl FnOnce(SocketAddr),
-) -> Result<SinkCounters, SinkError> {
-    Err(SinkError::AddressInUse(options.listen))
-}

@@ -1,0 +1,379 @@
+//! One connection: reads, lets the protocol answer, writes, and waits for what it must wait for.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, Shutdown, recv, shutdown, sockopt};
+use steelyard_net::clock::monotonic_ns;
+use steelyard_net::poller::Interest;
+
+use crate::output::{Pending, Progress, push};
+use crate::protocol::{Flow, Hold, Protocol, Turn};
+use crate::shape::Shape;
+use crate::store::{Message, Outcome, StoreJob};
+use crate::tally::{ErrorKind, Tally};
+
+/// Input read at once, and the most that is kept unread-by-the-protocol of one connection.
+pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
+/// Spill space kept by an idle connection.
+const SPILL_KEPT_BYTES: usize = 4096;
+/// Reads of one connection before others get their turn.
+const STEPS_PER_TURN: usize = 16;
+/// Between two bytes of a reply struck by `slow`.
+const DRIP_NS: u64 = 5_000_000;
+/// How long a refused peer may go on sending, so that it can read why (RFC 9112, 9.6).
+const LINGER_NS: u64 = 1_000_000_000;
+
+/// What the connections of one event loop share.
+pub(crate) struct Context<P> {
+    pub protocol: P,
+    pub tally: Tally,
+    pub shape: Arc<Shape>,
+    pub buffer: Vec<u8>,
+    pub out: Vec<u8>,
+    pub fill: u64,
+}
+
+impl<P> Context<P> {
+    pub fn turn(&mut self) -> (&mut P, Turn<'_>) {
+        let turn = Turn {
+            out: &mut self.out,
+            fill: &mut self.fill,
+            tally: &mut self.tally,
+            shape: &self.shape,
+        };
+        (&mut self.protocol, turn)
+    }
+}
+
+/// What the event loop must do next for a connection.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Nothing until an event.
+    Wait,
+    /// Come back when the others had their turn.
+    Yield,
+    /// Call [`Connection::due`] at this time.
+    WakeAt(u64),
+    /// Give this to the store.
+    Store(StoreJob, Box<Message>),
+    /// Close it.
+    End,
+}
+
+#[derive(Debug)]
+enum State {
+    Serving,
+    Held(Hold),
+    Storing(StoreJob),
+    Stalled,
+    /// Ends when everything is sent; `linger` if the peer may still be sending.
+    Closing,
+    Lingering,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Connection<S> {
+    fd: OwnedFd,
+    session: S,
+    /// Input the protocol has not used up.
+    spill: Vec<u8>,
+    /// The spill may hold whole commands: serve it before reading on.
+    fresh: bool,
+    pending: Pending,
+    state: State,
+    readable: bool,
+    hangup: bool,
+    deadline_ns: u64,
+}
+
+impl<S> Connection<S> {
+    pub fn new(fd: OwnedFd, session: S) -> Self {
+        Self {
+            fd,
+            session,
+            spill: Vec::new(),
+            fresh: false,
+            pending: Pending::default(),
+            state: State::Serving,
+            readable: false,
+            hangup: false,
+            deadline_ns: 0,
+        }
+    }
+
+    pub fn is_storing(&self) -> bool {
+        matches!(self.state, State::Storing(_))
+    }
+
+    /// Takes note of an event; [`Connection::pump`] acts on it.
+    pub fn note(&mut self, flags: Interest) {
+        let ended = Interest::RDHUP | Interest::HUP | Interest::ERR;
+        self.hangup |= flags.intersects(ended);
+        self.readable |= flags.intersects(Interest::IN | ended);
+    }
+
+    /// Goes on as far as possible without waiting.
+    pub fn pump<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Next {
+        for _ in 0..STEPS_PER_TURN {
+            if let Some(next) = self.step(cx) {
+                return next;
+            }
+        }
+        Next::Yield
+    }
+
+    fn step<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
+        match self.state {
+            State::Held(_) | State::Storing(_) => return Some(Next::Wait),
+            State::Stalled if self.hangup => return Some(Next::End),
+            State::Stalled => return Some(Next::Wait),
+            State::Lingering => return self.discard(cx),
+            State::Serving | State::Closing => {}
+        }
+        match self.pending.flush(&self.fd, &mut cx.tally) {
+            Progress::Done => {}
+            Progress::Blocked => return Some(Next::Wait),
+            Progress::Failed => return Some(Next::End),
+        }
+        if matches!(self.state, State::Closing) {
+            return Some(self.part());
+        }
+        if !self.fresh && !self.readable {
+            return Some(Next::Wait);
+        }
+        self.serve_input(cx)
+    }
+
+    fn serve_input<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
+        let mut buffer = std::mem::take(&mut cx.buffer);
+        let kept = self.spill.len();
+        buffer[..kept].copy_from_slice(&self.spill);
+        let read = if self.fresh {
+            Ok(0)
+        } else {
+            self.receive(&mut buffer[kept..], cx)
+        };
+        let next = match read {
+            Ok(count) => self.process(&buffer[..kept + count], cx),
+            Err(next) => Some(next),
+        };
+        cx.buffer = buffer;
+        next
+    }
+
+    /// Bytes read, or how to go on without any.
+    fn receive<P: Protocol<Session = S>>(
+        &mut self,
+        room: &mut [u8],
+        cx: &mut Context<P>,
+    ) -> Result<usize, Next> {
+        let length = room.len();
+        match recv(&self.fd, room, RecvFlags::empty()) {
+            Ok((0, _)) => {
+                if !self.spill.is_empty() || cx.protocol.unfinished(&self.session) {
+                    cx.tally.error(ErrorKind::PeerClosedEarly);
+                }
+                Err(Next::End)
+            }
+            Ok((count, _)) => {
+                // A short read has emptied the socket: what comes later is a new event. Only the
+                // peer's end may have been announced already and is read next.
+                self.readable = count == length || self.hangup;
+                cx.tally.bytes_in += count as u64;
+                Ok(count)
+            }
+            Err(Errno::AGAIN) => {
+                self.readable = false;
+                Err(Next::Wait)
+            }
+            Err(Errno::INTR) => Err(Next::Yield),
+            Err(_) => {
+                cx.tally.error(ErrorKind::PeerReset);
+                Err(Next::End)
+            }
+        }
+    }
+
+    fn process<P: Protocol<Session = S>>(
+        &mut self,
+        input: &[u8],
+        cx: &mut Context<P>,
+    ) -> Option<Next> {
+        let mut at = 0;
+        let flow = loop {
+            let (protocol, mut turn) = cx.turn();
+            let (used, flow) = protocol.consume(&mut self.session, &input[at..], &mut turn);
+            at += used;
+            if !matches!(flow, Flow::Flush) {
+                break flow;
+            }
+            match push(&self.fd, &mut self.pending, cx) {
+                Progress::Done => {}
+                Progress::Blocked => break flow,
+                Progress::Failed => return Some(Next::End),
+            }
+        };
+        self.keep(&input[at..]);
+        self.fresh = !self.spill.is_empty() && !matches!(flow, Flow::Continue);
+        self.follow(flow, cx)
+    }
+
+    fn keep(&mut self, rest: &[u8]) {
+        self.spill.clear();
+        self.spill.extend_from_slice(rest);
+        if rest.is_empty() && self.spill.capacity() > SPILL_KEPT_BYTES {
+            self.spill = Vec::new();
+        }
+    }
+
+    /// Does what the protocol asked for; `None` goes on.
+    pub fn follow<P>(&mut self, flow: Flow, cx: &mut Context<P>) -> Option<Next> {
+        if let Flow::Hold(hold) = flow {
+            return Some(self.hold(hold, cx));
+        }
+        let sent = push(&self.fd, &mut self.pending, cx);
+        match flow {
+            // A message that was read whole is stored even if its sender has gone.
+            Flow::Store(job, message) => {
+                self.state = State::Storing(job);
+                return Some(Next::Store(job, message));
+            }
+            Flow::Stall => self.state = State::Stalled,
+            Flow::Close => self.state = State::Closing,
+            Flow::Drop => return Some(Next::End),
+            Flow::Reset => {
+                // If refused, the close sends FIN instead of RST: nothing better can be done.
+                let _ = sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO));
+                return Some(Next::End);
+            }
+            Flow::Continue | Flow::Flush | Flow::Hold(_) => {}
+        }
+        (sent == Progress::Failed).then_some(Next::End)
+    }
+
+    fn hold<P>(&mut self, hold: Hold, cx: &mut Context<P>) -> Next {
+        let wait_ns = hold.delay_ns + if hold.drip { DRIP_NS } else { 0 };
+        self.deadline_ns = monotonic_ns() + wait_ns;
+        let held = cx.out.split_off(hold.from);
+        let fill = std::mem::take(&mut cx.fill);
+        if push(&self.fd, &mut self.pending, cx) == Progress::Failed {
+            cx.tally.unanswered += u64::from(hold.verdict.is_some());
+            return Next::End;
+        }
+        self.pending.append(&held, fill);
+        self.state = State::Held(hold);
+        Next::WakeAt(self.deadline_ns)
+    }
+
+    /// A deadline was reached; one of an earlier purpose is ignored.
+    pub fn due<P: Protocol<Session = S>>(
+        &mut self,
+        deadline_ns: u64,
+        now_ns: u64,
+        cx: &mut Context<P>,
+    ) -> Next {
+        if deadline_ns != self.deadline_ns {
+            return Next::Wait;
+        }
+        match self.state {
+            State::Held(hold) if hold.drip => self.drip(hold, now_ns, cx),
+            State::Held(hold) => {
+                cx.tally.late(now_ns - deadline_ns);
+                self.release(hold, cx)
+            }
+            State::Lingering => Next::End,
+            _ => Next::Wait,
+        }
+    }
+
+    fn release<P: Protocol<Session = S>>(&mut self, hold: Hold, cx: &mut Context<P>) -> Next {
+        cx.tally.count(hold.verdict);
+        self.state = if hold.close {
+            State::Closing
+        } else {
+            State::Serving
+        };
+        self.pump(cx)
+    }
+
+    fn drip<P: Protocol<Session = S>>(
+        &mut self,
+        hold: Hold,
+        now_ns: u64,
+        cx: &mut Context<P>,
+    ) -> Next {
+        match self.pending.send_one(&self.fd, &mut cx.tally) {
+            Progress::Done => self.release(hold, cx),
+            Progress::Blocked => {
+                self.deadline_ns = now_ns + DRIP_NS;
+                Next::WakeAt(self.deadline_ns)
+            }
+            Progress::Failed => {
+                cx.tally.unanswered += u64::from(hold.verdict.is_some());
+                Next::End
+            }
+        }
+    }
+
+    /// The store is done with this connection's message.
+    pub fn stored<P: Protocol<Session = S>>(
+        &mut self,
+        message: Box<Message>,
+        outcome: Outcome,
+        cx: &mut Context<P>,
+    ) -> Next {
+        self.state = State::Serving;
+        let (protocol, mut turn) = cx.turn();
+        let flow = protocol.stored(&mut self.session, message, outcome, &mut turn);
+        self.follow(flow, cx).unwrap_or_else(|| self.pump(cx))
+    }
+
+    /// Everything is sent: closes, or first reads on so that the last words are not lost to a RST.
+    fn part(&mut self) -> Next {
+        if !self.readable && self.spill.is_empty() {
+            return Next::End;
+        }
+        self.state = State::Lingering;
+        self.deadline_ns = monotonic_ns() + LINGER_NS;
+        match shutdown(&self.fd, Shutdown::Write) {
+            Ok(()) => Next::WakeAt(self.deadline_ns),
+            Err(_) => Next::End,
+        }
+    }
+
+    fn discard<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
+        match recv(&self.fd, &mut cx.buffer[..], RecvFlags::empty()) {
+            Ok((0, _)) => Some(Next::End),
+            Ok((count, _)) => {
+                cx.tally.bytes_in += count as u64;
+                None
+            }
+            Err(Errno::AGAIN | Errno::INTR) => Some(Next::Wait),
+            Err(_) => Some(Next::End),
+        }
+    }
+
+    /// Last words, sent as far as the socket takes them; counts what stays unanswered.
+    pub fn farewell<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) {
+        cx.tally.open_at_stop += 1;
+        match self.state {
+            State::Held(hold) => cx.tally.unanswered += u64::from(hold.verdict.is_some()),
+            State::Storing(StoreJob::Deliver) => cx.tally.unanswered += 1,
+            State::Serving => {
+                cx.protocol.farewell(&mut cx.out);
+                push(&self.fd, &mut self.pending, cx);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<S> AsFd for Connection<S> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

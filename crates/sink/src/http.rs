@@ -1,0 +1,224 @@
+//! The HTTP/1.1 server: reads requests, discards bodies, answers from prepared bytes.
+
+mod body;
+mod head;
+mod reply;
+
+use std::os::fd::BorrowedFd;
+
+use crate::error::SinkError;
+use crate::fault::FaultKind;
+use crate::http::body::{Chunks, Read};
+use crate::http::head::{Framing, Head, HeadReader, Method, Parsed};
+use crate::http::reply::{Refusal, Replies};
+use crate::options::HttpOptions;
+use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
+use crate::store::{Message, Outcome};
+use crate::tally::ErrorKind;
+
+/// Replies to pipelined requests are sent when they reach this size.
+const BATCH_BYTES: usize = 64 * 1024;
+
+/// The HTTP/1.1 server of one event loop.
+#[derive(Debug)]
+pub(crate) struct Http {
+    heads: HeadReader,
+    replies: Replies,
+}
+
+/// Where a connection is between two bytes.
+#[derive(Debug)]
+pub(crate) enum Session {
+    Head,
+    Body(Head, u64),
+    Chunked(Head, Chunks),
+}
+
+impl Http {
+    pub fn new(options: &HttpOptions) -> Result<Self, SinkError> {
+        if !(200..=599).contains(&options.status) {
+            return Err(SinkError::BadOption {
+                option: "status",
+                problem: format!("{} is not between 200 and 599", options.status),
+            });
+        }
+        Ok(Self {
+            heads: HeadReader::default(),
+            replies: Replies::new(options.status, options.body_bytes),
+        })
+    }
+
+    /// A head was read: either the request is whole, or its body follows.
+    fn begin(&mut self, session: &mut Session, head: Head, rest: &[u8], turn: &mut Turn) -> Flow {
+        let waits = head.expects_continue && rest.is_empty();
+        match head.framing {
+            Framing::Length(0) => return self.answer(session, head, turn),
+            Framing::Length(length) => *session = Session::Body(head, length),
+            Framing::Chunked => *session = Session::Chunked(head, Chunks::default()),
+        }
+        if waits {
+            turn.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+        Flow::Continue
+    }
+
+    /// A request is whole.
+    fn answer(&mut self, session: &mut Session, head: Head, turn: &mut Turn) -> Flow {
+        *session = Session::Head;
+        turn.tally.commands += 1;
+        turn.tally.received += 1;
+        let verb = head.method.verb();
+        let fault = turn.draw(verb);
+        if let Some(flow) = Turn::silence(fault) {
+            turn.tally.unanswered += 1;
+            return flow;
+        }
+        let from = turn.out.len();
+        let verdict = match fault {
+            Some(FaultKind::Reject | FaultKind::Tempfail) => {
+                let retry = fault == Some(FaultKind::Tempfail);
+                let refusal = Refusal {
+                    status: 503,
+                    retry,
+                    close: !head.keep_alive,
+                };
+                self.replies.refuse(refusal, head.method, turn.out);
+                Verdict::Failed
+            }
+            _ => {
+                *turn.fill = self.replies.write(&head, turn.out);
+                Verdict::Ok
+            }
+        };
+        turn.settle(Reply {
+            verb,
+            fault,
+            from,
+            verdict: Some(verdict),
+            close: !head.keep_alive,
+        })
+    }
+
+    /// What was read is no request: says so and ends the connection.
+    fn refuse(&mut self, status: u16, turn: &mut Turn) -> Flow {
+        turn.tally.error(match status {
+            431 => ErrorKind::HeadTooLarge,
+            _ => ErrorKind::BadRequest,
+        });
+        let refusal = Refusal {
+            status,
+            retry: false,
+            close: true,
+        };
+        self.replies.refuse(refusal, Method::Other, turn.out);
+        Flow::Close
+    }
+
+    /// One step at the front of `input`: bytes used, and whether to go on.
+    fn step(&mut self, session: &mut Session, input: &[u8], turn: &mut Turn) -> (usize, Step) {
+        match session {
+            Session::Head => match self.heads.read(input) {
+                Parsed::Whole(head, used) => (
+                    used,
+                    Step::from(self.begin(session, head, &input[used..], turn)),
+                ),
+                Parsed::Partial => (0, Step::Wait),
+                Parsed::Bad(status) => (0, Step::Leave(self.refuse(status, turn))),
+            },
+            Session::Body(head, left) => {
+                let used = input
+                    .len()
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= used as u64;
+                if *left > 0 {
+                    return (used, Step::Wait);
+                }
+                let head = *head;
+                (used, Step::from(self.answer(session, head, turn)))
+            }
+            Session::Chunked(head, chunks) => match chunks.read(input) {
+                Read::More(used) => (used, Step::Wait),
+                Read::End(used) => {
+                    let head = *head;
+                    (used, Step::from(self.answer(session, head, turn)))
+                }
+                Read::Bad => (0, Step::Leave(self.refuse(400, turn))),
+            },
+        }
+    }
+}
+
+/// How to go on after one step.
+enum Step {
+    Next,
+    Wait,
+    Leave(Flow),
+}
+
+impl From<Flow> for Step {
+    fn from(flow: Flow) -> Self {
+        match flow {
+            Flow::Continue => Self::Next,
+            flow => Self::Leave(flow),
+        }
+    }
+}
+
+impl Protocol for Http {
+    const VERBS: &'static [&'static str] = &[
+        "CONNECT", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "OTHER",
+    ];
+    const GREETS: bool = false;
+    type Session = Session;
+
+    fn open(&mut self, _peer: BorrowedFd<'_>, turn: &mut Turn<'_>) -> (Session, Flow) {
+        let fault = turn.draw(0);
+        (
+            Session::Head,
+            Turn::silence(fault).unwrap_or(Flow::Continue),
+        )
+    }
+
+    fn consume(
+        &mut self,
+        session: &mut Session,
+        input: &[u8],
+        turn: &mut Turn<'_>,
+    ) -> (usize, Flow) {
+        let mut at = 0;
+        while at < input.len() {
+            let (used, step) = self.step(session, &input[at..], turn);
+            at += used;
+            match step {
+                Step::Next => {}
+                Step::Wait => break,
+                Step::Leave(flow) => return (at, flow),
+            }
+            if turn.out.len() >= BATCH_BYTES || *turn.fill > 0 {
+                return (at, Flow::Flush);
+            }
+        }
+        (at, Flow::Continue)
+    }
+
+    fn stored(
+        &mut self,
+        _session: &mut Session,
+        _message: Box<Message>,
+        _outcome: Outcome,
+        _turn: &mut Turn<'_>,
+    ) -> Flow {
+        // Never asked: this protocol stores nothing.
+        Flow::Continue
+    }
+
+    fn unfinished(&self, session: &Session) -> bool {
+        !matches!(session, Session::Head)
+    }
+
+    fn farewell(&self, _out: &mut Vec<u8>) {}
+
+    fn tick(&mut self, unix_s: i64) {
+        self.replies.date(unix_s);
+    }
+}

@@ -1,0 +1,150 @@
+//! Sending: at once if the socket takes it, the rest when it does.
+
+use std::os::fd::OwnedFd;
+use std::sync::LazyLock;
+
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+use crate::connection::Context;
+use crate::tally::{ErrorKind, Tally};
+
+const PAGE_BYTES: usize = 64 * 1024;
+const PATTERN: &[u8] = b"steelyard weighs one thing against another.....................\n";
+
+/// What large bodies are made of: one page, sent again and again.
+static PAGE: LazyLock<Vec<u8>> = LazyLock::new(|| PATTERN.repeat(PAGE_BYTES / PATTERN.len()));
+
+/// `length` bytes of a body as [`Pending`] would send them.
+pub(crate) fn filler(length: usize) -> &'static [u8] {
+    &PAGE[..length.min(PAGE.len())]
+}
+
+/// How far sending got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Done,
+    Blocked,
+    Failed,
+}
+
+/// Output the socket has not taken yet: bytes, then filler.
+#[derive(Debug, Default)]
+pub(crate) struct Pending {
+    bytes: Vec<u8>,
+    sent: usize,
+    fill: u64,
+    filled: u64,
+}
+
+impl Pending {
+    pub fn is_empty(&self) -> bool {
+        self.sent == self.bytes.len() && self.filled == self.fill
+    }
+
+    /// Puts more behind what waits; nothing may follow filler before it is sent.
+    pub fn append(&mut self, bytes: &[u8], fill: u64) {
+        self.bytes.extend_from_slice(bytes);
+        self.fill += fill;
+    }
+
+    /// Sends as much as the socket takes.
+    pub fn flush(&mut self, fd: &OwnedFd, tally: &mut Tally) -> Progress {
+        while !self.is_empty() {
+            match self.send_some(fd, PAGE_BYTES, tally) {
+                Progress::Done => {}
+                other => return other,
+            }
+        }
+        self.reset();
+        Progress::Done
+    }
+
+    /// Sends one byte: `Done` if it was the last, `Blocked` if more are left.
+    pub fn send_one(&mut self, fd: &OwnedFd, tally: &mut Tally) -> Progress {
+        if self.send_some(fd, 1, tally) == Progress::Failed {
+            return Progress::Failed;
+        }
+        if self.is_empty() {
+            self.reset();
+            return Progress::Done;
+        }
+        Progress::Blocked
+    }
+
+    fn send_some(&mut self, fd: &OwnedFd, most: usize, tally: &mut Tally) -> Progress {
+        let bytes = &self.bytes[self.sent..];
+        let (part, counter) = if bytes.is_empty() {
+            // Every page starts where the one before ended, whatever the socket took of it.
+            let start = (self.filled % PATTERN.len() as u64) as usize;
+            let left = usize::try_from(self.fill - self.filled).unwrap_or(usize::MAX);
+            let page = &PAGE[start..];
+            (&page[..page.len().min(left).min(most)], None)
+        } else {
+            (&bytes[..bytes.len().min(most)], Some(&mut self.sent))
+        };
+        let more = counter.is_some() && self.fill > 0 && most > 1;
+        match transmit(fd, part, more, tally) {
+            Ok(count) => match counter {
+                Some(sent) => *sent += count,
+                None => self.filled += count as u64,
+            },
+            Err(progress) => return progress,
+        }
+        Progress::Done
+    }
+
+    fn reset(&mut self) {
+        // Idle connections keep no output space: it is rarely needed twice.
+        *self = Self::default();
+    }
+}
+
+/// Sends the turn's output, in one call if the socket takes it; what it does not take waits.
+pub(crate) fn push<P>(fd: &OwnedFd, pending: &mut Pending, cx: &mut Context<P>) -> Progress {
+    if cx.out.is_empty() && cx.fill == 0 {
+        return Progress::Done;
+    }
+    let sent = if pending.is_empty() {
+        transmit(fd, &cx.out, cx.fill > 0, &mut cx.tally)
+    } else {
+        Ok(0)
+    };
+    let sent = match sent {
+        Err(Progress::Failed) => {
+            cx.out.clear();
+            cx.fill = 0;
+            return Progress::Failed;
+        }
+        Ok(count) => count,
+        Err(_) => 0,
+    };
+    if sent < cx.out.len() || cx.fill > 0 {
+        pending.append(&cx.out[sent..], std::mem::take(&mut cx.fill));
+    }
+    cx.out.clear();
+    if pending.is_empty() {
+        return Progress::Done;
+    }
+    pending.flush(fd, &mut cx.tally)
+}
+
+fn transmit(fd: &OwnedFd, bytes: &[u8], more: bool, tally: &mut Tally) -> Result<usize, Progress> {
+    let flags = if more {
+        SendFlags::NOSIGNAL | SendFlags::MORE
+    } else {
+        SendFlags::NOSIGNAL
+    };
+    match send(fd, bytes, flags) {
+        Ok(count) => {
+            tally.bytes_out += count as u64;
+            Ok(count)
+        }
+        Err(Errno::INTR) => Ok(0),
+        Err(Errno::AGAIN) => Err(Progress::Blocked),
+        Err(_) => {
+            tally.error(ErrorKind::PeerReset);
+            Err(Progress::Failed)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What a protocol tells the event loop, and what it is given: the border between the two.
+//!
+//! A protocol is a pure machine over bytes. It reads input, writes replies into [`Turn::out`] and
+//! says how to go on with a [`Flow`]; it never touches a socket, a clock or a file.
+
+use std::os::fd::BorrowedFd;
+
+use crate::fault::FaultKind;
+use crate::shape::Shape;
+use crate::store::{Message, Outcome, StoreJob};
+use crate::tally::Tally;
+
+/// One protocol of the sink; one value for each event loop.
+pub(crate) trait Protocol: Sized {
+    /// Verbs that delays and faults can name; the first is always `CONNECT`.
+    const VERBS: &'static [&'static str];
+    /// Whether the server speaks first, so that `CONNECT` has a reply to delay or refuse.
+    const GREETS: bool;
+    /// What is remembered of one connection.
+    type Session;
+
+    /// A new connection: its session, and its greeting if the protocol has one.
+    fn open(&mut self, peer: BorrowedFd<'_>, turn: &mut Turn<'_>) -> (Self::Session, Flow);
+
+    /// Reads from the front of `input` and returns how many bytes were used up.
+    ///
+    /// With [`Flow::Continue`] what is left is the start of something and comes again, longer.
+    fn consume(
+        &mut self,
+        session: &mut Self::Session,
+        input: &[u8],
+        turn: &mut Turn<'_>,
+    ) -> (usize, Flow);
+
+    /// What became of a message handed out with [`Flow::Store`].
+    fn stored(
+        &mut self,
+        session: &mut Self::Session,
+        message: Box<Message>,
+        outcome: Outcome,
+        turn: &mut Turn<'_>,
+    ) -> Flow;
+
+    /// Whether the peer may not leave now without leaving something half done.
+    fn unfinished(&self, session: &Self::Session) -> bool;
+
+    /// Last words when the sink stops, if the protocol has any.
+    fn farewell(&self, out: &mut Vec<u8>);
+
+    /// Called once a turn of the loop with Unix time, for dates in replies.
+    fn tick(&mut self, unix_s: i64);
+}
+
+/// How the event loop goes on with a connection.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    /// Everything complete in the input is answered.
+    Continue,
+    /// Send what is there, then come back with the rest of the input.
+    Flush,
+    /// The reply from `Hold::from` on leaves later.
+    Hold(Hold),
+    /// Come back through [`Protocol::stored`] when the store is done.
+    Store(StoreJob, Box<Message>),
+    /// Never answer again.
+    Stall,
+    /// Send what is there, then close.
+    Close,
+    /// Close at once, without what is there.
+    Drop,
+    /// Reset at once.
+    Reset,
+}
+
+/// A reply that leaves later than it was made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hold {
+    /// Where the held reply starts in [`Turn::out`].
+    pub from: usize,
+    /// From now.
+    pub delay_ns: u64,
+    /// Byte by byte.
+    pub drip: bool,
+    /// Close when it is sent.
+    pub close: bool,
+    /// Counted when it leaves.
+    pub verdict: Option<Verdict>,
+}
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Ok,
+    Failed,
+}
+
+/// One reply that was just written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reply {
+    pub verb: usize,
+    pub fault: Option<FaultKind>,
+    /// Where it starts in [`Turn::out`].
+    pub from: usize,
+    /// Given when it ends an operation.
+    pub verdict: Option<Verdict>,
+    /// The connection ends with it.
+    pub close: bool,
+}
+
+/// What a protocol works with for the length of one call.
+pub(crate) struct Turn<'a> {
+    /// Replies in order; sent in one write.
+    pub out: &'a mut Vec<u8>,
+    /// Filler bytes to send behind `out`: the rest of a large body.
+    pub fill: &'a mut u64,
+    pub tally: &'a mut Tally,
+    pub shape: &'a Shape,
+}
+
+impl Turn<'_> {
+    /// The fault that strikes this command, if any; counted.
+    pub fn draw(&mut self, verb: usize) -> Option<FaultKind> {
+        if !self.shape.active {
+            return None;
+        }
+        let fault = self.shape.draw(verb)?;
+        self.tally.faults[fault as usize] += 1;
+        Some(fault)
+    }
+
+    /// How to go on when the fault is to say nothing.
+    pub fn silence(fault: Option<FaultKind>) -> Option<Flow> {
+        match fault? {
+            FaultKind::Drop => Some(Flow::Drop),
+            FaultKind::Reset => Some(Flow::Reset),
+            FaultKind::Stall => Some(Flow::Stall),
+            _ => None,
+        }
+    }
+
+    /// Shapes the reply just written (damage, delay) and says how to go on.
+    pub fn settle(&mut self, reply: Reply) -> Flow {
+        if !self.shape.active {
+            self.tally.count(reply.verdict);
+            return if reply.close {
+                Flow::Close
+            } else {
+                Flow::Continue
+            };
+        }
+        self.damage(reply.fault, reply.from);
+        let hold = Hold {
+            from: reply.from,
+            delay_ns: self.shape.delay_ns(reply.verb),
+            drip: reply.fault == Some(FaultKind::Slow),
+            close: reply.close || reply.fault == Some(FaultKind::Short),
+            verdict: reply.verdict.map(|verdict| after(reply.fault, verdict)),
+        };
+        if hold.delay_ns > 0 || hold.drip {
+            return Flow::Hold(hold);
+        }
+        self.tally.count(hold.verdict);
+        if hold.close {
+            Flow::Close
+        } else {
+            Flow::Continue
+        }
+    }
+
+    fn damage(&mut self, fault: Option<FaultKind>, from: usize) {
+        match fault {
+            Some(FaultKind::Garbage) => {
+                self.out.truncate(from);
+                *self.fill = 0;
+                self.out.extend_from_slice(GARBAGE);
+            }
+            Some(FaultKind::Short) if *self.fill > 0 => *self.fill /= 2,
+            Some(FaultKind::Short) => self.out.truncate(from + (self.out.len() - from) / 2),
+            _ => {}
+        }
+    }
+}
+
+/// No reply of any text protocol: no digits, no `+OK`, no `* `, no `HTTP/`.
+const GARBAGE: &[u8] = b"\xff\x00garbage\x80\r\n";
+
+fn after(fault: Option<FaultKind>, verdict: Verdict) -> Verdict {
+    match fault {
+        Some(FaultKind::Garbage | FaultKind::Short) => Verdict::Failed,
+        _ => verdict,
+    }
+}

@@ -1,0 +1,177 @@
+//! Starting and ending a sink: listener, event loops, store threads.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, open};
+use rustix::io::Errno;
+use steelyard_net::socket::{listen_on, local_address};
+
+use crate::acceptor::{Acceptor, Crew};
+use crate::counters::SinkCounters;
+use crate::error::SinkError;
+use crate::http::Http;
+use crate::options::{self, SinkOptions, Store};
+use crate::protocol::Protocol;
+use crate::shape::Shape;
+use crate::smtp::Smtp;
+use crate::stop::StopHandle;
+use crate::store::files::{Disk, Files};
+use crate::store::maildir::{Maildir, Names};
+use crate::store::pool::Pool;
+use crate::tally::{Tally, total};
+use crate::worker::Worker;
+
+/// Serves until `stop` is pulled, then returns what was counted.
+///
+/// `ready` is told the bound address once, when connections are being served. The caller's
+/// thread only waits. After the stop everyone is told goodbye at once; only messages whose
+/// write has begun are waited for.
+pub fn serve(
+    options: &SinkOptions,
+    stop: &StopHandle,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<SinkCounters, SinkError> {
+    match options.protocol {
+        options::Protocol::Http => run(options, stop, ready, None, || Http::new(&options.http)),
+        options::Protocol::Smtp => {
+            let files = open_store(&options.smtp.store)?;
+            serve_smtp(options, stop, ready, files)
+        }
+    }
+}
+
+/// The SMTP sink on the given files, which tests replace by some that fail.
+pub(crate) fn serve_smtp(
+    options: &SinkOptions,
+    stop: &StopHandle,
+    ready: impl FnOnce(SocketAddr),
+    files: Option<Arc<dyn Files>>,
+) -> Result<SinkCounters, SinkError> {
+    let host = Smtp::hostname(&options.smtp);
+    let pool = match (&options.smtp.store, files) {
+        (Store::Maildir { sync, threads, .. }, Some(files)) => {
+            let names = Arc::new(Names::new(&host));
+            let maildir = Maildir {
+                files,
+                sync: *sync,
+                names,
+            };
+            Some(Arc::new(Pool::start(
+                at_least_one("store threads", *threads)?,
+                &maildir,
+            )?))
+        }
+        _ => None,
+    };
+    let served = run(options, stop, ready, pool.clone(), || {
+        Smtp::new(&options.smtp, host.clone(), pool.is_some())
+    });
+    if let Some(pool) = pool {
+        pool.close();
+    }
+    served
+}
+
+fn run<P: Protocol + Send>(
+    options: &SinkOptions,
+    stop: &StopHandle,
+    ready: impl FnOnce(SocketAddr),
+    pool: Option<Arc<Pool>>,
+    protocol: impl Fn() -> Result<P, SinkError>,
+) -> Result<SinkCounters, SinkError>
+where
+    P::Session: Send,
+{
+    let threads = at_least_one("threads", options.threads)?;
+    let shape = Arc::new(Shape::compile::<P>(options)?);
+    let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
+    let refused = |errno| SinkError::from_listen(options.listen, errno);
+    let backlog = i32::try_from(options.backlog).unwrap_or(i32::MAX);
+    let listener = listen_on(options.listen, backlog, false).map_err(refused)?;
+    let address = local_address(&listener).map_err(refused)?;
+    let mut acceptor = Some(Acceptor(listener));
+    let mut workers = Vec::new();
+    for index in 0..threads as usize {
+        let (shape, crew) = (Arc::clone(&shape), Arc::clone(&crew));
+        let worker = Worker::new(
+            index,
+            protocol()?,
+            shape,
+            crew,
+            pool.clone(),
+            acceptor.take(),
+            stop,
+        );
+        workers.push(worker.map_err(|errno| system("set up an event loop", errno))?);
+    }
+    let tallies = std::thread::scope(|scope| run_all(scope, workers, stop, || ready(address)))?;
+    Ok(total(&tallies))
+}
+
+/// Runs every loop in its own thread; the first that fails stops all.
+fn run_all<'scope, P: Protocol + Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    workers: Vec<Worker<P>>,
+    stop: &'scope StopHandle,
+    ready: impl FnOnce(),
+) -> Result<Vec<Tally>, SinkError>
+where
+    P::Session: Send,
+{
+    let mut threads = Vec::new();
+    for (index, worker) in workers.into_iter().enumerate() {
+        let work = move || worker.run().inspect_err(|_| stop.stop());
+        match Builder::new()
+            .name(format!("sink-{index}"))
+            .spawn_scoped(scope, work)
+        {
+            Ok(thread) => threads.push(thread),
+            Err(_) => {
+                stop.stop();
+                return Err(SinkError::ResourceLimit {
+                    resource: "threads",
+                });
+            }
+        }
+    }
+    ready();
+    threads.into_iter().map(finished).collect()
+}
+
+fn finished(thread: ScopedJoinHandle<'_, rustix::io::Result<Tally>>) -> Result<Tally, SinkError> {
+    match thread.join() {
+        Ok(tally) => tally.map_err(|errno| system("wait for events", errno)),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn open_store(store: &Store) -> Result<Option<Arc<dyn Files>>, SinkError> {
+    let Store::Maildir { folder, .. } = store else {
+        return Ok(None);
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let refused = |errno| match errno {
+        Errno::NOENT | Errno::NOTDIR => SinkError::NotFound(folder.clone()),
+        errno => system(&format!("write in {}", folder.display()), errno),
+    };
+    let root = open(folder, flags, Mode::empty()).map_err(refused)?;
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    accessat(&root, ".", access, AtFlags::EACCESS).map_err(refused)?;
+    Ok(Some(Arc::new(Disk { root })))
+}
+
+fn at_least_one(option: &'static str, value: u32) -> Result<u32, SinkError> {
+    if value > 0 {
+        return Ok(value);
+    }
+    Err(SinkError::BadOption {
+        option,
+        problem: "must be at least 1".to_owned(),
+    })
+}
+
+fn system(action: &str, errno: Errno) -> SinkError {
+    SinkError::from_errno(action, errno)
+}

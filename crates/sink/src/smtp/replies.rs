@@ -1,0 +1,144 @@
+//! Replies of the SMTP server.
+
+use std::io::Write;
+
+use crate::fault::FaultKind;
+use crate::options::SmtpOptions;
+use crate::smtp::command::Verb;
+use crate::store::StoreError;
+use crate::tally::ErrorKind;
+
+pub(crate) const LINE_TOO_LONG: &str = "500 5.5.2 Line too long\r\n";
+
+/// The answer to one command or message.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    text: Text,
+    /// Counted, if it is one.
+    pub error: Option<ErrorKind>,
+    /// The connection ends with it.
+    pub close: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Text {
+    Fixed(&'static str),
+    Banner,
+    Helo,
+    Ehlo,
+}
+
+impl Answer {
+    const fn new(text: Text) -> Self {
+        Self {
+            text,
+            error: None,
+            close: false,
+        }
+    }
+
+    pub fn fixed(reply: &'static str) -> Self {
+        Self::new(Text::Fixed(reply))
+    }
+
+    pub fn wrong(kind: ErrorKind, reply: &'static str) -> Self {
+        Self {
+            error: Some(kind),
+            ..Self::fixed(reply)
+        }
+    }
+
+    pub fn closing(self) -> Self {
+        Self {
+            close: true,
+            ..self
+        }
+    }
+
+    pub fn banner() -> Self {
+        Self::new(Text::Banner)
+    }
+
+    pub fn greeting(extended: bool) -> Self {
+        Self::new(if extended { Text::Ehlo } else { Text::Helo })
+    }
+
+    pub fn accepted() -> Self {
+        Self::fixed("250 2.0.0 Ok\r\n")
+    }
+
+    pub fn too_large() -> Self {
+        Self::wrong(
+            ErrorKind::MessageTooLarge,
+            "552 5.3.4 Message exceeds the size limit\r\n",
+        )
+    }
+
+    /// 452 where room may come back, 451 for the rest: the sender keeps the message either way.
+    pub fn not_stored(error: StoreError) -> Self {
+        Self::wrong(
+            error.kind(),
+            match error {
+                StoreError::NoSpace | StoreError::Quota => {
+                    "452 4.3.1 Insufficient system storage\r\n"
+                }
+                StoreError::Cancelled => "451 4.3.2 Shutting down, not stored\r\n",
+                StoreError::Permission | StoreError::Resource | StoreError::Io => {
+                    "451 4.3.0 Could not be stored\r\n"
+                }
+            },
+        )
+    }
+
+    /// The answer a fault puts in place of the real one, if it is of that kind.
+    pub fn refusing(verb: Verb, fault: Option<FaultKind>) -> Option<Self> {
+        let first = verb == Verb::Connect;
+        match fault? {
+            FaultKind::Reject if first => {
+                Some(Self::fixed("554 5.3.2 No service here\r\n").closing())
+            }
+            FaultKind::Tempfail if first => {
+                Some(Self::fixed("421 4.3.2 Try again later\r\n").closing())
+            }
+            FaultKind::Reject => Some(Self::fixed("550 5.7.1 Rejected\r\n")),
+            FaultKind::Tempfail => Some(Self::fixed("451 4.7.1 Try again later\r\n")),
+            _ => None,
+        }
+    }
+
+    /// 2xx or 3xx.
+    pub fn is_positive(&self) -> bool {
+        match self.text {
+            Text::Fixed(reply) => reply.starts_with(['2', '3']),
+            Text::Banner | Text::Helo | Text::Ehlo => true,
+        }
+    }
+
+    pub fn write(&self, host: &str, options: &SmtpOptions, out: &mut Vec<u8>) {
+        // Writing to a Vec cannot fail.
+        let _ = match self.text {
+            Text::Fixed(reply) => out.write_all(reply.as_bytes()),
+            Text::Banner => write!(out, "220 {host} ESMTP Steelyard sink\r\n"),
+            Text::Helo => write!(out, "250 {host}\r\n"),
+            Text::Ehlo => {
+                let pipelining = if options.pipelining {
+                    "250-PIPELINING\r\n"
+                } else {
+                    ""
+                };
+                let size = options.max_message_bytes;
+                write!(
+                    out,
+                    "250-{host}\r\n{pipelining}250-SIZE {size}\r\n250-8BITMIME\r\n\
+                     250 ENHANCEDSTATUSCODES\r\n"
+                )
+            }
+        };
+    }
+}
+
+/// What connections are told when the sink stops.
+pub(crate) fn farewell(host: &str, out: &mut Vec<u8>) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "421 4.3.2 {host} is shutting down\r\n");
+}

@@ -1,0 +1,66 @@
+//! What an SMTP connection remembers between two lines.
+
+use std::net::IpAddr;
+
+use crate::fault::FaultKind;
+use crate::smtp::data::Unstuffer;
+use crate::store::{Message, StoreError};
+
+/// What the next byte belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Command,
+    /// The rest of a line that was too long.
+    SkipLine,
+    Data,
+}
+
+/// One SMTP connection.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub phase: Phase,
+    pub peer: Option<IpAddr>,
+    /// Name given with HELO or EHLO; empty before.
+    pub helo: String,
+    /// EHLO was used: parameters are allowed.
+    pub extended: bool,
+    /// MAIL was accepted.
+    pub open: bool,
+    pub sender: String,
+    /// With its recipients so far. Boxed: it travels to the store and back.
+    pub message: Box<Message>,
+    pub data: Unstuffer,
+    /// Bytes of the text so far, kept or not.
+    pub size_bytes: u64,
+    /// The store refused a part of the message.
+    pub failure: Option<StoreError>,
+    /// Strikes the reply to the message that is in the store.
+    pub fault: Option<FaultKind>,
+}
+
+impl Session {
+    pub fn new(peer: Option<IpAddr>) -> Self {
+        Self {
+            phase: Phase::Command,
+            peer,
+            helo: String::new(),
+            extended: false,
+            open: false,
+            sender: String::new(),
+            message: Box::default(),
+            data: Unstuffer::default(),
+            size_bytes: 0,
+            failure: None,
+            fault: None,
+        }
+    }
+
+    /// Forgets the transaction, keeps the greeting (RFC 5321, 4.1.1.5).
+    pub fn reset(&mut self) {
+        self.open = false;
+        self.sender.clear();
+        self.message.clear();
+        self.size_bytes = 0;
+        self.failure = None;
+    }
+}

@@ -1,0 +1,270 @@
+//! One event loop: accepts or is given connections, and sleeps when there is nothing to do.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::io::Result;
+use steelyard_net::clock::{monotonic_ns, realtime_ns};
+use steelyard_net::poller::{Event, Interest, Poller, READ_WRITE};
+
+use crate::acceptor::{Accepted, Acceptor, Crew};
+use crate::connection::{BUFFER_BYTES, Connection, Context, Next};
+use crate::mailbox::Mailbox;
+use crate::protocol::Protocol;
+use crate::shape::Shape;
+use crate::slab::Slab;
+use crate::stop::StopHandle;
+use crate::store::pool::{Job, Pool};
+use crate::store::{Message, Outcome};
+use crate::tally::Tally;
+use crate::timers::Timers;
+
+const EVENTS: usize = 512;
+/// Tokens of the loop's own descriptors; the slab gives none with the highest bit.
+const STOP: u64 = u64::MAX;
+const MAIL: u64 = u64::MAX - 1;
+const TIMER: u64 = u64::MAX - 2;
+const LISTENER: u64 = u64::MAX - 3;
+/// Before the next accept when descriptors have run out.
+const ACCEPT_PAUSE_NS: u64 = 100_000_000;
+
+const EDGE: Interest = Interest::IN.union(Interest::ET);
+
+/// What other threads send to an event loop.
+#[derive(Debug)]
+pub(crate) enum Letter {
+    Connection(OwnedFd),
+    Stored(u64, Box<Message>, Outcome),
+}
+
+/// One event loop and its connections.
+pub(crate) struct Worker<P: Protocol> {
+    index: usize,
+    poller: Poller,
+    connections: Slab<Connection<P::Session>>,
+    timers: Timers,
+    cx: Context<P>,
+    crew: Arc<Crew>,
+    pool: Option<Arc<Pool>>,
+    acceptor: Option<Acceptor>,
+    /// Connections that gave way to others in the last turn.
+    yielded: Vec<u64>,
+    storing: usize,
+    stopping: bool,
+}
+
+impl<P: Protocol> Worker<P> {
+    /// Ready to run; the one with an acceptor hands connections to the others.
+    pub fn new(
+        index: usize,
+        protocol: P,
+        shape: Arc<Shape>,
+        crew: Arc<Crew>,
+        pool: Option<Arc<Pool>>,
+        acceptor: Option<Acceptor>,
+        stop: &StopHandle,
+    ) -> Result<Self> {
+        let poller = Poller::new()?;
+        let timers = Timers::new()?;
+        poller.add(stop.as_fd(), STOP, EDGE)?;
+        poller.add(crew.mailbox(index).as_fd(), MAIL, EDGE)?;
+        poller.add(&timers, TIMER, EDGE)?;
+        if let Some(acceptor) = &acceptor {
+            // Level-triggered: a loop that accepts only some of those who wait is called again.
+            poller.add(acceptor, LISTENER, Interest::IN)?;
+        }
+        Ok(Self {
+            index,
+            poller,
+            connections: Slab::new(),
+            timers,
+            cx: Context {
+                protocol,
+                tally: Tally::default(),
+                shape,
+                buffer: vec![0; BUFFER_BYTES],
+                out: Vec::with_capacity(BUFFER_BYTES),
+                fill: 0,
+            },
+            crew,
+            pool,
+            acceptor,
+            yielded: Vec::new(),
+            storing: 0,
+            stopping: false,
+        })
+    }
+
+    /// Serves until stopped; returns what was counted.
+    pub fn run(mut self) -> Result<Tally> {
+        let mut events = Vec::with_capacity(EVENTS);
+        let mut letters = Vec::new();
+        while !(self.stopping && self.storing == 0) {
+            self.timers.arm()?;
+            let timeout = (!self.yielded.is_empty()).then_some(Duration::ZERO);
+            self.poller.wait(&mut events, timeout)?;
+            self.cx
+                .protocol
+                .tick((realtime_ns() / 1_000_000_000).cast_signed());
+            for event in &events {
+                self.dispatch(event, &mut letters)?;
+            }
+            self.expire()?;
+            for token in std::mem::take(&mut self.yielded) {
+                self.pump(token);
+            }
+        }
+        Ok(self.cx.tally)
+    }
+
+    fn dispatch(&mut self, event: &Event, letters: &mut Vec<Letter>) -> Result<()> {
+        match event.data.u64() {
+            STOP => self.stop(),
+            MAIL => self.read_mail(letters)?,
+            TIMER => {}
+            LISTENER => self.accept()?,
+            token => {
+                if let Some(connection) = self.connections.get_mut(token) {
+                    connection.note(event.flags);
+                    let next = connection.pump(&mut self.cx);
+                    self.carry_out(token, next);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn pump(&mut self, token: u64) {
+        if let Some(connection) = self.connections.get_mut(token) {
+            let next = connection.pump(&mut self.cx);
+            self.carry_out(token, next);
+        }
+    }
+
+    fn carry_out(&mut self, token: u64, next: Next) {
+        match next {
+            Next::Wait => {}
+            Next::Yield => self.yielded.push(token),
+            Next::WakeAt(deadline_ns) => self.timers.push(deadline_ns, token),
+            Next::Store(work, message) => {
+                if let Some(pool) = &self.pool {
+                    self.storing += 1;
+                    pool.submit(Job {
+                        work,
+                        message,
+                        token,
+                        reply_to: self.crew.mailbox(self.index),
+                    });
+                }
+            }
+            Next::End => self.close(token),
+        }
+    }
+
+    fn close(&mut self, token: u64) {
+        if self.connections.remove(token).is_some() {
+            self.crew.left(self.index);
+        }
+    }
+
+    fn expire(&mut self) -> Result<()> {
+        if self.timers.is_empty() {
+            return Ok(());
+        }
+        let mut now_ns = monotonic_ns();
+        while let Some((deadline_ns, token)) = self.timers.pop_due(now_ns) {
+            if token == LISTENER {
+                self.resume_accepting()?;
+            } else if let Some(connection) = self.connections.get_mut(token) {
+                let next = connection.due(deadline_ns, now_ns, &mut self.cx);
+                self.carry_out(token, next);
+                now_ns = monotonic_ns();
+            }
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self) -> Result<()> {
+        let Some(acceptor) = &self.acceptor else {
+            return Ok(());
+        };
+        let mut own = Vec::new();
+        let accepted = acceptor.accept(&self.crew, self.index, &mut own, &mut self.cx.tally);
+        if accepted == Accepted::NoDescriptors {
+            self.poller.modify(acceptor, LISTENER, Interest::empty())?;
+            self.timers.push(monotonic_ns() + ACCEPT_PAUSE_NS, LISTENER);
+        }
+        own.into_iter().try_for_each(|fd| self.open(fd))
+    }
+
+    fn resume_accepting(&mut self) -> Result<()> {
+        match &self.acceptor {
+            Some(acceptor) => self.poller.modify(acceptor, LISTENER, Interest::IN),
+            None => Ok(()),
+        }
+    }
+
+    fn read_mail(&mut self, letters: &mut Vec<Letter>) -> Result<()> {
+        self.crew.mailbox(self.index).collect(letters);
+        for letter in letters.drain(..) {
+            match letter {
+                Letter::Connection(_) if self.stopping => self.crew.left(self.index),
+                Letter::Connection(fd) => self.open(fd)?,
+                Letter::Stored(token, message, outcome) => self.stored(token, message, outcome),
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, fd: OwnedFd) -> Result<()> {
+        self.cx.tally.connections += 1;
+        let (protocol, mut turn) = self.cx.turn();
+        let (session, flow) = protocol.open(fd.as_fd(), &mut turn);
+        let token = self.connections.insert(Connection::new(fd, session));
+        let Some(connection) = self.connections.get_mut(token) else {
+            return Ok(());
+        };
+        // Registered once for both directions: edge-triggered, unused output costs nothing.
+        self.poller.add(&*connection, token, READ_WRITE)?;
+        if let Some(next) = connection.follow(flow, &mut self.cx) {
+            self.carry_out(token, next);
+        }
+        Ok(())
+    }
+
+    fn stored(&mut self, token: u64, message: Box<Message>, outcome: Outcome) {
+        self.storing -= 1;
+        if let Some(connection) = self.connections.get_mut(token) {
+            let next = connection.stored(message, outcome, &mut self.cx);
+            if self.stopping {
+                connection.farewell(&mut self.cx);
+                self.close(token);
+            } else {
+                self.carry_out(token, next);
+            }
+        }
+    }
+
+    /// Says goodbye to everyone but those whose message is in the store right now.
+    fn stop(&mut self) {
+        if std::mem::replace(&mut self.stopping, true) {
+            return;
+        }
+        self.acceptor = None;
+        if let Some(pool) = &self.pool {
+            pool.cancel_waiting();
+        }
+        for token in self.connections.tokens() {
+            if let Some(connection) = self.connections.get_mut(token) {
+                if !connection.is_storing() {
+                    connection.farewell(&mut self.cx);
+                    self.close(token);
+                }
+            }
+        }
+    }
+}
+
+/// The mailbox of each event loop.
+pub(crate) type Post = Mailbox<Letter>;

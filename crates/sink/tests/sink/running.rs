@@ -1,0 +1,57 @@
+//! A sink in a thread, and what it says when it ends.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use steelyard_sink::{Protocol, SinkCounters, SinkError, SinkOptions, StopHandle, serve};
+
+pub struct Running {
+    pub address: SocketAddr,
+    stop: StopHandle,
+    thread: JoinHandle<Result<SinkCounters, SinkError>>,
+}
+
+/// Options for a free port on loopback.
+pub fn options(protocol: Protocol) -> SinkOptions {
+    SinkOptions::new(protocol, (Ipv4Addr::LOCALHOST, 0).into())
+}
+
+pub fn http() -> Running {
+    start(options(Protocol::Http))
+}
+
+pub fn smtp() -> Running {
+    start(options(Protocol::Smtp))
+}
+
+pub fn start(options: SinkOptions) -> Running {
+    let stop = StopHandle::new().unwrap();
+    let (tell, told) = mpsc::channel();
+    let handle = stop.clone();
+    let thread =
+        std::thread::spawn(move || serve(&options, &handle, |address| tell.send(address).unwrap()));
+    match told.recv() {
+        Ok(address) => Running {
+            address,
+            stop,
+            thread,
+        },
+        Err(_) => panic!("{}", thread.join().unwrap().unwrap_err()),
+    }
+}
+
+impl Running {
+    pub fn pull(&self) {
+        self.stop.stop();
+    }
+
+    /// Stops and returns the counters, which must obey the conservation law.
+    pub fn finish(self) -> SinkCounters {
+        self.stop.stop();
+        let counters = self.thread.join().unwrap().unwrap();
+        let answered = counters.ok + counters.failed + counters.unanswered;
+        assert_eq!(counters.received, answered, "{counters:?}");
+        counters
+    }
+}
