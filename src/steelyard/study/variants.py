@@ -76,6 +76,8 @@ class _Overlay:
                 hint = choice_hint(str(name), old, str(origin[-1]))
                 self.complaints.append(Complaint(self.path, line, column, message, hint))
         kept = {str(name) for name in names}
+        if not kept <= set(old):
+            return old  # complained about; leaving out by half would only cause more complaints
         return {name: part for name, part in old.items() if name in kept}
 
     @staticmethod
