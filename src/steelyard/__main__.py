@@ -1,5 +1,5 @@
 """``python -m steelyard``."""
 
-from steelyard.cli.main import main
+from steelyard.cli.entry import main
 
 main()
