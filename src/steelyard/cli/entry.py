@@ -1,6 +1,6 @@
 """Where the command starts. ``load`` and ``sink`` go straight to the engine.
 
-The laboratory (statistics, charts, tables) takes a second or two to import; whoever wants the engine
+The laboratory (statistics, charts, tables) takes a second or two to import; who wants the engine
 alone does not wait for it.
 """
 
