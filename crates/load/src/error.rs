@@ -65,7 +65,10 @@ impl LoadError {
         }
     }
 
-    pub(crate) fn bad_job(message: impl Into<String>, hint: impl Into<Option<&'static str>>) -> Self {
+    pub(crate) fn bad_job(
+        message: impl Into<String>,
+        hint: impl Into<Option<&'static str>>,
+    ) -> Self {
         Self::BadJob {
             message: message.into(),
             hint: hint.into().map(str::to_owned),

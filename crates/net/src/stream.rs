@@ -70,7 +70,7 @@ mod tests {
     fn a_full_socket_takes_nothing_and_is_no_error() {
         let (left, _right) = UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
-        let block = [0; 65536];
+        let block = vec![0; 65536];
         while send_both(&left, &block, &[]).unwrap() > 0 {}
         assert_eq!(send_both(&left, b"x", b"y").unwrap(), 0);
     }

@@ -24,9 +24,13 @@ pub struct LoadResult {
     pub counts: Counts,
     /// Failed operations by phase and kind (kinds: `docs/reference/result.md`).
     pub errors: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Connections that failed in the window while they carried no operation, by phase and kind.
+    #[serde(default)]
+    pub connection_errors: BTreeMap<String, BTreeMap<String, u64>>,
     /// Per second of the window.
     pub rates: Rates,
-    /// `response`, `service`, `lateness`, `errors` and one `phase.NAME` per phase of the protocol.
+    /// `response`, `service`, `lateness`, `errors`, `warm_up`, one `phase.NAME` per phase of the
+    /// protocol and `ramp.NAME` for set-up before the window.
     pub latency_ns: BTreeMap<String, Latency>,
     /// What the generator itself spent in the window.
     pub cpu: Cpu,
@@ -105,8 +109,14 @@ pub struct Counts {
     pub errors: u64,
     /// Sent and still unanswered when draining ended.
     pub inflight_at_stop: u64,
+    /// Operations answered well inside the window, whenever they were due: throughput.
+    #[serde(default)]
+    pub ok_in_window: u64,
     /// Answered operations of the warm-up, excluded everywhere else.
     pub warm_up: u64,
+    /// Failed operations of the warm-up, excluded everywhere else.
+    #[serde(default)]
+    pub warm_up_errors: u64,
     /// Payload and protocol bytes received in the window.
     pub bytes_in: u64,
     /// Payload and protocol bytes sent in the window.
@@ -153,7 +163,8 @@ pub struct Latency {
     pub p999: Option<u64>,
     /// 99.99 %.
     pub p9999: Option<u64>,
-    /// The whole histogram: `HdrHistogram` V2, base64 (interchange with wrk2, Hyperfoil and others).
+    /// The whole histogram: `HdrHistogram` V2, deflated, base64 (interchange with wrk2, Hyperfoil
+    /// and others).
     pub hdr_v2_b64: String,
 }
 
@@ -164,9 +175,12 @@ pub struct Cpu {
     pub user_ns: u64,
     /// System time of all workers.
     pub system_ns: u64,
-    /// CPU time an operation.
+    /// Of this, spent polling for the next deadline (open mode with `spin`): not load, but chosen.
+    #[serde(default)]
+    pub spin_ns: u64,
+    /// CPU time an operation completed in the window, polling excluded.
     pub ns_per_operation: Option<f64>,
-    /// Busiest worker's share of one core, 0 to 1.
+    /// Busiest worker's share of one core, polling excluded, 0 to 1.
     pub busiest_worker_ratio: f64,
     /// Time workers were runnable but waited for a CPU (schedstat).
     pub run_delay_ns: Option<u64>,

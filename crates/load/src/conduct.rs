@@ -1,0 +1,236 @@
+//! Conducts a run: starts the workers, says when, watches, gathers.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use steelyard_net::clock::{monotonic_ns, realtime_ns};
+use steelyard_wire::agent::FailureKind;
+
+use crate::control::Control;
+use crate::error::LoadError;
+use crate::fault::ErrorKind;
+use crate::host::MachineTicks;
+use crate::operation::Window;
+use crate::plan::Plan;
+use crate::progress::{Progress, Stage};
+use crate::protocols::Protocol;
+use crate::worker::{Report, Worker};
+
+/// What the caller gave to watch and to stop the run with.
+pub struct Watch<'a> {
+    /// Ends the run early when set.
+    pub cancel: &'a AtomicBool,
+    /// Told how it goes.
+    pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+}
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// One for each worker.
+    pub reports: Vec<Report>,
+    /// First instant of the window.
+    pub window_start_ns: u64,
+    /// The same as Unix time.
+    pub window_start_unix_ns: u64,
+    /// Share of the machine's CPU time that was stolen in the window.
+    pub steal_ratio: Option<f64>,
+    /// It was ended on request.
+    pub cancelled: bool,
+}
+
+/// How often the conductor looks; workers wake it when they end.
+const LOOK: Duration = Duration::from_millis(20);
+const LOOKS_A_PROGRESS: u32 = 5;
+
+/// So long a run without any connection goes on in the hope for one.
+const HOPE_NS: u64 = 1_000_000_000;
+
+/// From the decision to start until operations begin, so that every worker has heard of it.
+const START_AHEAD_NS: u64 = 2_000_000;
+
+/// Runs `plan` with one `protocol(worker)` for each worker.
+pub fn conduct<P: Protocol + Send>(
+    plan: &Plan,
+    watch: &Watch<'_>,
+    protocol: impl Fn(u32) -> P,
+) -> Result<Outcome, LoadError> {
+    let control = Control::new(plan.job.threads);
+    let conductor = thread::current();
+    thread::scope(|scope| {
+        let mut handles = Vec::new();
+        for index in 0..plan.job.threads {
+            let (protocol, share, control, conductor) =
+                (protocol(index), plan.share(index), &control, &conductor);
+            let work = move || {
+                let report = Worker::new(protocol, plan, &share, control).map(Worker::run);
+                control.boards[index as usize].finished.store(true, Relaxed);
+                conductor.unpark();
+                report
+            };
+            let named = thread::Builder::new().name(format!("load-{index}"));
+            match named.spawn_scoped(scope, work) {
+                Ok(handle) => handles.push(handle),
+                Err(error) => {
+                    control.stop(0);
+                    return Err(LoadError::Worker(
+                        Errno::from_io_error(&error).unwrap_or(Errno::AGAIN),
+                    ));
+                }
+            }
+        }
+        let watched = watch_run(plan, watch, &control);
+        let reports: Result<Vec<Report>, Errno> = handles
+            .into_iter()
+            // A worker that panics is a defect; the panic was reported on stderr.
+            .map(|handle| handle.join().unwrap_or(Err(Errno::CANCELED)))
+            .collect();
+        let watched = watched?;
+        let reports = reports.map_err(LoadError::Worker)?;
+        no_connection(plan, &control)?;
+        Ok(Outcome { reports, ..watched })
+    })
+}
+
+/// Follows the run to its end; on an error every worker has been told to leave.
+fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcome, LoadError> {
+    let began_ns = monotonic_ns();
+    let mut looks = 0;
+    let mut window: Option<Window> = None;
+    let mut ticks_at_start = None;
+    let mut ticks_at_end = None;
+    let mut cancelled = false;
+    while !control.all(|board| &board.finished) {
+        let now_ns = monotonic_ns();
+        if watch.cancel.load(Relaxed) && !cancelled {
+            cancelled = true;
+            control.stop(now_ns);
+        }
+        match window {
+            None if hopeless(control, began_ns, now_ns) => control.stop(now_ns),
+            None if control.all(|board| &board.ready) => {
+                window = Some(begin(plan, control, now_ns));
+            }
+            Some(window) if now_ns >= window.start_ns && ticks_at_start.is_none() => {
+                ticks_at_start = MachineTicks::now();
+            }
+            Some(window) if now_ns >= window.end_ns && ticks_at_end.is_none() => {
+                ticks_at_end = MachineTicks::now();
+            }
+            Some(_) if hopeless(control, began_ns, now_ns) => control.stop(now_ns),
+            _ => {}
+        }
+        if let Some(tell) = watch.progress
+            && looks % LOOKS_A_PROGRESS == 0
+        {
+            tell(glance(plan, control, window, began_ns, now_ns));
+        }
+        looks += 1;
+        thread::park_timeout(next_look(window, now_ns));
+    }
+    no_connection(plan, control)?;
+    let ended_ns = monotonic_ns();
+    let window = window
+        .filter(|window| window.start_ns < ended_ns)
+        .ok_or(LoadError::Cancelled)?;
+    let ticks_at_end = ticks_at_end.or_else(MachineTicks::now);
+    Ok(Outcome {
+        reports: Vec::new(),
+        window_start_ns: window.start_ns,
+        window_start_unix_ns: realtime_ns().saturating_sub(ended_ns - window.start_ns),
+        steal_ratio: ticks_at_end
+            .zip(ticks_at_start)
+            .and_then(|(end, start)| end.steal_ratio_since(start)),
+        cancelled,
+    })
+}
+
+fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Window {
+    let start_ns = now_ns + START_AHEAD_NS;
+    let window_start_ns = start_ns + plan.job.warm_up_ns;
+    let window = Window {
+        start_ns: window_start_ns,
+        end_ns: plan.job.duration_ns.map_or(u64::MAX, |length_ns| {
+            window_start_ns.saturating_add(length_ns)
+        }),
+    };
+    control.start(start_ns, window);
+    window
+}
+
+/// Look again at the usual time, but not past a border of the window.
+fn next_look(window: Option<Window>, now_ns: u64) -> Duration {
+    let borders = window.map_or([0, 0], |window| [window.start_ns, window.end_ns]);
+    borders
+        .into_iter()
+        .filter(|border| *border > now_ns)
+        .map(|border| Duration::from_nanos(border - now_ns))
+        .fold(LOOK, Duration::min)
+}
+
+/// Nothing was ever ready, something has failed, and there was time enough for better news.
+fn hopeless(control: &Control, began_ns: u64, now_ns: u64) -> bool {
+    let all_tried = control.all(|board| &board.ready);
+    let patient = now_ns < began_ns + HOPE_NS;
+    let failures = control.sum(|board| &board.failures);
+    failures > 0 && control.sum(|board| &board.ever_ready) == 0 && all_tried && !patient
+}
+
+/// The error of a run that never had a connection.
+fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
+    let ever_ready = control.sum(|board| &board.ever_ready);
+    match control.first_failure() {
+        Some(kind) if ever_ready == 0 => Err(LoadError::NoConnection {
+            address: plan.address,
+            kind: failure_kind(kind),
+            message: format!(
+                "{} after {} tries",
+                kind.word(),
+                control.sum(|board| &board.failures)
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn failure_kind(kind: ErrorKind) -> FailureKind {
+    match kind {
+        ErrorKind::FdLimit | ErrorKind::BindFail => FailureKind::ResourceLimit,
+        ErrorKind::PermissionDenied => FailureKind::PermissionDenied,
+        ErrorKind::System => FailureKind::System,
+        _ => FailureKind::Unreachable,
+    }
+}
+
+fn glance(
+    plan: &Plan,
+    control: &Control,
+    window: Option<Window>,
+    began_ns: u64,
+    now_ns: u64,
+) -> Progress {
+    let (stage, since_ns, planned_ns) = match window {
+        None => (Stage::Connecting, began_ns, None),
+        Some(window) if now_ns < window.start_ns => (
+            Stage::WarmUp,
+            window.start_ns - plan.job.warm_up_ns,
+            Some(plan.job.warm_up_ns),
+        ),
+        Some(window) if now_ns < window.end_ns => {
+            (Stage::Window, window.start_ns, plan.job.duration_ns)
+        }
+        Some(window) => (Stage::Drain, window.end_ns, Some(plan.job.drain_ns)),
+    };
+    Progress {
+        stage,
+        elapsed_ns: now_ns.saturating_sub(since_ns),
+        planned_ns,
+        connections: control.sum(|board| &board.connections),
+        ok: control.sum(|board| &board.ok),
+        errors: control.sum(|board| &board.errors),
+        inflight: control.sum(|board| &board.inflight),
+        backlog: control.sum(|board| &board.backlog),
+    }
+}

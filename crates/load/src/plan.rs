@@ -1,0 +1,193 @@
+//! A job, checked, and the share that each worker has in it.
+
+use std::net::SocketAddr;
+
+use steelyard_wire::job::{LoadJob, Mode};
+
+use crate::error::LoadError;
+use crate::series;
+
+/// A checked job with its address.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Where every connection goes.
+    pub address: SocketAddr,
+    /// The job; its `threads` is what will run.
+    pub job: LoadJob,
+    /// Width of a row of the series.
+    pub interval_ns: u64,
+}
+
+/// What one worker does of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Number of the worker, from 0.
+    pub worker: u32,
+    /// Connections it holds, at least one.
+    pub connections: u32,
+    /// Operations it may start in the window.
+    pub operations: u64,
+    /// Arrivals that may wait.
+    pub max_backlog: u64,
+}
+
+impl Plan {
+    /// Checks what no type can.
+    pub fn new(job: &LoadJob, address: SocketAddr) -> Result<Self, LoadError> {
+        check_mode(&job.mode)?;
+        check_length(job)?;
+        if job.threads == 0 {
+            return Err(LoadError::bad_job("threads is 0", "ask for at least one"));
+        }
+        if job.timeout_ns == 0 {
+            return Err(LoadError::bad_job(
+                "timeout_ns is 0",
+                "give operations some time",
+            ));
+        }
+        let mut job = job.clone();
+        // A worker without a connection would have nothing to do.
+        job.threads = job.threads.min(connections(&job.mode));
+        let interval_ns = series::interval_ns(job.series_interval_ns, job.duration_ns);
+        Ok(Self {
+            address,
+            job,
+            interval_ns,
+        })
+    }
+
+    /// Connections (closed: users) of all workers.
+    pub fn connections(&self) -> u32 {
+        connections(&self.job.mode)
+    }
+
+    /// Whether operations follow a schedule.
+    pub fn is_open(&self) -> bool {
+        matches!(self.job.mode, Mode::Open { .. })
+    }
+
+    /// The share of worker `worker`.
+    pub fn share(&self, worker: u32) -> Share {
+        let part = |whole: u64| {
+            let workers = u64::from(self.job.threads);
+            whole / workers + u64::from(u64::from(worker) < whole % workers)
+        };
+        Share {
+            worker,
+            connections: part(u64::from(self.connections())) as u32,
+            operations: self.job.operations.map_or(u64::MAX, part),
+            max_backlog: match self.job.mode {
+                Mode::Open { max_backlog, .. } => part(max_backlog),
+                Mode::Closed { .. } => 0,
+            },
+        }
+    }
+}
+
+fn connections(mode: &Mode) -> u32 {
+    match mode {
+        Mode::Closed { users, .. } => *users,
+        Mode::Open { connections, .. } => *connections,
+    }
+}
+
+fn check_mode(mode: &Mode) -> Result<(), LoadError> {
+    if connections(mode) == 0 {
+        return Err(LoadError::bad_job(
+            "no users or connections",
+            "ask for at least one",
+        ));
+    }
+    match mode {
+        Mode::Open { rate_per_s, .. } if !(1e-6..=1e8).contains(rate_per_s) => {
+            Err(LoadError::bad_job(
+                format!("rate_per_s {rate_per_s} is out of range"),
+                "between 0.000001 and 100000000",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_length(job: &LoadJob) -> Result<(), LoadError> {
+    match (job.duration_ns, job.operations) {
+        (None, None) => Err(LoadError::bad_job(
+            "the job never ends",
+            "give duration_ns or operations",
+        )),
+        (Some(0), _) => Err(LoadError::bad_job(
+            "duration_ns is 0",
+            "give the window a length",
+        )),
+        (_, Some(0)) => Err(LoadError::bad_job(
+            "operations is 0",
+            "ask for at least one",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use steelyard_wire::job::{HttpOperation, Operation};
+
+    use super::*;
+
+    fn job(users: u32, threads: u32) -> LoadJob {
+        LoadJob {
+            target: "http://127.0.0.1:1/".to_owned(),
+            mode: Mode::Closed {
+                users,
+                think_time_ns: 0,
+            },
+            operation: Operation::Http(HttpOperation::default()),
+            threads,
+            warm_up_ns: 0,
+            duration_ns: Some(1),
+            operations: Some(10),
+            drain_ns: 0,
+            timeout_ns: 1,
+            seed: 0,
+            spin: false,
+            series_interval_ns: 1,
+        }
+    }
+
+    fn plan(job: &LoadJob) -> Result<Plan, LoadError> {
+        Plan::new(job, "127.0.0.1:1".parse().unwrap())
+    }
+
+    #[test]
+    fn shares_add_up_to_the_whole() {
+        let plan = plan(&job(7, 3)).unwrap();
+        let shares: Vec<Share> = (0..3).map(|worker| plan.share(worker)).collect();
+        assert_eq!(shares.iter().map(|share| share.connections).sum::<u32>(), 7);
+        assert_eq!(shares.iter().map(|share| share.operations).sum::<u64>(), 10);
+    }
+
+    #[test]
+    fn no_worker_is_without_a_connection() {
+        assert_eq!(plan(&job(2, 8)).unwrap().job.threads, 2);
+    }
+
+    #[test]
+    fn jobs_that_make_no_sense_are_refused() {
+        let endless = LoadJob {
+            duration_ns: None,
+            operations: None,
+            ..job(1, 1)
+        };
+        let still = LoadJob {
+            mode: Mode::Open {
+                rate_per_s: 0.0,
+                arrival: steelyard_wire::job::Arrival::Constant,
+                connections: 1,
+                max_backlog: 1,
+            },
+            ..job(1, 1)
+        };
+        for bad in [job(0, 1), job(1, 0), endless, still] {
+            assert!(plan(&bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Whether the generator vouches for its figures, and why not.
+
+use steelyard_wire::result::{Counts, Reason, Verdict, VerdictState};
+
+use crate::fault::words;
+
+words! {
+    /// Why figures are in doubt: a closed list.
+    Doubt {
+        /// A worker used nearly a whole core: the generator may have been the limit.
+        GeneratorBound = "generator_bound",
+        /// Operations left later than due.
+        Late = "late",
+        /// Fewer operations a second were sent than asked for.
+        RateNotReached = "rate_not_reached",
+        /// Fewer connections were there than asked for.
+        ConnectionsMissing = "connections_missing",
+        /// The hypervisor gave CPU time to others.
+        Steal = "steal",
+        /// Workers were ready to run but had no CPU.
+        RunDelay = "run_delay",
+        /// Operations were lost or invented by the generator: a defect.
+        ConservationBroken = "conservation_broken",
+        /// Users, throughput and latency contradict each other.
+        LittlesLaw = "littles_law",
+        /// Arrivals were dropped because too many waited.
+        Overloaded = "overloaded",
+        /// Ended before its time, on request.
+        Cancelled = "cancelled",
+        /// Too few answers for any percentile.
+        TooFewSamples = "too_few_samples",
+    }
+}
+
+/// Limits of the rules.
+const MOST_BUSY: f64 = 0.85;
+const LEAST_LATENESS_NS: f64 = 50_000.0;
+const LATENESS_OF_RESPONSE: f64 = 0.05;
+const LEAST_RATE: f64 = 0.99;
+const MOST_STEAL: f64 = 0.01;
+const MOST_RUN_DELAY: f64 = 0.05;
+const LITTLE_TOLERANCE: f64 = 0.01;
+const LITTLE_LEAST_PER_USER: f64 = 100.0;
+const LEAST_SAMPLES: u64 = 20;
+
+/// What the rules look at.
+#[derive(Debug, Clone, Default)]
+pub struct Evidence {
+    /// Of the window.
+    pub counts: Counts,
+    /// Sum over the table of failures, which must be `counts.errors`.
+    pub errors_by_kind: u64,
+    /// Length of the window.
+    pub window_ns: u64,
+    /// Busiest worker's share of a core, polling excluded.
+    pub busiest_worker_ratio: f64,
+    /// 99th percentile (or the largest, if there are too few samples) of lateness.
+    pub lateness_p99_ns: Option<u64>,
+    /// Median response.
+    pub response_p50_ns: Option<u64>,
+    /// Asked for (open mode) and for how long it was sent.
+    pub rate_asked_per_s: Option<f64>,
+    /// Asked for and established; `None` where connections come and go with operations.
+    pub connections: Option<(u32, u32)>,
+    /// Share of the machine's CPU time.
+    pub steal_ratio: Option<f64>,
+    /// Sum over workers, and how many those are.
+    pub run_delay_ns: Option<u64>,
+    /// Worker threads.
+    pub workers: u32,
+    /// Closed mode without failures or reconnects: what Little's law needs.
+    pub little: Option<Little>,
+    /// Ended on request.
+    pub cancelled: bool,
+}
+
+/// A closed system in steady state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Little {
+    /// Users.
+    pub users: f64,
+    /// Mean time of one round: service, lateness and think time.
+    pub round_ns: f64,
+}
+
+/// Applies every rule.
+pub fn judge(evidence: &Evidence) -> Verdict {
+    let rules: [fn(&Evidence) -> Option<Reason>; 11] = [
+        conservation,
+        cancelled,
+        samples,
+        generator_bound,
+        late,
+        rate,
+        connections,
+        overloaded,
+        steal,
+        run_delay,
+        little,
+    ];
+    let reasons: Vec<Reason> = rules.iter().filter_map(|rule| rule(evidence)).collect();
+    let state = reasons
+        .iter()
+        .map(|reason| reason.state)
+        .max()
+        .unwrap_or(VerdictState::Valid);
+    Verdict { state, reasons }
+}
+
+fn suspect(doubt: Doubt, message: String) -> Option<Reason> {
+    reason(VerdictState::Suspect, doubt, message)
+}
+
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "rules end with it and return an option"
+)]
+fn reason(state: VerdictState, doubt: Doubt, message: String) -> Option<Reason> {
+    Some(Reason {
+        state,
+        kind: doubt.word().to_owned(),
+        message,
+    })
+}
+
+fn conservation(evidence: &Evidence) -> Option<Reason> {
+    let c = &evidence.counts;
+    if c.intended == c.unsent + c.sent
+        && c.sent == c.ok + evidence.errors_by_kind + c.inflight_at_stop
+    {
+        return None;
+    }
+    let message = format!(
+        "intended {} is not unsent {} + sent {}, or sent is not ok {} + errors {} + in flight {}",
+        c.intended, c.unsent, c.sent, c.ok, evidence.errors_by_kind, c.inflight_at_stop
+    );
+    reason(VerdictState::Invalid, Doubt::ConservationBroken, message)
+}
+
+fn cancelled(evidence: &Evidence) -> Option<Reason> {
+    evidence.cancelled.then_some(())?;
+    suspect(
+        Doubt::Cancelled,
+        "ended on request; figures are of the time until then".to_owned(),
+    )
+}
+
+fn samples(evidence: &Evidence) -> Option<Reason> {
+    match evidence.counts.ok {
+        0 => reason(
+            VerdictState::Invalid,
+            Doubt::TooFewSamples,
+            "no operation was answered well".to_owned(),
+        ),
+        ok if ok < LEAST_SAMPLES => suspect(
+            Doubt::TooFewSamples,
+            format!("{ok} answers are too few for a median, which needs {LEAST_SAMPLES}"),
+        ),
+        _ => None,
+    }
+}
+
+fn generator_bound(evidence: &Evidence) -> Option<Reason> {
+    let busy = evidence.busiest_worker_ratio;
+    (busy > MOST_BUSY).then_some(())?;
+    let message = format!(
+        "a worker used {:.0} % of its core: more threads, or a faster machine",
+        busy * 100.0
+    );
+    suspect(Doubt::GeneratorBound, message)
+}
+
+fn late(evidence: &Evidence) -> Option<Reason> {
+    let lateness = evidence.lateness_p99_ns? as f64;
+    let allowed =
+        LEAST_LATENESS_NS.max(evidence.response_p50_ns.unwrap_or(0) as f64 * LATENESS_OF_RESPONSE);
+    (lateness > allowed).then_some(())?;
+    let message = format!(
+        "p99 of lateness is {:.0} us, allowed are {:.0} us (5 % of the median response, at least 50 us)",
+        lateness / 1e3,
+        allowed / 1e3
+    );
+    suspect(Doubt::Late, message)
+}
+
+fn rate(evidence: &Evidence) -> Option<Reason> {
+    let asked = evidence.rate_asked_per_s?;
+    let sent = evidence.counts.sent as f64;
+    // What arrived by the schedule (random gaps differ from run to run) must have been sent.
+    let intended = evidence.counts.intended as f64;
+    (sent < LEAST_RATE * intended).then_some(())?;
+    let message = format!(
+        "{:.1} % of {asked} operations/s were sent",
+        100.0 * sent / intended
+    );
+    suspect(Doubt::RateNotReached, message)
+}
+
+fn connections(evidence: &Evidence) -> Option<Reason> {
+    let (asked, achieved) = evidence.connections?;
+    (achieved < asked).then_some(())?;
+    suspect(
+        Doubt::ConnectionsMissing,
+        format!("{achieved} of {asked} connections were established"),
+    )
+}
+
+fn overloaded(evidence: &Evidence) -> Option<Reason> {
+    let unsent = evidence.counts.unsent;
+    (unsent > 0).then_some(())?;
+    let message = format!("{unsent} arrivals were never sent; the true response times are longer");
+    suspect(Doubt::Overloaded, message)
+}
+
+fn steal(evidence: &Evidence) -> Option<Reason> {
+    let steal = evidence.steal_ratio?;
+    (steal > MOST_STEAL).then_some(())?;
+    suspect(
+        Doubt::Steal,
+        format!(
+            "{:.1} % of the machine's CPU time was stolen",
+            steal * 100.0
+        ),
+    )
+}
+
+fn run_delay(evidence: &Evidence) -> Option<Reason> {
+    let delay = evidence.run_delay_ns? as f64;
+    let time = evidence.window_ns as f64 * f64::from(evidence.workers);
+    (delay > MOST_RUN_DELAY * time).then_some(())?;
+    let message = format!(
+        "workers waited for a CPU for {:.1} % of the window",
+        100.0 * delay / time
+    );
+    suspect(Doubt::RunDelay, message)
+}
+
+/// Users = throughput x time of a round. The borders of the window cut rounds in two, so that a
+/// window must hold many of them.
+fn little(evidence: &Evidence) -> Option<Reason> {
+    let Little { users, round_ns } = evidence.little?;
+    let rounds = evidence.counts.ok_in_window as f64;
+    (rounds >= LITTLE_LEAST_PER_USER * users).then_some(())?;
+    let present = rounds / evidence.window_ns as f64 * round_ns;
+    let tolerance = LITTLE_TOLERANCE.max(2.0 * users / rounds);
+    ((present / users - 1.0).abs() > tolerance).then_some(())?;
+    let message =
+        format!("throughput x time of a round is {present:.2}, but there are {users} users");
+    suspect(Doubt::LittlesLaw, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> Evidence {
+        Evidence {
+            counts: Counts {
+                intended: 100_000,
+                sent: 100_000,
+                ok: 100_000,
+                ok_in_window: 100_000,
+                ..Counts::default()
+            },
+            errors_by_kind: 0,
+            window_ns: 10_000_000_000,
+            busiest_worker_ratio: 0.5,
+            lateness_p99_ns: Some(40_000),
+            response_p50_ns: Some(100_000),
+            rate_asked_per_s: Some(10_000.0),
+            connections: Some((64, 64)),
+            steal_ratio: Some(0.0),
+            run_delay_ns: Some(0),
+            workers: 1,
+            little: Some(Little {
+                users: 64.0,
+                round_ns: 6_400_000.0,
+            }),
+            cancelled: false,
+        }
+    }
+
+    fn doubts(change: impl FnOnce(&mut Evidence)) -> (VerdictState, Vec<String>) {
+        let mut evidence = good();
+        change(&mut evidence);
+        let verdict = judge(&evidence);
+        (
+            verdict.state,
+            verdict
+                .reasons
+                .into_iter()
+                .map(|reason| reason.kind)
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn a_clean_run_is_valid() {
+        assert_eq!(doubts(|_| {}), (VerdictState::Valid, vec![]));
+    }
+
+    #[test]
+    fn each_rule_speaks_for_itself() {
+        type Change = fn(&mut Evidence);
+        let cases: [(&str, Change); 9] = [
+            ("generator_bound", |e| e.busiest_worker_ratio = 0.86),
+            ("late", |e| e.lateness_p99_ns = Some(51_000)),
+            ("connections_missing", |e| e.connections = Some((64, 63))),
+            ("steal", |e| e.steal_ratio = Some(0.011)),
+            ("run_delay", |e| e.run_delay_ns = Some(600_000_000)),
+            ("cancelled", |e| e.cancelled = true),
+            ("littles_law", |e| {
+                e.little = Some(Little {
+                    users: 64.0,
+                    round_ns: 6_300_000.0,
+                });
+            }),
+            ("too_few_samples", |e| {
+                e.counts = Counts {
+                    intended: 19,
+                    sent: 19,
+                    ok: 19,
+                    ..Counts::default()
+                };
+            }),
+            ("overloaded", |e| {
+                e.counts.intended += 1;
+                e.counts.unsent += 1;
+            }),
+        ];
+        for (word, change) in cases {
+            assert_eq!(
+                doubts(change),
+                (VerdictState::Suspect, vec![word.to_owned()])
+            );
+        }
+    }
+
+    #[test]
+    fn slow_answers_allow_more_lateness() {
+        let (_, kinds) = doubts(|e| {
+            e.lateness_p99_ns = Some(400_000);
+            e.response_p50_ns = Some(10_000_000);
+        });
+        assert!(kinds.is_empty());
+    }
+
+    #[test]
+    fn a_rate_that_was_not_reached_is_named() {
+        let (_, kinds) = doubts(|e| {
+            e.counts.intended += 2_000;
+            e.counts.unsent += 2_000;
+        });
+        assert_eq!(kinds, ["rate_not_reached", "overloaded"]);
+    }
+
+    #[test]
+    fn an_operation_that_vanished_makes_the_run_invalid() {
+        let (state, kinds) = doubts(|e| e.counts.ok -= 1);
+        assert_eq!(
+            (state, kinds),
+            (
+                VerdictState::Invalid,
+                vec!["conservation_broken".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn a_run_without_any_success_is_invalid() {
+        let (state, _) = doubts(|e| {
+            e.counts = Counts {
+                intended: 9,
+                sent: 9,
+                errors: 9,
+                ..Counts::default()
+            };
+            e.errors_by_kind = 9;
+        });
+        assert_eq!(state, VerdictState::Invalid);
+    }
+}

@@ -1,0 +1,395 @@
+//! One worker: an event loop with its own connections, schedule and records. Shares nothing.
+
+mod dial;
+mod drive;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use rustix::io;
+use steelyard_net::clock::monotonic_ns;
+use steelyard_net::poller::{Event, Poller};
+use steelyard_net::{stream, usage};
+
+use crate::connection::{Connection, NEVER, State};
+use crate::control::{Board, Control};
+use crate::meter::Meter;
+use crate::operation::Part;
+use crate::pace::Pace;
+use crate::plan::{Plan, Share};
+use crate::protocols::{Output, Protocol};
+use crate::recorder::Recorder;
+
+/// Read at once from one connection; larger replies take several reads.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Taken from one wait; those at the end of a batch wait for those before.
+const EVENTS_AT_ONCE: usize = 256;
+
+/// Arrivals started before events are looked at again.
+const ARRIVALS_AT_ONCE: usize = 64;
+
+/// Between two looks at the conductor's wishes.
+const TICK_NS: u64 = 10_000_000;
+const TICK_WHILE_CONNECTING_NS: u64 = 1_000_000;
+
+/// Where a worker is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Connecting,
+    Running,
+    Draining,
+}
+
+/// What a worker leaves behind.
+#[derive(Debug)]
+pub struct Report {
+    /// What it measured.
+    pub recorder: Recorder,
+    /// What it spent.
+    pub meter: Meter,
+    /// Most connections established at the same time in the window.
+    pub most_established: u32,
+    /// When its part of the window was over.
+    pub window_end_ns: u64,
+}
+
+/// An event loop over connections of one protocol.
+pub struct Worker<'a, P: Protocol> {
+    protocol: P,
+    plan: &'a Plan,
+    control: &'a Control,
+    board: &'a Board,
+    poller: Poller,
+    events: Vec<Event>,
+    buffer: Vec<u8>,
+    out: Output,
+    connections: Vec<Connection<P::Session>>,
+    pace: Pace,
+    timers: BinaryHeap<Reverse<(u64, u32)>>,
+    recorder: Recorder,
+    meter: Meter,
+    stage: Stage,
+    metering: bool,
+    /// Operations it may still start in the window.
+    quota: u64,
+    inflight: u64,
+    inflight_of_window: u64,
+    established: u32,
+    most_established: u32,
+    /// First place that was not tried yet, and tries on their way (only while connecting).
+    next_untried: usize,
+    trying: usize,
+    untried: usize,
+    next_tick_ns: u64,
+    next_scan_ns: u64,
+    guard_ns: u64,
+}
+
+impl<'a, P: Protocol> Worker<'a, P> {
+    /// A worker with all its memory, and no connection yet.
+    pub fn new(
+        mut protocol: P,
+        plan: &'a Plan,
+        share: &Share,
+        control: &'a Control,
+    ) -> io::Result<Self> {
+        // Without it deadlines are met 50 µs late at best; a kernel that refuses shows in lateness.
+        let _ = usage::set_timer_slack_ns(1);
+        let poller = Poller::new()?;
+        let guard_ns = if plan.is_open() && plan.job.spin {
+            wake_up_lateness_ns(&poller)?
+        } else {
+            0
+        };
+        let places = share.connections as usize;
+        let connections = (0..places)
+            .map(|_| Connection::vacant(protocol.open()))
+            .collect();
+        Ok(Self {
+            plan,
+            control,
+            board: &control.boards[share.worker as usize],
+            poller,
+            events: Vec::with_capacity(EVENTS_AT_ONCE),
+            buffer: vec![0; BUFFER_BYTES],
+            out: Output::default(),
+            connections,
+            pace: Pace::new(plan, share),
+            timers: BinaryHeap::with_capacity(places),
+            recorder: Recorder::new(P::PHASES.len(), plan.is_open(), plan.interval_ns),
+            meter: Meter::default(),
+            stage: Stage::Connecting,
+            metering: false,
+            quota: share.operations,
+            inflight: 0,
+            inflight_of_window: 0,
+            established: 0,
+            most_established: 0,
+            next_untried: 0,
+            trying: 0,
+            untried: places,
+            next_tick_ns: 0,
+            next_scan_ns: 0,
+            guard_ns,
+            protocol,
+        })
+    }
+
+    /// Runs until the run is over.
+    pub fn run(mut self) -> Report {
+        self.open_first();
+        loop {
+            let now_ns = monotonic_ns();
+            if now_ns >= self.next_tick_ns {
+                self.tick(now_ns);
+            }
+            if self.is_over(now_ns) {
+                return self.leave(now_ns);
+            }
+            self.fire_timers(now_ns);
+            self.send_arrivals(now_ns);
+            self.wait(now_ns);
+            for index in 0..self.events.len() {
+                let event = self.events[index];
+                self.handle(event);
+            }
+        }
+    }
+
+    /// Everything that need not happen for each operation.
+    fn tick(&mut self, now_ns: u64) {
+        if let Some(start_ns) = self.control.started() {
+            self.recorder.window.end_ns = self.control.window().end_ns;
+            if self.stage == Stage::Connecting && now_ns >= start_ns {
+                self.begin(start_ns, now_ns);
+            }
+        } else {
+            self.try_more();
+        }
+        self.cross_borders(now_ns);
+        if now_ns >= self.next_scan_ns {
+            self.scan_timeouts(now_ns);
+        }
+        if self.recorder.window.part(now_ns) == Part::Window {
+            self.recorder
+                .series
+                .note(now_ns, self.inflight, self.pace.backlog());
+        }
+        self.publish();
+        self.next_tick_ns = self.tick_after(now_ns);
+    }
+
+    fn begin(&mut self, start_ns: u64, now_ns: u64) {
+        self.stage = Stage::Running;
+        self.recorder.begin(self.control.window());
+        self.pace.begin(start_ns);
+        self.start_users(start_ns, now_ns);
+    }
+
+    fn cross_borders(&mut self, now_ns: u64) {
+        let part = self.recorder.window.part(now_ns);
+        if part == Part::Window && self.stage == Stage::Running && !self.metering {
+            self.metering = true;
+            self.most_established = self.established;
+            self.meter.start();
+        }
+        if part == Part::After && self.stage == Stage::Running {
+            self.stage = Stage::Draining;
+            self.meter.stop();
+        }
+    }
+
+    fn tick_after(&self, now_ns: u64) -> u64 {
+        let usual_ns = match self.stage {
+            Stage::Connecting => TICK_WHILE_CONNECTING_NS,
+            Stage::Running | Stage::Draining => TICK_NS,
+        };
+        let window = self.recorder.window;
+        let borders = [
+            window.start_ns,
+            window.end_ns,
+            self.control.started().unwrap_or(NEVER),
+        ];
+        borders
+            .into_iter()
+            .filter(|border| *border > now_ns)
+            .fold(now_ns + usual_ns, u64::min)
+    }
+
+    fn publish(&self) {
+        let board = self.board;
+        board.ready.store(self.untried == 0, Relaxed);
+        board
+            .connections
+            .store(u64::from(self.established), Relaxed);
+        board.inflight.store(self.inflight, Relaxed);
+        board.backlog.store(self.pace.backlog(), Relaxed);
+        let counts = &self.recorder.counts;
+        board.ok.store(counts.ok + counts.warm_up, Relaxed);
+        board
+            .errors
+            .store(counts.errors + counts.warm_up_errors, Relaxed);
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        if self.control.stopped() {
+            return true;
+        }
+        let nothing_left = self.inflight_of_window == 0 && self.pace.backlog() == 0;
+        match self.stage {
+            Stage::Connecting => false,
+            Stage::Running => self.quota == 0 && nothing_left,
+            Stage::Draining => {
+                let end_ns = self.recorder.window.end_ns;
+                let all_due = self.next_arrival_ns() == NEVER;
+                (nothing_left && all_due) || now_ns >= end_ns.saturating_add(self.plan.job.drain_ns)
+            }
+        }
+    }
+
+    /// Starts the operations that are due, or lets them wait.
+    fn send_arrivals(&mut self, now_ns: u64) {
+        for _ in 0..ARRIVALS_AT_ONCE {
+            let intended_ns = self.pace.next_arrival_ns();
+            if intended_ns > now_ns || !self.takes_arrival(intended_ns) {
+                return;
+            }
+            self.pace.advance();
+            if let Some(place) = self.take_idle() {
+                self.start_operation(place, intended_ns);
+            } else if !self.pace.push_waiting(intended_ns) {
+                self.recorder.unsent(self.recorder.window.part(intended_ns));
+            }
+        }
+    }
+
+    /// Counts an arrival, if it still belongs to the run.
+    fn takes_arrival(&mut self, intended_ns: u64) -> bool {
+        let part = self.recorder.window.part(intended_ns);
+        if part == Part::After || self.quota == 0 {
+            return false;
+        }
+        self.quota -= u64::from(part == Part::Window);
+        self.recorder.intended(part);
+        true
+    }
+
+    /// An idle connection, no longer listed.
+    fn take_idle(&mut self) -> Option<usize> {
+        let Pace::Open(arrivals) = &mut self.pace else {
+            return None;
+        };
+        while let Some(place) = arrivals.idle.pop_front() {
+            let connection = &mut self.connections[place as usize];
+            connection.listed = false;
+            if connection.state == State::Idle
+                || self.protocol.one_shot() && connection.state == State::Vacant
+            {
+                return Some(place as usize);
+            }
+        }
+        None
+    }
+
+    /// When the next arrival is due that this worker will still take.
+    fn next_arrival_ns(&self) -> u64 {
+        let next_ns = self.pace.next_arrival_ns();
+        if self.quota == 0 || next_ns >= self.recorder.window.end_ns {
+            return NEVER;
+        }
+        next_ns
+    }
+
+    /// Waits for events until something is due; polls close to an arrival.
+    fn wait(&mut self, now_ns: u64) {
+        let timer_ns = self
+            .timers
+            .peek()
+            .map_or(NEVER, |Reverse((at_ns, _))| *at_ns);
+        let arrival_ns = self.next_arrival_ns();
+        let due_ns = self.next_tick_ns.min(timer_ns).min(arrival_ns);
+        let guard_ns = if arrival_ns == due_ns && self.pace.has_idle() {
+            self.guard_ns
+        } else {
+            0
+        };
+        let sleep_ns = due_ns.saturating_sub(now_ns).saturating_sub(guard_ns);
+        // A refused wait would be a defect of this loop; the run then ends by its deadlines.
+        let _ = self
+            .poller
+            .wait(&mut self.events, Some(Duration::from_nanos(sleep_ns)));
+        if sleep_ns == 0 && guard_ns > 0 && self.events.is_empty() && now_ns < due_ns {
+            self.meter.spun(monotonic_ns() - now_ns);
+        }
+    }
+
+    /// Counts what is left, says good-bye, closes everything.
+    fn leave(mut self, now_ns: u64) -> Report {
+        self.meter.stop();
+        // The instants that were due, but which the loop did not come to any more.
+        while self.pace.next_arrival_ns() < self.recorder.window.end_ns.min(now_ns) {
+            let intended_ns = self.pace.next_arrival_ns();
+            if !self.takes_arrival(intended_ns) {
+                break;
+            }
+            self.recorder.unsent(self.recorder.window.part(intended_ns));
+            self.pace.advance();
+        }
+        while let Some(intended_ns) = self.pace.pop_waiting() {
+            self.recorder.unsent(self.recorder.window.part(intended_ns));
+        }
+        let in_window = |connection: &&Connection<P::Session>| {
+            connection
+                .operation
+                .is_some_and(|operation| operation.part == Part::Window)
+        };
+        self.recorder.counts.inflight_at_stop =
+            self.connections.iter().filter(in_window).count() as u64;
+        self.say_farewell();
+        self.publish();
+        self.board.finished.store(true, Relaxed);
+        Report {
+            window_end_ns: self.recorder.window.end_ns.min(now_ns).min(
+                match self.plan.job.operations {
+                    Some(_) if self.quota == 0 => self.recorder.last_done_ns,
+                    _ => NEVER,
+                },
+            ),
+            most_established: self.most_established,
+            recorder: self.recorder,
+            meter: self.meter,
+        }
+    }
+
+    fn say_farewell(&self) {
+        let farewell = self.protocol.farewell();
+        if farewell.is_empty() {
+            return;
+        }
+        for connection in &self.connections {
+            if let (State::Idle, Some(socket)) = (connection.state, &connection.socket) {
+                // A courtesy: nobody waits for the answer.
+                let _ = stream::send_both(socket, farewell, &[]);
+            }
+        }
+    }
+}
+
+/// How late this thread wakes up from short waits: the guard before an arrival.
+fn wake_up_lateness_ns(poller: &Poller) -> io::Result<u64> {
+    const WAITS: usize = 15;
+    const WAIT: Duration = Duration::from_micros(100);
+    let mut late_ns = [0; WAITS];
+    let mut events = Vec::with_capacity(1);
+    for late in &mut late_ns {
+        let start_ns = monotonic_ns();
+        poller.wait(&mut events, Some(WAIT))?;
+        *late = (monotonic_ns() - start_ns).saturating_sub(WAIT.as_nanos() as u64);
+    }
+    late_ns.sort_unstable();
+    // Nearly the worst, but one stolen CPU must not make the loop poll for ever.
+    Ok(late_ns[WAITS - 2].clamp(20_000, 200_000))
+}

@@ -1,0 +1,229 @@
+//! Connections come and go: opening, failing, waiting, trying again.
+
+use std::cmp::Reverse;
+use std::sync::atomic::Ordering::Relaxed;
+
+use steelyard_net::clock::monotonic_ns;
+use steelyard_net::poller::READ_WRITE;
+use steelyard_net::socket;
+
+use super::{Stage, Worker};
+use crate::connection::{NEVER, State, token};
+use crate::fault::ErrorKind;
+use crate::operation::Part;
+use crate::pace::Pace;
+use crate::protocols::Protocol;
+
+/// Connections on their way at the same time while the run has not begun: more would only show
+/// how long the server's backlog is.
+const TRIES_AT_ONCE: usize = 64;
+
+/// Between two looks for timeouts, at most; and at least this share of the timeout.
+const LONGEST_SCAN_NS: u64 = 100_000_000;
+const SCANS_A_TIMEOUT: u64 = 16;
+
+impl<P: Protocol> Worker<'_, P> {
+    /// Opens what must be there before operations begin.
+    pub(super) fn open_first(&mut self) {
+        if self.protocol.one_shot() {
+            self.untried = 0;
+            let now_ns = monotonic_ns();
+            for place in 0..self.connections.len() {
+                self.ready(place, now_ns);
+            }
+        } else {
+            self.try_more();
+        }
+        self.publish();
+    }
+
+    /// Opens the next of those that were not tried yet; called from the loop, never from a
+    /// failure, so that ten thousand failures in a row do not nest.
+    pub(super) fn try_more(&mut self) {
+        while self.trying < TRIES_AT_ONCE && self.next_untried < self.connections.len() {
+            let place = self.next_untried;
+            self.next_untried += 1;
+            self.trying += 1;
+            self.connect(place, monotonic_ns());
+        }
+    }
+
+    /// The first try of `place` has come to its end, well or not.
+    pub(super) fn tried(&mut self, place: usize, well: bool) {
+        if well {
+            self.board.ever_ready.fetch_add(1, Relaxed);
+        }
+        if !self.protocol.one_shot() && !std::mem::replace(&mut self.connections[place].tried, true)
+        {
+            self.untried -= 1;
+            self.trying -= 1;
+        }
+    }
+
+    /// Operations may begin: users start one after the other over one think time.
+    pub(super) fn start_users(&mut self, start_ns: u64, now_ns: u64) {
+        let Pace::Closed { think_ns } = self.pace else {
+            return;
+        };
+        let users = self.connections.len() as u64;
+        for place in 0..self.connections.len() {
+            let offset_ns = u128::from(think_ns) * place as u128 / u128::from(users);
+            let connection = &mut self.connections[place];
+            connection.due_ns = start_ns + offset_ns as u64;
+            if connection.state == State::Idle || self.protocol.one_shot() {
+                self.user_ready(place, now_ns);
+            }
+        }
+    }
+
+    /// Starts a connection.
+    pub(super) fn connect(&mut self, place: usize, now_ns: u64) {
+        if self.recorder.window.part(now_ns) == Part::Window {
+            self.recorder.counts.connects += 1;
+        }
+        let connection = &mut self.connections[place];
+        connection.session = self.protocol.open();
+        connection.phase_start_ns = now_ns;
+        let started = socket::start_connect(self.plan.address).and_then(|(socket, _)| {
+            self.poller
+                .add(&socket, token(place, connection.generation), READ_WRITE)?;
+            Ok(socket)
+        });
+        match started {
+            Ok(socket) => {
+                // Even one that is there at once: its event comes with the next wait.
+                connection.socket = Some(socket);
+                connection.state = State::Connecting;
+                connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
+            }
+            Err(errno) => self.lost(place, ErrorKind::from(errno), now_ns),
+        }
+    }
+
+    /// The kernel says that a started connection is there, or has failed.
+    pub(super) fn finish_connect(&mut self, place: usize) {
+        let Some(socket) = &self.connections[place].socket else {
+            return;
+        };
+        let outcome = socket::connect_error(socket);
+        let now_ns = monotonic_ns();
+        if let Ok(Some(errno)) | Err(errno) = outcome {
+            self.lost(place, ErrorKind::from(errno), now_ns);
+            return;
+        }
+        self.established += 1;
+        self.most_established = self.most_established.max(self.established);
+        self.end_phase(place, 0, now_ns);
+        let connection = &mut self.connections[place];
+        connection.state = State::Talking;
+        if connection.operation.is_none() {
+            connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
+        }
+        self.step_connected(place, now_ns);
+    }
+
+    /// A connection, or the try to make one, has failed.
+    pub(super) fn lost(&mut self, place: usize, kind: ErrorKind, now_ns: u64) {
+        let connection = &mut self.connections[place];
+        let phase = match connection.state {
+            State::Vacant | State::Connecting => 0,
+            State::Talking | State::Idle => self.protocol.phase(&connection.session),
+        };
+        if let Some(operation) = connection.operation.take() {
+            if let Pace::Closed { think_ns } = self.pace {
+                connection.due_ns = now_ns + think_ns;
+            }
+            self.recorder.failed(&operation, now_ns, phase, kind);
+            self.no_longer_inflight(&operation);
+        } else {
+            self.recorder.connection_failed(now_ns, phase, kind);
+        }
+        self.board.connection_failed(kind);
+        self.try_again(place, now_ns);
+    }
+
+    /// A connection has done its duty and is closed.
+    pub(super) fn retire(&mut self, place: usize, now_ns: u64) {
+        if self.connections[place].useful {
+            self.close(place);
+            self.reopen(place, now_ns);
+        } else {
+            // Closed before it served at all: do not run in circles.
+            self.try_again(place, now_ns);
+        }
+    }
+
+    fn try_again(&mut self, place: usize, now_ns: u64) {
+        self.close(place);
+        let wait_ns = self.connections[place].back_off_ns();
+        self.tried(place, false);
+        if wait_ns == 0 {
+            self.reopen(place, now_ns);
+        } else {
+            self.wake_at(place, now_ns + wait_ns);
+        }
+    }
+
+    fn close(&mut self, place: usize) {
+        self.established -= u32::from(self.connections[place].close());
+    }
+
+    fn reopen(&mut self, place: usize, now_ns: u64) {
+        if self.protocol.one_shot() {
+            self.ready(place, now_ns);
+        } else if self.stage != Stage::Draining || self.pace.backlog() > 0 {
+            self.connect(place, now_ns);
+        }
+    }
+
+    pub(super) fn wake_at(&mut self, place: usize, at_ns: u64) {
+        self.connections[place].wake_ns = at_ns;
+        self.timers.push(Reverse((at_ns, place as u32)));
+    }
+
+    /// Users that have thought, and places whose back-off is over.
+    pub(super) fn fire_timers(&mut self, now_ns: u64) {
+        while let Some(Reverse((at_ns, place))) = self.timers.peek().copied() {
+            if at_ns > now_ns {
+                return;
+            }
+            self.timers.pop();
+            let place = place as usize;
+            let connection = &mut self.connections[place];
+            // Its plans may have changed since.
+            if connection.wake_ns != at_ns {
+                continue;
+            }
+            connection.wake_ns = NEVER;
+            let thought = matches!(self.pace, Pace::Closed { .. }) && at_ns == connection.due_ns;
+            match connection.state {
+                State::Idle if self.stage == Stage::Running => {
+                    self.start_users_operation(place, at_ns);
+                }
+                State::Vacant if thought && self.protocol.one_shot() => {
+                    self.start_users_operation(place, at_ns);
+                }
+                State::Vacant => self.reopen(place, now_ns),
+                State::Idle | State::Connecting | State::Talking => {}
+            }
+        }
+    }
+
+    /// Ends what has waited too long. A look at all of them now and then costs less than a timer
+    /// for each operation; a timeout is noticed up to a sixteenth of it, at most 100 ms, late.
+    pub(super) fn scan_timeouts(&mut self, now_ns: u64) {
+        self.next_scan_ns =
+            now_ns + (self.plan.job.timeout_ns / SCANS_A_TIMEOUT).min(LONGEST_SCAN_NS);
+        for place in 0..self.connections.len() {
+            let connection = &self.connections[place];
+            if connection.deadline_ns <= now_ns {
+                let kind = match connection.state {
+                    State::Connecting => ErrorKind::ConnTimeout,
+                    _ if !connection.unsent.is_empty() => ErrorKind::SendTimeout,
+                    _ => ErrorKind::RecvTimeout,
+                };
+                self.lost(place, kind, now_ns);
+            }
+        }
+    }
+}
