@@ -19,8 +19,9 @@ from steelyard.study.source import parse_source
 EXAMPLES = sorted((Path(__file__).parents[1] / "cases" / "study" / "examples").glob("*.yaml"))
 TREES = [parse_source(path.read_bytes(), path).tree for path in EXAMPLES]
 WORDS = ["", "off", "1..3", "2 %", "5 s", "x", "at most 1 %", "*", "none"]
-OTHERS = [None, True, False, 0, -1, 3.5, 10**30, [], [[]], [1, "x"], {}, {"a": {"b": None}}]
-ODD = st.sampled_from([*WORDS, *OTHERS, {"use": "http"}])
+OTHERS: list[Any] = [None, True, False, 0, -1, 3.5, 10**30, [], [[1]], [1, "x"]]
+MAPPINGS: list[Any] = [{}, {"a": {"b": None}}, {"use": "http"}]
+ODD = st.sampled_from([*WORDS, *OTHERS, *MAPPINGS])
 
 
 def read(raw: bytes) -> Study | StudyError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,7 @@ def answered(reading: Callable[[], float]) -> float | UnitError:
 @given(written=st.one_of(st.text(), st.none(), st.booleans(), st.floats(), st.integers()))
 def test_anything_is_either_read_or_answered_with_a_hint(written: object) -> None:
     for kind in KINDS:
-        answer = answered(lambda kind=kind: units.parse(written, kind))
+        answer = answered(partial(units.parse, written, kind))
         assert answer.hint if isinstance(answer, UnitError) else math.isfinite(answer)
 
 

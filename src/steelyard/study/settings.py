@@ -131,7 +131,8 @@ def _within(value: float, setting: Setting, written: Any) -> Any:
         least = units.format_level(setting.least, setting.kind).removesuffix(".0")
         raise units.UnitError(f"{shown(written)} is too small", f"the least is {least}")
     if setting.most is not None and value > setting.most:
-        raise units.UnitError(f"{shown(written)} is too large", f"the most is {setting.most:.0f}")
+        most = units.format_level(setting.most, setting.kind).removesuffix(".0")
+        raise units.UnitError(f"{shown(written)} is too large", f"the most is {most}")
     return value
 
 
