@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -139,3 +142,42 @@ def test_a_study_that_was_changed_inside_a_run_cannot_be_resumed(steelyard: Stee
     done = steelyard.run("resume", str(run.path))
     assert done.returncode == 3
     assert "start a new run" in done.stderr
+
+
+def run_on_a_small_disk(steelyard: Steelyard, size: str) -> subprocess.CompletedProcess[str]:
+    """`steelyard run .` with results/ on a memory disk of this size, in a mount namespace."""
+    (steelyard.folder / "results").mkdir()
+    mount = f"mount -t tmpfs -o size={size} none results"
+    script = f"{mount} && exec {sys.executable} -m steelyard run . --json"
+    command = ["unshare", "--mount", "--map-root-user", "sh", "-c", script]
+    if subprocess.run([*command[:3], "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine does not allow a mount namespace of one's own")
+    return subprocess.run(
+        command,
+        cwd=steelyard.folder,
+        env=steelyard.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_too_little_space_for_trials_is_a_typed_failure_that_is_not_retried(
+    steelyard: Steelyard,
+) -> None:
+    done = run_on_a_small_disk(steelyard, "32m")
+    assert done.returncode == 1, done.stderr
+    attempts = json.loads(done.stdout)["attempts"]
+    assert {attempt["outcome"] for attempt in attempts} == {"disk_full"}
+    assert {attempt["attempt"] for attempt in attempts} == {1}
+    assert "64 MiB are needed" in done.stderr
+
+
+def test_a_disk_that_cannot_hold_the_records_ends_the_run_with_what_to_do(
+    steelyard: Steelyard,
+) -> None:
+    done = run_on_a_small_disk(steelyard, "100k")
+    assert done.returncode == 3, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "steelyard resume" in done.stderr or "--results" in done.stderr

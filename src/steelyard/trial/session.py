@@ -99,7 +99,7 @@ class _Sitting:
         self.stage.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
         outcome = done.record.outcome
         ledger.append("attempt_finished", trial=trial.trial, attempt=attempt, outcome=outcome)
-        self.standing.records.append(done.record)
+        self.standing.add(done.record)
         self.watcher.attempt_ends(done.record)
 
     def _reason_to_stop(self) -> StopReason | None:

@@ -7,7 +7,6 @@ same.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.ledger import Event
@@ -17,15 +16,23 @@ from steelyard.trial.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
 VISITS_IN_VAIN = 3
 
 
-@dataclass
 class Standing:
     """The records of a run so far, by trial."""
 
-    retry: int
-    records: list[TrialRecord] = field(default_factory=list)
+    def __init__(self, retry: int, records: Iterable[TrialRecord] = ()) -> None:
+        self.retry = retry
+        self.records: list[TrialRecord] = []
+        self._by_trial: dict[int, list[TrialRecord]] = {}
+        for record in records:
+            self.add(record)
+
+    def add(self, record: TrialRecord) -> None:
+        """One more attempt."""
+        self.records.append(record)
+        self._by_trial.setdefault(record.trial, []).append(record)
 
     def of(self, trial: PlannedTrial) -> list[TrialRecord]:
-        return [record for record in self.records if record.trial == trial.trial]
+        return self._by_trial.get(trial.trial, [])
 
     def next_attempt(self, trial: PlannedTrial) -> int:
         return max((record.attempt for record in self.of(trial)), default=0) + 1
@@ -51,8 +58,7 @@ class Standing:
 
     def trials_measured(self, plan: Plan) -> int:
         """Trials of the plan with a good attempt."""
-        good = {record.trial for record in self.records if record.outcome is Outcome.OK}
-        return sum(trial.trial in good for visit in plan.visits for trial in visit.trials)
+        return sum(self.measured(trial) for visit in plan.visits for trial in visit.trials)
 
     def hopeless_system(self, plan: Plan) -> str | None:
         """A system whose last three visits brought no good trial at all."""
