@@ -128,9 +128,8 @@ impl<S> Connection<S> {
 
     fn step<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
         match self.state {
-            State::Held(_) | State::Storing(_) => return Some(Next::Wait),
             State::Stalled if self.hangup => return Some(Next::End),
-            State::Stalled => return Some(Next::Wait),
+            State::Held(_) | State::Storing(_) | State::Stalled => return Some(Next::Wait),
             State::Lingering => return self.discard(cx),
             State::Serving | State::Closing => {}
         }
@@ -258,13 +257,13 @@ impl<S> Connection<S> {
     fn hold<P>(&mut self, hold: Hold, cx: &mut Context<P>) -> Next {
         let wait_ns = hold.delay_ns + if hold.drip { DRIP_NS } else { 0 };
         self.deadline_ns = monotonic_ns() + wait_ns;
-        let held = cx.out.split_off(hold.from);
+        let later = cx.out.split_off(hold.from);
         let fill = std::mem::take(&mut cx.fill);
         if push(&self.fd, &mut self.pending, cx) == Progress::Failed {
             cx.tally.unanswered += u64::from(hold.verdict.is_some());
             return Next::End;
         }
-        self.pending.append(&held, fill);
+        self.pending.append(&later, fill);
         self.state = State::Held(hold);
         Next::WakeAt(self.deadline_ns)
     }

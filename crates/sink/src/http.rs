@@ -74,21 +74,18 @@ impl Http {
             return flow;
         }
         let from = turn.out.len();
-        let verdict = match fault {
-            Some(FaultKind::Reject | FaultKind::Tempfail) => {
-                let retry = fault == Some(FaultKind::Tempfail);
-                let refusal = Refusal {
-                    status: 503,
-                    retry,
-                    close: !head.keep_alive,
-                };
-                self.replies.refuse(refusal, head.method, turn.out);
-                Verdict::Failed
-            }
-            _ => {
-                *turn.fill = self.replies.write(&head, turn.out);
-                Verdict::Ok
-            }
+        let refused = matches!(fault, Some(FaultKind::Reject | FaultKind::Tempfail));
+        let verdict = if refused {
+            let refusal = Refusal {
+                status: 503,
+                retry: fault == Some(FaultKind::Tempfail),
+                close: !head.keep_alive,
+            };
+            self.replies.refuse(refusal, head.method, turn.out);
+            Verdict::Failed
+        } else {
+            *turn.fill = self.replies.write(&head, turn.out);
+            Verdict::Ok
         };
         turn.settle(Reply {
             verb,

@@ -65,7 +65,7 @@ pub(crate) fn serve_smtp(
         }
         _ => None,
     };
-    let served = run(options, stop, ready, pool.clone(), || {
+    let served = run(options, stop, ready, pool.as_ref(), || {
         Smtp::new(&options.smtp, host.clone(), pool.is_some())
     });
     if let Some(pool) = pool {
@@ -78,7 +78,7 @@ fn run<P: Protocol + Send>(
     options: &SinkOptions,
     stop: &StopHandle,
     ready: impl FnOnce(SocketAddr),
-    pool: Option<Arc<Pool>>,
+    pool: Option<&Arc<Pool>>,
     protocol: impl Fn() -> Result<P, SinkError>,
 ) -> Result<SinkCounters, SinkError>
 where
@@ -100,7 +100,7 @@ where
             protocol()?,
             shape,
             crew,
-            pool.clone(),
+            pool.cloned(),
             acceptor.take(),
             stop,
         );
@@ -123,18 +123,14 @@ where
     let mut threads = Vec::new();
     for (index, worker) in workers.into_iter().enumerate() {
         let work = move || worker.run().inspect_err(|_| stop.stop());
-        match Builder::new()
-            .name(format!("sink-{index}"))
-            .spawn_scoped(scope, work)
-        {
-            Ok(thread) => threads.push(thread),
-            Err(_) => {
-                stop.stop();
-                return Err(SinkError::ResourceLimit {
-                    resource: "threads",
-                });
-            }
-        }
+        let name = format!("sink-{index}");
+        let Ok(thread) = Builder::new().name(name).spawn_scoped(scope, work) else {
+            stop.stop();
+            return Err(SinkError::ResourceLimit {
+                resource: "threads",
+            });
+        };
+        threads.push(thread);
     }
     ready();
     threads.into_iter().map(finished).collect()

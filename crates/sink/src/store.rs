@@ -3,6 +3,8 @@
 pub(crate) mod files;
 pub(crate) mod maildir;
 pub(crate) mod pool;
+#[cfg(test)]
+mod tests;
 
 use rustix::io::Errno;
 

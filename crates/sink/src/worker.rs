@@ -256,11 +256,11 @@ impl<P: Protocol> Worker<P> {
             pool.cancel_waiting();
         }
         for token in self.connections.tokens() {
-            if let Some(connection) = self.connections.get_mut(token) {
-                if !connection.is_storing() {
-                    connection.farewell(&mut self.cx);
-                    self.close(token);
-                }
+            if let Some(connection) = self.connections.get_mut(token)
+                && !connection.is_storing()
+            {
+                connection.farewell(&mut self.cx);
+                self.close(token);
             }
         }
     }

@@ -81,10 +81,10 @@ pub(crate) struct HeadReader {
 impl HeadReader {
     /// The head at the front of `input`.
     pub fn read(&mut self, input: &[u8]) -> Parsed {
-        if let Some(head) = self.meaning {
-            if input.starts_with(&self.known) {
-                return Parsed::Whole(head, self.known.len());
-            }
+        if let Some(head) = self.meaning
+            && input.starts_with(&self.known)
+        {
+            return Parsed::Whole(head, self.known.len());
         }
         let parsed = parse(input);
         if let Parsed::Whole(head, length) = parsed {
@@ -140,6 +140,10 @@ fn meaning(request: &Request<'_, '_>) -> Result<Head, u16> {
 }
 
 #[derive(Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one header seen or not, not a state of a machine"
+)]
 struct Seen {
     hosts: u32,
     length: Option<u64>,

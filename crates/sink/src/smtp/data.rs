@@ -120,7 +120,7 @@ mod tests {
             lines in proptest::collection::vec("[.a\r\n]{0,6}", 0..8),
             cut in 0.0_f64..1.0,
         ) {
-            let message: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+            let message: String = lines.iter().flat_map(|line| [line.as_str(), "\r\n"]).collect();
             let wire = [stuff(message.as_bytes()), b"NOOP\r\n".to_vec()].concat();
             let cut = (wire.len() as f64 * cut) as usize;
             let (text, used, ended) = read(&[&wire[..cut], &wire[cut..]]);

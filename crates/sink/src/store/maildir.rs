@@ -120,15 +120,12 @@ impl Maildir {
                 Some(spill) => spill,
                 None => self.begin(recipient, name)?,
             };
-            match copies
-                .first()
-                .filter(|first| first.bytes > message.body.len() as u64)
-            {
-                Some(source) => self.copy(source, &mut copy)?,
-                None => {
-                    self.files.write(&copy.file, &message.body)?;
-                    copy.bytes += message.body.len() as u64;
-                }
+            let spilled = |first: &&Spill| first.bytes > message.body.len() as u64;
+            if let Some(source) = copies.first().filter(spilled) {
+                self.copy(source, &mut copy)?;
+            } else {
+                self.files.write(&copy.file, &message.body)?;
+                copy.bytes += message.body.len() as u64;
             }
             if self.sync == Sync::EachMessage {
                 self.files.sync(&copy.file)?;

@@ -50,15 +50,13 @@ impl Pool {
             let thread = Builder::new()
                 .name(format!("store-{index}"))
                 .spawn(move || queue.work(&maildir));
-            match thread {
-                Ok(thread) => unpoisoned(&pool.threads).push(thread),
-                Err(_) => {
-                    pool.close();
-                    return Err(SinkError::ResourceLimit {
-                        resource: "threads",
-                    });
-                }
-            }
+            let Ok(thread) = thread else {
+                pool.close();
+                return Err(SinkError::ResourceLimit {
+                    resource: "threads",
+                });
+            };
+            unpoisoned(&pool.threads).push(thread);
         }
         Ok(pool)
     }

@@ -249,7 +249,9 @@ fn several_loops_share_the_connections() {
     let sink = start(options);
     let mut peers: Vec<Peer> = (0..20).map(|_| Peer::connect(sink.address)).collect();
     for _ in 0..5 {
-        peers.iter_mut().for_each(|peer| peer.send(GET));
+        for peer in &mut peers {
+            peer.send(GET);
+        }
         for peer in &mut peers {
             peer.http_reply(true);
         }

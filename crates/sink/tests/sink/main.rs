@@ -1,5 +1,10 @@
 //! The sink seen from outside: bytes over loopback, files on disk, counters at the end.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a failed step of a test is a failed test"
+)]
+
 mod faults;
 mod http;
 mod peer;

@@ -31,13 +31,13 @@ pub fn start(options: SinkOptions) -> Running {
     let handle = stop.clone();
     let thread =
         std::thread::spawn(move || serve(&options, &handle, |address| tell.send(address).unwrap()));
-    match told.recv() {
-        Ok(address) => Running {
-            address,
-            stop,
-            thread,
-        },
-        Err(_) => panic!("{}", thread.join().unwrap().unwrap_err()),
+    let Ok(address) = told.recv() else {
+        panic!("{}", thread.join().unwrap().unwrap_err());
+    };
+    Running {
+        address,
+        stop,
+        thread,
     }
 }
 

@@ -115,7 +115,8 @@ proptest! {
         repeat in prop_oneof![Just(1_usize), Just(2000), Just(7000)],
         cut in 0.0_f64..1.0,
     ) {
-        let message = lines.iter().map(|line| format!("{line}\r\n")).collect::<String>().repeat(repeat);
+        let once: String = lines.iter().flat_map(|line| [line.as_str(), "\r\n"]).collect();
+        let message = once.repeat(repeat);
         let folder = tempdir().unwrap();
         let sink = start(storing(&folder, Sync::None, 1));
         let mut peer = Peer::introduced(sink.address);
