@@ -20,14 +20,9 @@ from steelyard.report.drawing import (
     system_colours,
 )
 from steelyard.report.effects import signed_effect
-from steelyard.report.sentences import (
-    ends_of,
-    ordered,
-    primary_response,
-    verdict_sentence,
-    verdict_word,
-)
+from steelyard.report.sentences import ends_of, verdict_sentence
 from steelyard.report.trust import judged
+from steelyard.report.vocabulary import ordered, primary_response, verdict_word
 
 ROW_PX = 32
 NAME_LIMIT = 14

@@ -23,7 +23,7 @@ from steelyard.report.drawing import (
     system_shapes,
 )
 from steelyard.report.rates import RESOURCES, Point, Resource, points
-from steelyard.report.sentences import primary_response
+from steelyard.report.vocabulary import primary_response
 
 PANEL_WIDTH_PX, PANEL_HEIGHT_PX = 250, 96
 SECONDS = "format(datum.value, '~g') + ' s'"

@@ -9,7 +9,7 @@ from steelyard.report.chart_effect import effect_drawings
 from steelyard.report.chart_load import load_drawing
 from steelyard.report.chart_time import Panels, Series, order_drawing, resource_panels
 from steelyard.report.drawing import Drawing
-from steelyard.report.sentences import primary_response
+from steelyard.report.vocabulary import primary_response
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
-from steelyard.report.sentences import ends_of, interval_words, response_of
+from steelyard.report.sentences import ends_of, interval_words
+from steelyard.report.vocabulary import response_of
 
 _Key = tuple[str, str, str, str]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.judge.findings import AttemptFinding, CellFinding, Findings, VerdictFinding
-from steelyard.report.sentences import response_of
+from steelyard.report.vocabulary import response_of
 
 COLUMNS = (
     "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",

@@ -24,8 +24,8 @@ from steelyard.report.rows import (
     response_table,
     words_of_direction,
 )
-from steelyard.report.sentences import primary_response
 from steelyard.report.trust import sure_lines, warning_lines
+from steelyard.report.vocabulary import primary_response
 from steelyard.report.words import answer, exploratory_lines
 
 _SHAPE_PATHS = {

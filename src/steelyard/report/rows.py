@@ -15,14 +15,9 @@ from steelyard.judge.findings import (
 from steelyard.plan.model import Cell, Level, conditions_text
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import Scale, percent, scale_for, significant
-from steelyard.report.sentences import (
-    direction_of,
-    ends_of,
-    interval_words,
-    margin_text,
-    verdict_word,
-)
+from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
+from steelyard.report.vocabulary import direction_of, verdict_word
 from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"

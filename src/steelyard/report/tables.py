@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from steelyard.errors import AnalysisError
 from steelyard.judge.findings import Findings
 from steelyard.report.chart_time import Series
 from steelyard.report.flat import csv_text
@@ -45,21 +44,11 @@ def write_report(
 ) -> list[Path]:
     """Write each form into ``folder``, whole or not at all; the paths in the order asked.
 
-    Raises ``AnalysisError`` for a form that is not in ``FORMATS``, before anything is written.
+    Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
-    chosen = [_format(name) for name in formats]
+    chosen = [FORMATS[name] for name in formats]
     folder.mkdir(parents=True, exist_ok=True)
     return [_replace(folder / form.file, form.text(findings, series)) for form in chosen]
-
-
-def _format(name: str) -> Format:
-    if name not in FORMATS:
-        raise AnalysisError(
-            f"there is no report format {name!r}",
-            hint=f"choose from {', '.join(FORMATS)}",
-            slug="unknown-report-format",
-        )
-    return FORMATS[name]
 
 
 def _replace(path: Path, text: str) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.sentences import primary_response
+from steelyard.report.vocabulary import primary_response
 from steelyard.units import format_duration
 
 OK = "ok"

@@ -7,8 +7,9 @@ from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictWord
 from steelyard.report.figures import counted
-from steelyard.report.sentences import Sentence, condition_sentence, ordered, verdict_sentence
+from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
 from steelyard.report.trust import judged, sure_lines, warning_lines
+from steelyard.report.vocabulary import ordered
 
 
 def exploratory_lines(findings: Findings) -> list[str]:

@@ -1,0 +1,91 @@
+"""The words of a comparison: which noun, which adjective, where, and in which order.
+
+``faster`` and ``slower`` speak of the good direction of a response; the size of an effect speaks
+of the raw response (``38 % longer response time``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
+from steelyard.plan.model import Level, conditions_text
+from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
+
+DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
+
+_TIME_UNITS = {"ns", "us", "µs", "ms", "s", "min", "h"}
+_LEVEL_UNITS = {"", "1", "%", "ratio", "share"}
+
+
+def response_of(findings: Findings, name: str) -> ResponseFinding:
+    """What is known of a response; one that is not declared speaks for itself and of no good."""
+    for response in findings.responses:
+        if response.name == name:
+            return response
+    return ResponseFinding(name=name, label=name, unit="", direction="none", primary=False)
+
+
+def primary_response(findings: Findings) -> ResponseFinding | None:
+    """The response that carries the guarantee."""
+    return next((r for r in findings.responses if r.primary), None)
+
+
+def direction_of(response: ResponseFinding) -> Direction:
+    """How the response is said to grow: times get longer, shares higher, amounts more."""
+    if response.unit in _TIME_UNITS:
+        return LENGTH
+    return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT
+
+
+def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """The judge's word in the words of the response: ``slower``, ``uses more``, ``has less``.
+
+    ``faster`` and ``slower`` are kept for speeds and times; other responses that have a good
+    direction are used up (lower is better) or reached (higher is better); the rest only differ.
+    """
+    if verdict.word not in DECIDED:
+        return verdict.word.value.replace("_", " ")
+    if response.direction == "none":
+        return "more" if (verdict.estimate_log or 0.0) > 0 else "less"
+    if response.unit in _TIME_UNITS:
+        return "quicker" if verdict.word is VerdictWord.FASTER else "slower"
+    if response.unit.endswith("/s") and response.direction == "higher":
+        return verdict.word.value
+    if response.direction == "lower":
+        return "uses less" if verdict.word is VerdictWord.FASTER else "uses more"
+    return "better" if verdict.word is VerdictWord.FASTER else "worse"
+
+
+def place(conditions: dict[str, Level] | None, findings: Findings) -> str:
+    """Where a verdict holds, with the space before it: `` at 16 users``; empty without any."""
+    count = len(findings.conditions)
+    if conditions is None:
+        return f" over all {count} conditions" if count > 1 else _only_place(findings)
+    text = conditions_text(conditions)
+    return f" at {text}" if text else ""
+
+
+def _only_place(findings: Findings) -> str:
+    text = conditions_text(findings.conditions[0]) if findings.conditions else ""
+    return f" at {text}" if text else ""
+
+
+def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[VerdictFinding]:
+    """The primary response first, each comparison over all conditions before its parts."""
+    responses = [r.name for r in findings.responses]
+    conditions = [None, *findings.conditions]
+
+    def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int]:
+        return (
+            verdict.exploratory,
+            _index(responses, verdict.response),
+            _index(list(findings.systems), verdict.other),
+            _index(conditions, verdict.conditions),
+        )
+
+    return sorted(verdicts, key=rank)
+
+
+def _index(known: Sequence[object], wanted: object) -> int:
+    return known.index(wanted) if wanted in known else len(known)

@@ -1,0 +1,361 @@
+"""Findings with realistic content, built by code so that a new field is added in one place.
+
+Each case is one situation that a report must put into words. The values are drawn from a seeded
+generator; what the judge would say of them is written by hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from steelyard.judge.findings import (
+    AttemptFinding,
+    CellFinding,
+    DifferenceFinding,
+    Findings,
+    ResponseFinding,
+    StopFinding,
+    VerdictFinding,
+    VerdictWord,
+)
+from steelyard.plan.model import Cell, Level
+
+MARGIN_LOG = math.log1p(0.02)
+
+THROUGHPUT = ResponseFinding(
+    name="throughput", label="throughput", unit="messages/s", direction="higher", primary=True
+)
+P50 = ResponseFinding(
+    name="response.p50", label="response time p50", unit="ns", direction="lower", primary=False
+)
+P99 = ResponseFinding(
+    name="response.p99", label="response time p99", unit="ns", direction="lower", primary=False
+)
+CPU = ResponseFinding(
+    name="service.cpu", label="CPU of the service", unit="cores", direction="lower", primary=False
+)
+WRITES = ResponseFinding(
+    name="disk.writes", label="disk writes", unit="B/s", direction="none", primary=False
+)
+USERS: tuple[dict[str, Level], ...] = tuple({"load.users": n} for n in (1, 4, 16))
+
+
+def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any) -> VerdictFinding:
+    """A verdict on throughput of ``durable`` against ``fast`` with an even interval in logs."""
+    log = None if percent is None else math.log1p(percent / 100)
+    given: dict[str, Any] = {
+        "response": "throughput",
+        "baseline": "fast",
+        "other": "durable",
+        "conditions": None,
+        "word": VerdictWord(word),
+        "words": (VerdictWord(word),),
+        "margin_log": MARGIN_LOG,
+        "alpha": 0.05,
+        "family": "throughput, over all conditions",
+        "estimate_log": log,
+        "low_log": None if log is None else log - half,
+        "high_log": None if log is None else log + half,
+        "interval_level": 0.95,
+        "equivalence_low_log": None if log is None else log - 0.8 * half,
+        "equivalence_high_log": None if log is None else log + 0.8 * half,
+        "n_baseline": 6,
+        "n_other": 6,
+        "decided_at_visit": 12 if word in ("faster", "slower", "equivalent") else None,
+        "noise_log": 0.021,
+        "visits_to_decide": None,
+        "exploratory": False,
+        "spread_ratio": 1.2,
+        "arms_differ_in_shape": False,
+        "stall_rate_baseline": 0.0,
+        "stall_rate_other": 0.0,
+    }
+    return VerdictFinding(**(given | changes))
+
+
+def per_condition(word: str, percent: float | None, half: float, users: int, **changes: Any) -> Any:
+    """The same for one number of users, in the family of conditions."""
+    family = "throughput, each of 3 conditions"
+    given = {"conditions": {"load.users": users}, "family": family, "interval_level": 0.9833}
+    return verdict(word, percent, half, **(given | changes))
+
+
+def cell_findings(
+    systems: dict[str, float],
+    responses: dict[str, tuple[float, float]],
+    conditions: tuple[dict[str, Level], ...] = USERS,
+    visits: int = 12,
+    missing: tuple[str, ...] = (),
+) -> tuple[CellFinding, ...]:
+    """Values of every cell: level of the response times the ratio of the system, plus noise.
+
+    ``responses`` maps a name to its level at the first condition and the power of the system's
+    ratio by which it moves; ``missing`` names systems without a value at the last condition.
+    """
+    found = []
+    for name, (level, power) in responses.items():
+        for place, condition in enumerate(conditions):
+            for index, (system, ratio) in enumerate(systems.items()):
+                random = np.random.default_rng([index, place, len(name)])
+                middle = level * 2.1**place * ratio**power
+                drawn = middle * np.exp(random.normal(0, 0.02, visits // len(systems)))
+                values = tuple(round(float(v), 4) for v in drawn)
+                gone = system in missing and place == len(conditions) - 1
+                found.append(
+                    _cell(
+                        system, condition, name, () if gone else values, index=index, k=len(systems)
+                    )
+                )
+    return tuple(found)
+
+
+def _cell(
+    system: str,
+    condition: dict[str, Level],
+    name: str,
+    values: tuple[float, ...],
+    *,
+    index: int,
+    k: int,
+) -> CellFinding:
+    ranked = sorted(values)
+    enough = len(values) >= 6
+    return CellFinding(
+        cell=Cell(system=system, conditions=condition),
+        response=name,
+        values=values,
+        trials=tuple(_trial(i, index, k, condition) for i in range(len(values))),
+        median=float(np.median(values)) if values else None,
+        low=ranked[0] if enough else None,
+        high=ranked[-1] if enough else None,
+        interval_level=0.95,
+        not_measured=() if values else ("service_died in 3 of 3 attempts",),
+    )
+
+
+def _trial(visit: int, index: int, systems: int, condition: dict[str, Level]) -> int:
+    place = next((i for i, c in enumerate(USERS) if c == condition), 0)
+    return (visit * systems + index) * len(USERS) + place + 1
+
+
+def attempt_findings(cells: tuple[CellFinding, ...], response: str) -> list[AttemptFinding]:
+    """One good attempt per value of the response."""
+    rows = [
+        AttemptFinding(
+            trial=trial,
+            attempt=1,
+            visit=(trial - 1) // len(USERS) + 1,
+            cell=cell.cell,
+            outcome="ok",
+            message=None,
+            hint=None,
+            doubts=(),
+            limited_by="disk flushes" if cell.cell.system == "durable" else "CPU of the service",
+            wall_s=2.9,
+            overhead_s=0.08,
+        )
+        for cell in cells
+        if cell.response == response
+        for trial in cell.trials
+    ]
+    return sorted(rows, key=lambda row: row.trial)
+
+
+def findings(**changes: Any) -> Findings:
+    """A decided study of two systems; ``changes`` replace fields."""
+    cells = changes.get("cells") or cell_findings(
+        {"fast": 1.0, "durable": 0.29},
+        {
+            "throughput": (3900.0, 1.0),
+            "response.p50": (2.4e5, -0.9),
+            "response.p99": (9.1e5, -1.1),
+            "service.cpu": (0.61, 0.3),
+            "disk.writes": (2.1e7, -0.5),
+        },
+    )
+    given: dict[str, Any] = {
+        "tool_version": "0.1.0",
+        "study": "durable-mail",
+        "question": "What does durable mail delivery cost on this disk?",
+        "variant": None,
+        "study_sha256": "7c211433f02071597741e6ff5a8ea34789abbf43b12f6a5d9ef9b4f0f3b5c1de",
+        "seed": 20261121,
+        "run": "2026-11-21-0007",
+        "systems": ("fast", "durable"),
+        "baseline": "fast",
+        "conditions": USERS,
+        "responses": (THROUGHPUT, P50, P99, CPU, WRITES),
+        "verdicts": decided_verdicts(),
+        "cells": cells,
+        "attempts": tuple(attempt_findings(cells, "throughput")),
+        "differences": (
+            DifferenceFinding(
+                fact="service.sync",
+                values={"fast": "none", "durable": "each message"},
+                declared=True,
+            ),
+        ),
+        "stop": StopFinding(
+            reason="decided",
+            visits_done=12,
+            visits_planned=28,
+            trials_done=36,
+            attempts_failed=0,
+            spent_s=112.4,
+        ),
+        "diagnostics": ("No carry-over found: -0.2 %, 95 % interval -0.9..+0.5 % (12 visits).",),
+        "limits": (
+            "Other machines, disks and filesystems than this one.",
+            "Other loads than 1, 4 and 16 users.",
+        ),
+    }
+    return Findings(**(given | changes))
+
+
+def decided_verdicts() -> tuple[VerdictFinding, ...]:
+    """Slower everywhere, with the other responses marked exploratory."""
+    slower = [per_condition("slower", p, 0.08, n) for p, n in ((-66.2, 1), (-71.3, 4), (-74.9, 16))]
+    secondary: list[tuple[str, str, float]] = [
+        ("response.p50", "slower", 204.0),
+        ("response.p99", "slower", 290.0),
+        ("service.cpu", "faster", -31.0),
+        ("disk.writes", "faster", 86.0),
+    ]
+    rest = [
+        verdict(w, p, 0.1, response=n, exploratory=True, family="exploratory")
+        for n, w, p in secondary
+    ]
+    return (verdict("slower", -71.0, 0.07), *slower, *rest)
+
+
+def _mixed() -> Findings:
+    """Equivalent, undecided with a forecast, not judged and faster below the margin, at once."""
+    both = (VerdictWord.FASTER, VerdictWord.EQUIVALENT)
+    verdicts = (
+        verdict("undecided", 1.1, 0.0175, visits_to_decide=14, decided_at_visit=None),
+        per_condition("equivalent", -0.4, 0.013, 1),
+        per_condition("faster", 0.6, 0.0055, 4, words=both),
+        per_condition("not_judged", None, 0, 16, notes=("fewer than 8 visits",), n_other=2),
+    )
+    stop = StopFinding(
+        reason="budget_visits", visits_done=28, visits_planned=28, trials_done=84,
+        attempts_failed=0, spent_s=240.2,
+    )  # fmt: skip
+    cells = cell_findings({"fast": 1.0, "durable": 1.004}, {"throughput": (3900.0, 1.0)})
+    return findings(verdicts=verdicts, stop=stop, cells=cells, responses=(THROUGHPUT,))
+
+
+def _failed() -> Findings:
+    """Failed attempts of two kinds, a doubt, a missing cell, arms of different shape."""
+    cells = cell_findings(
+        {"fast": 1.0, "durable": 0.29},
+        {"throughput": (3900.0, 1.0), "response.p99": (9.1e5, -1.1)},
+        missing=("durable",),
+    )
+    good = attempt_findings(cells, "throughput")
+    good[4] = good[4].model_copy(update={"doubts": ("steal 1.4 % of CPU time",)})
+    died = [
+        good[3].model_copy(
+            update={
+                "trial": 6, "attempt": n, "visit": 2, "outcome": outcome, "limited_by": None,
+                "cell": Cell(system="durable", conditions={"load.users": 16}), "message": message,
+                "hint": hint, "overhead_s": None,
+            }
+        )
+        for n, outcome, message, hint in (
+            (1, "service_died", "the sink ended with signal 9 after 1.2 s", "look at sink.log"),
+            (2, "service_died", "the sink ended with signal 9 after 0.9 s", "look at sink.log"),
+            (3, "disk_full", "no space left on /var/tmp", "free 210 MB or set store: elsewhere"),
+        )
+    ]  # fmt: skip
+    shape: dict[str, Any] = {
+        "arms_differ_in_shape": True, "spread_ratio": 3.1, "stall_rate_other": 0.125,
+    }  # fmt: skip
+    verdicts = (
+        verdict("slower", -68.0, 0.2, **shape),
+        per_condition("slower", -66.2, 0.1, 1),
+        per_condition("slower", -71.3, 0.1, 4),
+        per_condition("not_judged", None, 0, 16, n_other=0, notes=("durable has no valid trial",)),
+    )
+    differences = (
+        DifferenceFinding(
+            fact="service.sync", values={"fast": "none", "durable": "each message"}, declared=True
+        ),
+        DifferenceFinding(
+            fact="disk.scheduler", values={"fast": "none", "durable": "mq-deadline"}, declared=False
+        ),
+        DifferenceFinding(fact="cpu.governor", values={"fast": "performance", "durable": None},
+                          declared=False),
+    )  # fmt: skip
+    stop = StopFinding(
+        reason="failures", visits_done=12, visits_planned=28, trials_done=30,
+        attempts_failed=3, spent_s=131.0,
+    )  # fmt: skip
+    return findings(
+        cells=cells, verdicts=verdicts, differences=differences, stop=stop,
+        responses=(THROUGHPUT, P99), attempts=tuple(good + died), variant="small",
+    )  # fmt: skip
+
+
+def _huge() -> Findings:
+    """Effects far beyond percent, one interval end without a bound, a tiny effect near zero."""
+    p99 = P99.model_copy(update={"primary": True})
+    base: dict[str, Any] = {"response": "response.p99", "family": "response time p99, over all"}
+    verdicts = (
+        verdict("slower", 4100.0, 0.3, **base),
+        per_condition("slower", 240.0, 0.09, 1, response="response.p99"),
+        per_condition("slower", 88000.0, 0.5, 4, response="response.p99", high_log=None),
+        per_condition("faster", -97.0, 0.1, 16, response="response.p99"),
+    )
+    cells = cell_findings({"fast": 1.0, "durable": 0.025}, {"response.p99": (9.1e5, -1.0)})
+    return findings(
+        cells=cells, verdicts=verdicts, responses=(p99,),
+        attempts=tuple(attempt_findings(cells, "response.p99")),
+    )  # fmt: skip
+
+
+def _plain() -> Findings:
+    """A study without conditions, an effect so small that one decimal would print as zero."""
+    none: tuple[dict[str, Level], ...] = ({},)
+    cells = cell_findings({"fast": 1.0, "durable": 1.0007}, {"throughput": (3900.0, 1.0)}, none, 40)
+    both = (VerdictWord.FASTER, VerdictWord.EQUIVALENT)
+    found = verdict("faster", 0.07, 0.0004, words=both, n_baseline=20, n_other=20)
+    return findings(
+        cells=cells, verdicts=(found,), conditions=none, responses=(THROUGHPUT,), limits=(),
+        attempts=tuple(attempt_findings(cells, "throughput")), diagnostics=(), differences=(),
+    )  # fmt: skip
+
+
+def _three() -> Findings:
+    """Three systems with names that no file format likes."""
+    odd, second = "<script>alert(1)</script>", 'kvm | virtio, "cache=none"'
+    systems = ("native", odd, second)
+    cells = cell_findings(
+        dict.fromkeys(systems, 0.9) | {"native": 1.0}, {"throughput": (812.0, 1.0)}
+    )
+    base: dict[str, Any] = {"baseline": "native", "family": "throughput, 2 comparisons"}
+    verdicts = (
+        verdict("slower", -10.0, 0.04, other=odd, **base),
+        verdict("equivalent", 0.3, 0.012, other=second, **base),
+        per_condition("slower", -12.0, 0.05, 1, other=odd, baseline="native"),
+        per_condition("undecided", -1.4, 0.03, 1, other=second, baseline="native"),
+    )
+    return findings(
+        study="mail-under-hypervisors", question="Does <b>mail</b> do best on a physical machine?",
+        systems=systems, baseline="native", cells=cells, verdicts=verdicts, responses=(THROUGHPUT,),
+        attempts=tuple(attempt_findings(cells, "throughput")), differences=(),
+    )  # fmt: skip
+
+
+CASES: dict[str, Callable[[], Findings]] = {
+    "decided": findings,
+    "mixed": _mixed,
+    "failed": _failed,
+    "huge": _huge,
+    "plain": _plain,
+    "three": _three,
+}

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from tests.unit.report.golden_findings import golden
+
+from steelyard.report.compare import NO_TEST, compare_lines
+
+
+def test_two_runs_are_put_side_by_side_without_a_test_between_them() -> None:
+    lines = compare_lines(golden("decided"), golden("decided"))
+    assert NO_TEST in lines
+    assert lines[-1] == "8 comparisons in both runs, 0 of them contradictory."
+    assert not any("differ:" in line for line in lines)
+
+
+def test_opposed_verdicts_are_called_a_contradiction() -> None:
+    lines = compare_lines(golden("decided"), golden("mixed"))
+    at_4_users = lines.index("throughput of durable against fast, 4 users:")
+    assert "slower, -71.3 %" in lines[at_4_users + 1]
+    assert "faster, +0.60 %" in lines[at_4_users + 2]
+    assert lines[at_4_users + 3].startswith("  CONTRADICTION")
+
+
+def test_decided_against_undecided_is_no_contradiction() -> None:
+    lines = compare_lines(golden("decided"), golden("mixed"))
+    overall = lines.index("throughput of durable against fast, over all conditions:")
+    assert not lines[overall + 3].startswith("  CONTRADICTION")
+
+
+def test_a_comparison_that_one_run_lacks_is_shown_as_lacking() -> None:
+    lines = compare_lines(golden("decided"), golden("mixed"))
+    place = lines.index("response time p99 of durable against fast, over all conditions:")
+    assert lines[place + 2].endswith("not in this run")
+
+
+def test_what_makes_runs_hard_to_compare_is_said_first() -> None:
+    other = golden("failed").model_copy(update={"study_sha256": "f" * 64, "tool_version": "0.2.0"})
+    text = "\n".join(compare_lines(golden("decided"), other))
+    assert "The study files differ: sha256 7c211433f020 and ffffffffffff." in text
+    assert "The variants differ: none and small." in text
+    assert "Made by different versions: 0.1.0 and 0.2.0." in text
+    assert "Facts that differ between the systems are not the same in both" in text

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import math
+import re
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from steelyard.report.effects import AMOUNT, LENGTH, effect, interval, signed_effect
+
+MARGIN_LOG = math.log1p(0.02)
+BOUNDS = (0.0, MARGIN_LOG, -MARGIN_LOG)
+
+logs = st.floats(-8, 8).filter(lambda log: abs(log) > 1e-9)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(found.replace(",", "")) for found in re.findall(r"[+-]?\d[\d,]*\.?\d*", text)]
+
+
+@given(logs, logs, logs)
+def test_an_interval_that_excludes_zero_never_prints_as_touching_it(
+    a: float, b: float, c: float
+) -> None:
+    low, middle, high = sorted((a, b, c))
+    assume(low > 0 or high < 0)
+    text = interval(low, high, estimate_log=middle, exact_to=BOUNDS)
+    if text.endswith("times"):
+        assert all((number > 1) == (low > 0) and number != 1 for number in numbers(text))
+    elif text.endswith("of"):
+        assert all(number > 1 for number in numbers(text.replace("1/", "")))
+    else:
+        assert all(number > 0 for number in numbers(text))
+        assert text.endswith("more" if low > 0 else "less")
+
+
+@given(st.floats(1e-9, 8), st.floats(1e-9, 0.69))
+def test_an_interval_that_holds_zero_prints_both_signs(a: float, b: float) -> None:
+    low, high = -a, b
+    first, last = numbers(interval(low, high, estimate_log=0.0, exact_to=BOUNDS))
+    assert first < 0 < last
+
+
+@given(st.floats(1e-9, 2.999999), st.floats(1e-9, 2.999999))
+def test_an_interval_within_the_margin_never_prints_as_reaching_it(a: float, b: float) -> None:
+    low, high = -MARGIN_LOG * a / 3, MARGIN_LOG * b / 3
+    first, last = numbers(interval(low, high, estimate_log=0.0, exact_to=BOUNDS))
+    assert first > 100 * math.expm1(-MARGIN_LOG)
+    assert last < 2.0
+
+
+@given(logs)
+def test_the_word_of_an_effect_agrees_with_its_sign(log: float) -> None:
+    text = effect(log, "throughput", AMOUNT, exact_to=BOUNDS)
+    if " times " in text:
+        assert log > 0
+    elif text.startswith("1/"):
+        assert log < 0
+    else:
+        assert text.endswith("more throughput" if log > 0 else "less throughput")
+        assert numbers(text)[0] > 0
+
+
+def test_a_modest_effect_is_a_percentage_and_a_large_one_a_factor() -> None:
+    assert effect(math.log(1.38), "response time", LENGTH, exact_to=(0.0,)) == (
+        "38.0 % longer response time"
+    )
+    assert effect(math.log(3.4), "response time", LENGTH, exact_to=(0.0,)) == (
+        "3.4 times the response time"
+    )
+    assert effect(math.log(1 / 28), "throughput", AMOUNT, exact_to=(0.0,)) == (
+        "1/28.0 of the throughput"
+    )
+
+
+def test_an_end_without_a_bound_says_so() -> None:
+    assert interval(0.1, None, estimate_log=0.2) == "above +10.5 %, not bounded above"
+    assert interval(None, 0.1, estimate_log=0.0) == "below +10.5 %, not bounded below"
+    assert interval(None, None, estimate_log=0.0) == "not bounded on either side"
+
+
+def test_zero_never_carries_a_sign() -> None:
+    assert signed_effect(-0.0001) == "0.0 %"

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from tests.unit.report.golden_findings import CASES, golden
+
+from steelyard.judge.findings import Findings
+from steelyard.report.flat import csv_text
+from steelyard.report.markdown import markdown_text
+from steelyard.report.tables import FORMATS, write_report
+
+
+def rows(case: str, kind: str) -> list[dict[str, str]]:
+    return [
+        row for row in csv.DictReader(io.StringIO(csv_text(golden(case)))) if row["kind"] == kind
+    ]
+
+
+def test_every_form_is_written_in_the_order_asked_and_nothing_else(tmp_path: Path) -> None:
+    paths = write_report(golden("plain"), {}, tmp_path / "report", ["json", "html", "md", "csv"])
+    assert [p.name for p in paths] == ["findings.json", "report.html", "report.md", "report.csv"]
+    assert sorted(p.name for p in (tmp_path / "report").iterdir()) == sorted(p.name for p in paths)
+
+
+def test_an_unknown_form_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyError):
+        write_report(golden("plain"), {}, tmp_path / "report", ["json", "pdf"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_format_is_listed_under_its_own_name() -> None:
+    assert all(form.name == name and form.purpose for name, form in FORMATS.items())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_json_form_is_the_findings_themselves(case: str) -> None:
+    findings = golden(case)
+    assert Findings.model_validate_json(FORMATS["json"].text(findings, {})) == findings
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_flat_table_holds_every_value_unrounded(case: str) -> None:
+    found = [float(row["value"]) for row in rows(case, "value")]
+    assert found == [value for cell in golden(case).cells for value in cell.values]
+
+
+def test_the_flat_table_leaves_what_was_not_measured_empty_with_the_reason() -> None:
+    (row,) = [r for r in rows("failed", "cell") if r["response"] == "throughput" and r["n"] == "0"]
+    assert row["median"] == ""
+    assert row["note"] == "service_died in 3 of 3 attempts"
+    assert row["condition.load.users"] == "16"
+
+
+def test_the_flat_table_has_a_row_for_each_verdict_and_attempt() -> None:
+    assert len(rows("failed", "verdict")) == len(golden("failed").verdicts)
+    assert len(rows("failed", "attempt")) == len(golden("failed").attempts)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_row_of_a_markdown_table_has_the_cells_of_its_head(case: str) -> None:
+    for block in markdown_text(golden(case)).split("\n\n"):
+        if block.startswith("|"):
+            bars = {line.replace("\\|", "").count("|") for line in block.splitlines()}
+            assert len(bars) == 1
+
+
+def test_markdown_shows_hostile_names_as_text() -> None:
+    text = markdown_text(golden("three"))
+    assert "<script>" not in text
+    assert "kvm \\| virtio" in text

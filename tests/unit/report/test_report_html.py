@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+
+import pytest
+from tests.unit.report.golden_findings import CASES, golden, sampled
+
+from steelyard.judge.findings import Findings
+from steelyard.report.html import render, typeset
+
+VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
+LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}
+MOST_BYTES = 3_000_000
+
+
+class Reader(HTMLParser):
+    """Checks nesting; collects tags, attributes and visible text."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.ids: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+@cache
+def page(case: str) -> str:
+    """Sampled series for two cases only: drawing them is what takes time."""
+    findings = golden(case)
+    return render(findings, sampled(findings) if case in {"decided", "failed"} else {})
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+def visible(html: str) -> str:
+    return re.sub(r"\s+", " ", " ".join(read(html).text))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_tag_is_closed_in_its_place_and_no_identifier_stands_twice(case: str) -> None:
+    reader = read(page(case))
+    assert reader.open == []
+    assert len(reader.ids) == len(set(reader.ids))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_loads_nothing_and_runs_nothing(case: str) -> None:
+    reader = read(page(case))
+    assert not {"script", "link", "img", "iframe", "object", "image", "use"} & set(reader.tags)
+    assert [value for name, value in reader.attributes if name in LOADING] == []
+    assert not [name for name, _ in reader.attributes if name.startswith("on")]
+    style = re.search(r"<style>(.*?)</style>", page(case), re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_stays_below_three_megabytes(case: str) -> None:
+    assert len(page(case).encode()) < MOST_BYTES
+
+
+def test_a_long_study_with_dense_series_stays_below_three_megabytes() -> None:
+    findings = golden("decided")
+    attempts = tuple(
+        attempt.model_copy(update={"trial": attempt.trial + 36 * turn, "visit": attempt.visit + 12})
+        for turn in range(3)
+        for attempt in findings.attempts
+    )
+    many = findings.model_copy(update={"attempts": attempts})
+    assert len(render(many, sampled(many, rows=240)).encode()) < MOST_BYTES
+
+
+def test_the_answer_comes_first_then_how_large_how_sure_and_the_rest() -> None:
+    headings = [
+        "What does durable mail delivery cost",
+        "durable is slower than fast",
+        "How large, how certain",
+        "How sure",
+        "Throughput by condition",
+        "Every response against the conditions",
+        "What limited the trials",
+        "Other responses",
+        "Trials and attempts",
+        "What differs between the systems",
+        "What was not tested",
+        "How it was done",
+        "To do it again",
+    ]
+    text = visible(page("decided"))
+    places = [text.rindex(headings[0]), *(text.index(heading) for heading in headings[1:])]
+    assert places == sorted(places)
+
+
+def test_all_charts_stand_in_the_page_with_title_and_description() -> None:
+    html = page("decided")
+    names = re.findall(r'aria-labelledby="(\S+)-title \S+-words"', html)
+    wanted = {"effect-wide", "effect-narrow", "load-throughput", "load-response-p99", "order"}
+    assert wanted <= set(names)
+    assert {f"time-service_cpu-{i}" for i in range(3)} <= set(names)
+    for name in names:
+        assert re.search(rf'<title id="{name}-title">[^<]+</title>', html)
+        assert re.search(rf'<desc id="{name}-words">[^<]+</desc>', html)
+
+
+def test_a_hostile_name_is_shown_and_never_becomes_markup() -> None:
+    html = page("three")
+    assert "<script" not in html
+    assert "<b>mail" not in html
+    assert "<script>alert(1)</script>" in visible(html)
+
+
+def test_a_cell_without_data_reads_not_measured_with_its_reason_and_never_zero() -> None:
+    text = visible(page("failed"))
+    assert "durable at 16 users: not measured, service died in 3 of 3 attempts." in text
+    chart = re.search(r'<desc id="load-throughput-words">([^<]+)', page("failed"))
+    assert chart is not None
+    assert "durable at 16 users: not measured" in chart[1]
+
+
+def test_every_attempt_is_listed_also_those_that_failed() -> None:
+    text = visible(page("failed"))
+    for attempt in golden("failed").attempts:
+        assert f"{attempt.trial:04d}-{attempt.attempt}" in text
+    assert "Hint: free 210 MB or set store: elsewhere" in text
+
+
+def test_a_study_without_samples_says_so() -> None:
+    assert "No resource was sampled." in visible(page("plain"))
+
+
+def test_the_page_names_what_it_needs_to_be_made_again() -> None:
+    findings: Findings = golden("failed")
+    text = visible(page("failed"))
+    for fact in (findings.study_sha256, str(findings.seed), findings.run, findings.tool_version):
+        assert fact in text
+    assert "--variant small" in text
+    assert "../trials/0001-1/" in text
+
+
+def test_typesetting_changes_signs_and_dashes_but_no_names() -> None:
+    assert typeset("-0.4 %, -0.7..+2.9 %") == "−0.4\u00a0%, −0.7 to +2.9\u00a0%"
+    assert typeset("68.9..73.5 % less") == "68.9–73.5\u00a0% less"
+    assert typeset("kvm-2 sha-1-x") == "kvm-2 sha-1-x"
+    assert typeset("<b>") == "&lt;b&gt;"

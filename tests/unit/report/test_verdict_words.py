@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from tests.unit.report.golden_findings import CASES, golden
+
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.report.sentences import condition_sentence, verdict_sentence
+from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
+
+
+def main_sentence(findings: Findings, **changes: object) -> str:
+    verdict = findings.verdicts[0].model_copy(update=changes)
+    return str(verdict_sentence(verdict, findings))
+
+
+def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
+    assert main_sentence(golden("decided")) == (
+        "durable is slower than fast: 71.0 % less throughput over all 3 conditions "
+        "(95 % interval 68.9..73.0 % less, valid at this early stop), "
+        "12 visits (6 fast, 6 durable), at least your margin of 2 %."
+    )
+
+
+def test_the_answer_over_all_comes_before_its_conditions() -> None:
+    ((main, parts),) = answer(golden("decided"))
+    assert "over all 3 conditions" in main.head
+    assert [part.split(":")[0] for part in parts] == ["At 1 user", "At 4 users", "At 16 users"]
+
+
+def test_an_undecided_verdict_says_how_many_more_visits_would_decide() -> None:
+    sentence = main_sentence(golden("mixed"))
+    assert sentence.startswith("Undecided over all 3 conditions between fast and durable")
+    assert sentence.endswith("; about 14 more visits would decide.")
+
+
+def test_an_undecided_verdict_without_a_forecast_says_which_budget_ended() -> None:
+    findings = golden("mixed")
+    assert "the budget of 28 visits ended first" in main_sentence(findings, visits_to_decide=None)
+
+
+def test_equivalence_is_said_with_the_margin_and_its_own_interval() -> None:
+    findings = golden("three")
+    verdict = next(v for v in findings.verdicts if v.word is VerdictWord.EQUIVALENT)
+    sentence = str(verdict_sentence(verdict, findings))
+    assert sentence.startswith("No difference larger than 2 % in throughput")
+    assert "+0.3 %, 90 % interval -0.7..+1.3 %" in sentence
+
+
+def test_a_difference_below_the_margin_says_that_it_is() -> None:
+    assert "0.07 % more throughput" in main_sentence(golden("plain"))
+    assert main_sentence(golden("plain")).endswith("below your margin of 2 %.")
+
+
+def test_a_comparison_that_was_not_judged_gives_the_reason() -> None:
+    findings = golden("failed")
+    sentence = condition_sentence(findings.verdicts[3], findings)
+    assert sentence == (
+        "At 16 users: not judged, 6 visits (6 fast, 0 durable): durable has no valid trial."
+    )
+
+
+def test_a_quicker_response_time_is_never_called_faster() -> None:
+    findings = golden("huge")
+    assert "At 16 users: quicker, 1/33.3 of the response time p99" in condition_sentence(
+        findings.verdicts[3], findings
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "said"),
+    [
+        ("response.p50", "durable is slower than fast: 3.0 times the response time p50"),
+        ("service.cpu", "durable uses 31.0 % less CPU of the service than fast"),
+        ("disk.writes", "durable has 86.0 % more disk writes than fast"),
+    ],
+)
+def test_other_responses_speak_their_own_words_and_are_marked(response: str, said: str) -> None:
+    lines = exploratory_lines(golden("decided"))
+    assert any(line.startswith(f"Exploratory: {said}") for line in lines), response
+
+
+def test_an_exploratory_sentence_claims_no_validity_and_no_margin() -> None:
+    for line in exploratory_lines(golden("decided")):
+        assert "valid at" not in line
+        assert "margin" not in line
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_sentence_of_a_verdict_names_its_n(case: str) -> None:
+    findings = golden(case)
+    for verdict in findings.verdicts:
+        total = verdict.n_baseline + verdict.n_other
+        assert f"{total} visits" in str(verdict_sentence(verdict, findings))
+        assert f"{total} visits" in condition_sentence(verdict, findings)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_word_and_the_direction_of_the_size_agree(case: str) -> None:
+    findings = golden(case)
+    for verdict in findings.verdicts:
+        if verdict.exploratory or verdict.response != "throughput":
+            continue
+        text = str(verdict_sentence(verdict, findings))
+        if verdict.word is VerdictWord.FASTER:
+            assert "more throughput" in text
+        if verdict.word is VerdictWord.SLOWER:
+            assert "less throughput" in text
+
+
+def test_failures_doubts_and_missing_cells_are_told_before_relying_on_the_answer() -> None:
+    lines = verdict_lines(golden("failed"))
+    told = lines[lines.index("Before relying on this:") :]
+    text = "\n".join(told)
+    assert "3 of 33 attempts did not end well: 2 service died (durable); 1 disk full" in text
+    assert "Not measured: throughput of durable at 16 users." in text
+    assert "the arms differ in shape" in text
+    assert "2 facts differ between the systems" in text
+
+
+def test_a_note_of_the_judge_is_passed_on() -> None:
+    findings = golden("plain")
+    noted: VerdictFinding = findings.verdicts[0].model_copy(
+        update={"notes": ("the effect changes sign between the halves",)}
+    )
+    lines = verdict_lines(findings.model_copy(update={"verdicts": (noted,)}))
+    assert "  durable against fast, overall: the effect changes sign between the halves." in lines
+
+
+def test_a_clean_study_ends_without_warnings() -> None:
+    assert "Before relying on this:" not in verdict_lines(golden("plain"))
+
+
+def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
+    findings = golden("plain").model_copy(update={"verdicts": ()})
+    assert "Nothing was judged: no comparison of a primary response was found." in verdict_lines(
+        findings
+    )
+
+
+@dataclass(frozen=True)
+class Standing:
+    words: dict[str, VerdictWord]
+    visits_to_decide: int | None
+
+
+def test_the_live_line_is_short_and_holds_the_forecast() -> None:
+    words = {
+        "": VerdictWord.SLOWER,
+        "16 users": VerdictWord.SLOWER,
+        "1 user": VerdictWord.UNDECIDED,
+    }
+    assert progress_words(Standing(words, 6)) == (
+        "overall slower; 16 users slower; 1 user undecided, about 6 more visits"
+    )
+    assert progress_words(Standing({}, None)) == "nothing judged yet"
