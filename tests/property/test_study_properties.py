@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steelyard.errors import StudyError
+from steelyard.study.file.source import parse_source
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
-from steelyard.study.source import parse_source
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "cases" / "study" / "examples").glob("*.yaml"))
 TREES = [parse_source(path.read_bytes(), path).tree for path in EXAMPLES]

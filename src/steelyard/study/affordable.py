@@ -5,13 +5,22 @@ from __future__ import annotations
 import math
 
 from steelyard.study import timing
-from steelyard.study.complaints import Complaints
+from steelyard.study.file.complaints import Complaints
+from steelyard.study.file.source import Where
 from steelyard.study.model import Study
 from steelyard.units import format_duration
 
 
 def check_budget(study: Study, complaints: Complaints) -> None:
-    """A budget that cannot hold enough visits for any verdict is a mistake."""
+    """A budget that cannot hold enough visits for any verdict is a mistake, and so are more
+    conditions than anyone can wait for.
+    """
+    conditions = timing.conditions_count(study)
+    if conditions > timing.MOST_CONDITIONS:
+        message = f"{conditions:,} conditions are too many"
+        hint = f"{timing.MOST_CONDITIONS} are the most: take fewer levels, or write two studies"
+        complaints.add(_most_levels(study), message, hint, at_key=True)
+        return
     least, visits = timing.least_visits(study), timing.affordable_visits(study)
     if visits >= least:
         return
@@ -39,3 +48,9 @@ def check_budget(study: Study, complaints: Complaints) -> None:
 def _rounded_up(duration_s: float) -> str:
     step = 60 if duration_s > 120 else 1
     return format_duration(math.ceil(duration_s / step) * step)
+
+
+def _most_levels(study: Study) -> Where:
+    """Where the factor with the most levels stands."""
+    name = max(study.factors, key=lambda factor: len(study.factors[factor]))
+    return tuple(name.split("."))

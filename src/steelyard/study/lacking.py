@@ -7,10 +7,10 @@ from typing import Any
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Setting, Shelf
-from steelyard.study.complaints import Complaints
+from steelyard.study.file.complaints import Complaints
+from steelyard.study.file.source import Where
 from steelyard.study.model import Study
-from steelyard.study.settings import default_of
-from steelyard.study.source import Where
+from steelyard.study.resolve.settings import default_of
 
 _LATER = "not in this version"
 _PARTS: dict[str, str] = {

@@ -15,13 +15,13 @@ from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.affordable import check_budget
-from steelyard.study.complaints import Complaints, add_validation, dotted
-from steelyard.study.grammar import StudyFile
+from steelyard.study.file.complaints import Complaints, add_validation, dotted
+from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.source import Source, Where, parse_source, read_source
+from steelyard.study.file.variants import overlaid, variant_names, with_variant
 from steelyard.study.lacking import missing_parts
 from steelyard.study.model import Study
-from steelyard.study.resolve import resolve
-from steelyard.study.source import Source, Where, parse_source, read_source
-from steelyard.study.variants import overlaid, variant_names, with_variant
+from steelyard.study.resolve.study import resolve
 
 _STAND_INS: dict[str, Any] = {
     "study": "unnamed",

@@ -13,7 +13,7 @@ from typing import Any
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Setting, Shelf
-from steelyard.study.grammar import StudyFile
+from steelyard.study.file.grammar import StudyFile
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],

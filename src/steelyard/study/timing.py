@@ -16,8 +16,9 @@ RESET_ALLOWANCE_S: dict[str, float] = {
 }
 # What stopping, collecting and storing take.
 COLLECT_ALLOWANCE_S = 0.1
-# More visits than this of one system decide nothing that fewer did not.
+# Limits that keep a plan readable and a look of the judge quick.
 MOST_VISITS_OF_ONE = 500
+MOST_CONDITIONS = 200
 
 
 def conditions_count(study: Study) -> int:

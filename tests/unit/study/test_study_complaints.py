@@ -90,3 +90,16 @@ def test_a_budget_complaint_says_how_much_time_it_takes(tmp_path: Path) -> None:
     path = written(tmp_path, BODY + "trials: {margin: 2 %, window: 5 s, budget: {time: 1 min}}\n")
     hint = str(complaints_of(path)[0].hint)
     assert hint.startswith("the judge needs 12 visits at least, 12 trials of 7.3 s: allow 1 min")
+
+
+def test_more_conditions_than_anyone_can_wait_for_are_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, BODY + "load: {users: 1..300}\ntrials: {margin: 2 %}\n")
+    complaint = complaints_of(path)[0]
+    assert (complaint.message, complaint.line) == ("300 conditions are too many", 7)
+
+
+@pytest.mark.parametrize("line", ["generator: {threads: 0}", "load: {rate: 5, connections: 0}"])
+def test_nothing_of_something_needed_is_refused(tmp_path: Path, line: str) -> None:
+    messages = messages_of(written(tmp_path, BODY + TRIALS + line))
+    assert len(messages) == 1
+    assert "`0` is too small" in messages[0]

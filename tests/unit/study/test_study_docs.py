@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from tests.unit.study.study_texts import written
 
 from steelyard.study import catalogue
-from steelyard.study.grammar import StudyFile, VariantPart
+from steelyard.study.file.grammar import StudyFile, VariantPart
 from steelyard.study.read import read_study, read_with_lacking
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "study-file.md").read_text("utf-8")

@@ -22,9 +22,9 @@ from tests.unit.study.study_texts import (
 from steelyard.plan.model import Cell
 from steelyard.study.available import not_available
 from steelyard.study.bind import bind
+from steelyard.study.file.source import read_source
 from steelyard.study.read import read_runnable_study, read_study, read_study_bytes
 from steelyard.study.schema import schema_text, study_schema
-from steelyard.study.source import read_source
 from steelyard.study.template import template
 
 ROOT = Path(__file__).parents[3]

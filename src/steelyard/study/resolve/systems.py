@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study import catalogue
-from steelyard.study.complaints import Complaints, choice_hint
-from steelyard.study.grammar import ServicePart, StudyFile, SystemPart
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
+from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
-from steelyard.study.settings import read_settings
-from steelyard.study.source import Where
+from steelyard.study.resolve.settings import read_settings
 
 _FIXED = ("platform", "service", "disks", "instances")
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema
 
-from steelyard.study.model import Reset, Until
-from steelyard.study.written import (
+from steelyard.study.file.kinds import (
     Count,
     Duration,
     Emptiable,
@@ -20,12 +19,14 @@ from steelyard.study.written import (
     LimitWritten,
     OpenPart,
     Part,
+    PositiveCount,
     SettleWritten,
     Share,
     TrialsPerCell,
     Word,
     Words,
 )
+from steelyard.study.model import Reset, Until
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=80)]
@@ -47,7 +48,7 @@ class SystemPart(OpenPart):
     """The server under test on this system."""
     disks: dict[Name, dict[str, Any]] | None = None
     """Disks that are attached, by name."""
-    instances: Count | None = None
+    instances: PositiveCount | None = None
     """How many of it run at once."""
 
 
@@ -78,7 +79,7 @@ class LoadPart(Part):
     """Pause of a user between an answer and its next operation."""
     arrival: Literal["constant", "poisson"] | None = None
     """Gaps between operations in open mode: equal, or exponential."""
-    connections: Count | None = None
+    connections: PositiveCount | None = None
     """Connections that share the operations in open mode."""
 
 
@@ -87,7 +88,7 @@ class GeneratorPart(Part):
 
     host: str | None = None
     """`local`, or an address such as `ssh://loader`."""
-    threads: Count | None = None
+    threads: PositiveCount | None = None
     """Threads of the generator."""
 
 

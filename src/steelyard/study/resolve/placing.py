@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from steelyard.study.complaints import Complaints, choice_hint
-from steelyard.study.driving import bindable, bound_setting
-from steelyard.study.grammar import StudyFile, TrialsPart
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.grammar import StudyFile, TrialsPart
+from steelyard.study.file.kinds import Part, shown
+from steelyard.study.file.source import Where
 from steelyard.study.model import (
     CachesSpec,
     GeneratorSpec,
@@ -21,9 +22,8 @@ from steelyard.study.model import (
     SystemSpec,
     TrialsSpec,
 )
-from steelyard.study.settings import read_levels
-from steelyard.study.source import Where
-from steelyard.study.written import Part, shown
+from steelyard.study.resolve.driving import bindable, bound_setting
+from steelyard.study.resolve.settings import read_levels
 
 _PLACES = ("system", "host", "generator")
 _CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")

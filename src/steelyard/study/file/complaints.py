@@ -15,8 +15,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from steelyard.errors import Complaint
-from steelyard.study.source import Place, Source, Where
-from steelyard.study.written import shown
+from steelyard.study.file.kinds import shown
+from steelyard.study.file.source import Place, Source, Where
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

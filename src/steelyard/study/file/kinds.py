@@ -80,6 +80,18 @@ Count = Annotated[
 ]
 
 
+def _at_least_one(value: Any) -> int | float:
+    count = _quantity("count")(value)
+    if count < 1:
+        raise mistake(f"{shown(value)} is too small", "the least is 1")
+    return count
+
+
+PositiveCount = Annotated[
+    int, BeforeValidator(_at_least_one), _schema("integer", "string", examples=[1])
+]
+
+
 def _word(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -6,17 +6,22 @@ from collections.abc import Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import names
-from steelyard.study.complaints import Complaints, choice_hint, nearest
-from steelyard.study.driving import (
+from steelyard.study.file.complaints import Complaints, choice_hint, nearest
+from steelyard.study.file.grammar import StudyFile
+from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
+from steelyard.study.resolve.driving import (
     resolve_factors,
     resolve_load,
     resolve_probe,
     resolve_workloads,
 )
-from steelyard.study.grammar import StudyFile
-from steelyard.study.judging import ClaimReader, resolve_find, resolve_gates, resolve_responses
-from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
-from steelyard.study.placing import (
+from steelyard.study.resolve.judging import (
+    ClaimReader,
+    resolve_find,
+    resolve_gates,
+    resolve_responses,
+)
+from steelyard.study.resolve.placing import (
     resolve_caches,
     resolve_generator,
     resolve_judge,
@@ -26,8 +31,8 @@ from steelyard.study.placing import (
     resolve_screen,
     resolve_trials,
 )
-from steelyard.study.settings import Factors
-from steelyard.study.systems import resolve_systems
+from steelyard.study.resolve.settings import Factors
+from steelyard.study.resolve.systems import resolve_systems
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from steelyard import units
 from steelyard.study.catalogue import Setting
-from steelyard.study.complaints import Complaints, choice_hint
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.kinds import shown
+from steelyard.study.file.source import Where
 from steelyard.study.model import Level
-from steelyard.study.source import Where
-from steelyard.study.written import shown
 
 _QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
 _PER_USER = re.compile(r"([1-9]\d{0,8})\s+per\s+user", re.ASCII)

@@ -6,8 +6,8 @@ import copy
 from typing import Any
 
 from steelyard.errors import Complaint, StudyError
-from steelyard.study.complaints import choice_hint
-from steelyard.study.source import Place, Source, Where
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.file.source import Place, Source, Where
 
 
 def variant_names(source: Source) -> tuple[str, ...]:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 
 from steelyard import units
 from steelyard.study import catalogue
-from steelyard.study.complaints import Complaints, choice_hint, nearest
-from steelyard.study.grammar import ClaimPart, StudyFile
+from steelyard.study.file.complaints import Complaints, choice_hint, nearest
+from steelyard.study.file.grammar import ClaimPart, StudyFile
+from steelyard.study.file.kinds import Limit, shown
+from steelyard.study.file.source import Where
 from steelyard.study.model import (
     ClaimSpec,
     FindSpec,
@@ -17,8 +19,6 @@ from steelyard.study.model import (
     ResponseSpec,
     WorkloadSpec,
 )
-from steelyard.study.source import Where
-from steelyard.study.written import Limit, shown
 
 _SHARE_OF = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s+of\s+(\S.*)", re.ASCII)
 _KINDS: dict[str, units.Kind] = {

@@ -1,0 +1,1 @@
+"""The study file as written: its text, its places, its grammar, and what is wrong with it."""
