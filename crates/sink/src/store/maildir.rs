@@ -186,16 +186,17 @@ impl Maildir {
         })
     }
 
+    /// `tmp/` last: who finds it finds all the others, safe already. Others may be looking.
     fn make_folders(&self, recipient: &str) -> Result<()> {
         self.files.make_folder(recipient)?;
-        for part in ["tmp", "new", "cur"] {
+        for part in ["cur", "new"] {
             self.files.make_folder(&format!("{recipient}/{part}"))?;
         }
         if self.sync == Sync::EachMessage {
             self.files.sync_folder(recipient)?;
             self.files.sync_folder(".")?;
         }
-        Ok(())
+        self.files.make_folder(&format!("{recipient}/tmp"))
     }
 }
 

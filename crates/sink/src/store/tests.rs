@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use rustix::io::{Errno, Result};
@@ -25,6 +25,7 @@ struct Refusing {
     disk: Disk,
     left: AtomicI64,
     errno: Errno,
+    folder_steps: Mutex<Vec<String>>,
 }
 
 impl Refusing {
@@ -35,6 +36,7 @@ impl Refusing {
             },
             left: AtomicI64::new(left),
             errno,
+            folder_steps: Mutex::default(),
         })
     }
 
@@ -72,6 +74,10 @@ impl Files for Refusing {
     }
 
     fn sync_folder(&self, path: &str) -> Result<()> {
+        self.folder_steps
+            .lock()
+            .unwrap()
+            .push(format!("sync {path}"));
         self.step().and_then(|()| self.disk.sync_folder(path))
     }
 
@@ -84,6 +90,10 @@ impl Files for Refusing {
     }
 
     fn make_folder(&self, path: &str) -> Result<()> {
+        self.folder_steps
+            .lock()
+            .unwrap()
+            .push(format!("make {path}"));
         self.step().and_then(|()| self.disk.make_folder(path))
     }
 }
@@ -165,6 +175,26 @@ fn each_message_is_synced_as_file_and_as_name_and_none_is_not() {
         // Create, write, rename; with fsync of the file and of the folder.
         assert_eq!(before - files.left.load(Ordering::SeqCst), steps);
     }
+}
+
+#[test]
+fn the_folder_that_others_look_for_is_made_when_the_rest_is_there_and_safe() {
+    let folder = tempdir().unwrap();
+    let files = Refusing::new(&folder, i64::MAX, Errno::IO);
+    maildir(Arc::clone(&files), Sync::EachMessage)
+        .deliver(&mut message(&["a"], b"x"))
+        .unwrap();
+    let steps = files.folder_steps.lock().unwrap().clone();
+    let expected = [
+        "make a",
+        "make a/cur",
+        "make a/new",
+        "sync a",
+        "sync .",
+        "make a/tmp",
+        "sync a/new",
+    ];
+    assert_eq!(steps, expected);
 }
 
 #[test]
