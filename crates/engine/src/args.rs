@@ -69,7 +69,7 @@ pub(crate) struct LoadArgs {
     #[arg(short = 'R', long, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
     /// Spacing of arrivals with --rate.
-    #[arg(long, value_enum, default_value_t = ArrivalArg::Constant, requires = "rate")]
+    #[arg(long, value_enum, default_value_t = ArrivalArg::Constant, requires = "rate", hide_possible_values = true, value_name = "constant|poisson")]
     pub(crate) arrival: ArrivalArg,
     /// Pause of a user between an answer and its next operation.
     #[arg(long, value_parser = duration_ns, default_value = "0s", conflicts_with = "rate", value_name = "TIME")]
@@ -177,8 +177,8 @@ pub(crate) enum SyncArg {
 /// `sink http|smtp`.
 #[derive(Debug, Args)]
 pub(crate) struct SinkArgs {
-    /// What to speak.
-    #[arg(value_enum)]
+    /// What to speak: http or smtp.
+    #[arg(value_enum, hide_possible_values = true, value_name = "http|smtp")]
     pub(crate) protocol: SinkProtocol,
     /// Where to listen; without a port, or with port 0, any free one.
     #[arg(long, value_parser = listen_address, default_value = "127.0.0.1:0", value_name = "ADDRESS:PORT")]
@@ -201,8 +201,8 @@ pub(crate) struct SinkArgs {
     /// Status of every good HTTP reply [default: 200].
     #[arg(long, value_name = "CODE", help_heading = "HTTP")]
     pub(crate) status: Option<u16>,
-    /// Where messages go.
-    #[arg(long, value_enum, default_value_t = StoreArg::None, help_heading = "SMTP")]
+    /// Where messages go: dropped when read, or one file for each recipient.
+    #[arg(long, value_enum, default_value_t = StoreArg::None, hide_possible_values = true, value_name = "none|maildir", help_heading = "SMTP")]
     pub(crate) store: StoreArg,
     /// Folder of the Maildir; must exist.
     #[arg(
@@ -212,8 +212,8 @@ pub(crate) struct SinkArgs {
         help_heading = "SMTP"
     )]
     pub(crate) folder: Option<PathBuf>,
-    /// When a message counts as safe.
-    #[arg(long, value_enum, default_value_t = SyncArg::None, help_heading = "SMTP")]
+    /// Fsync file and folder of each message before it is accepted, or leave it to the kernel.
+    #[arg(long, value_enum, default_value_t = SyncArg::None, hide_possible_values = true, value_name = "none|each-message", help_heading = "SMTP")]
     pub(crate) sync: SyncArg,
     /// Messages that can be written at the same time.
     #[arg(long, default_value_t = DEFAULT_STORE_THREADS, value_name = "N", help_heading = "SMTP")]

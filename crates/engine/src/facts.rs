@@ -1,5 +1,6 @@
 //! `facts`: what is true of this machine while nothing runs.
 
+use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -33,9 +34,10 @@ pub(crate) fn collect() -> Facts {
 }
 
 fn table(facts: &Facts) -> String {
-    facts
-        .values
-        .iter()
-        .map(|(name, value)| format!("{name:<44} {}\n", value.as_deref().unwrap_or("-")))
-        .collect()
+    let mut text = String::new();
+    for (name, value) in &facts.values {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<44} {}", value.as_deref().unwrap_or("-"));
+    }
+    text
 }

@@ -1,5 +1,6 @@
 //! `sample`: counters of this machine for a while.
 
+use std::fmt::Write;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -68,13 +69,14 @@ fn table(samples: &Samples) -> String {
     };
     for (name, cells) in &samples.columns {
         let (first, last) = (figure(cells.first()), figure(cells.last()));
-        text += &format!("{name:<40} {first:>22} {last:>22}\n");
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{name:<40} {first:>22} {last:>22}");
     }
     if !samples.missing.is_empty() {
         text += "\nmissing:\n";
     }
     for (name, reason) in &samples.missing {
-        text += &format!("  {name}: {reason}\n");
+        let _ = writeln!(text, "  {name}: {reason}");
     }
     text
 }

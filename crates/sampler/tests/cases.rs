@@ -77,3 +77,38 @@ fn a_column_without_figures_is_always_explained() {
         }
     }
 }
+
+#[test]
+fn every_column_is_in_the_reference() {
+    const PAGE: &str = include_str!("../../../docs/reference/samples.md");
+    let job = SampleJob {
+        interval_ms: 60_000,
+        processes: BTreeMap::from([("service".to_owned(), std::process::id())]),
+        disks: BTreeMap::from([("store".to_owned(), env!("CARGO_MANIFEST_DIR").to_owned())]),
+    };
+    let samples = Sampler::start(&job).unwrap().stop().unwrap();
+    for column in samples.columns.keys() {
+        let general = general_name(column);
+        assert!(
+            PAGE.contains(&format!("`{general}`")),
+            "{general} is not in samples.md"
+        );
+    }
+}
+
+/// The name with a placeholder for what differs between machines and jobs.
+fn general_name(column: &str) -> String {
+    let places = [
+        ("process", "NAME"),
+        ("disk", "NAME"),
+        ("net", "DEVICE"),
+        ("temperature", "SENSOR"),
+        ("power", "ZONE"),
+    ];
+    let family = column.split('.').next().unwrap();
+    let last = column.rsplit('.').next().unwrap();
+    let place = places.iter().find(|(name, _)| *name == family);
+    place.map_or(column.to_owned(), |(_, place)| {
+        format!("{family}.{place}.{last}")
+    })
+}

@@ -7,7 +7,9 @@ pub fn all() -> Vec<(&'static str, Schema)> {
     vec![
         ("load-job", schema_for!(crate::job::LoadJob)),
         ("load-result", schema_for!(crate::result::LoadResult)),
+        ("sample-job", schema_for!(crate::sample::SampleJob)),
         ("samples", schema_for!(crate::sample::Samples)),
+        ("facts", schema_for!(crate::facts::Facts)),
         ("agent-request", schema_for!(crate::agent::Request)),
         ("agent-reply", schema_for!(crate::agent::Reply)),
     ]

@@ -52,8 +52,8 @@ impl Desk {
     }
 
     /// Serves one line.
-    pub(super) fn take(&mut self, line: Line) -> Flow {
-        match decode(&line) {
+    pub(super) fn take(&mut self, line: &Line) -> Flow {
+        match decode(line) {
             Ok(Request { id, verb }) => self.serve(id, verb),
             Err((id, failure)) => {
                 self.replies.send(id, Err(failure));

@@ -65,8 +65,8 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn whole(text: &str) -> Option<Line> {
-        Some(Line::Whole(text.as_bytes().to_vec()))
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.as_bytes().to_vec())
     }
 
     #[test]
@@ -75,12 +75,12 @@ mod tests {
         lines.add(b"on");
         assert_eq!(lines.next_line(), None);
         lines.add(b"e\ntwo\n\nthr");
-        assert_eq!(lines.next_line(), whole("one"));
-        assert_eq!(lines.next_line(), whole("two"));
-        assert_eq!(lines.next_line(), whole(""));
+        assert_eq!(lines.next_line(), Some(whole("one")));
+        assert_eq!(lines.next_line(), Some(whole("two")));
+        assert_eq!(lines.next_line(), Some(whole("")));
         assert_eq!(lines.next_line(), None);
         lines.add(b"ee\n");
-        assert_eq!(lines.next_line(), whole("three"));
+        assert_eq!(lines.next_line(), Some(whole("three")));
     }
 
     #[test]
@@ -94,6 +94,6 @@ mod tests {
         }
         lines.add(b"x\nnext\n");
         assert_eq!(lines.next_line(), Some(Line::TooLong));
-        assert_eq!(lines.next_line(), whole("next"));
+        assert_eq!(lines.next_line(), Some(whole("next")));
     }
 }

@@ -78,7 +78,7 @@ fn serve(desk: &mut Desk, ended: &UnixStream) -> io::Result<()> {
             Err(error) => return Err(error.into()),
         }
         while let Some(line) = lines.next_line() {
-            if desk.take(line) == Flow::End {
+            if desk.take(&line) == Flow::End {
                 return Ok(());
             }
         }

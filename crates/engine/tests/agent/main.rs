@@ -1,0 +1,9 @@
+//! The agent as a controller sees it: the real binary, over pipes.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod controller;
+mod conversation;
+mod load;
+mod processes;
+mod sampling;
