@@ -35,7 +35,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
                 ("trials", f"{_trials(plan)}, about {format_duration(plan.forecast.total_s)}"),
                 ("earliest verdict", _earliest(study, plan)),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
-                ("seed", f"{plan.seed}{'' if study.trials.seed is not None else ' (drawn)'}"),
+                ("seed", _seed(study, plan)),
                 ("study sha256", plan.study_sha256),
             ]
         ),
@@ -132,3 +132,7 @@ def _trials(plan: Plan) -> str:
 def _earliest(study: Study, plan: Plan) -> str:
     visits = min(first_look(study), len(plan.visits))
     return f"after {visits} visits, about {format_duration(plan.forecast.earliest_verdict_s)}"
+
+
+def _seed(study: Study, plan: Plan) -> str:
+    return f"{plan.seed} (of the study)" if plan.seed == study.trials.seed else str(plan.seed)

@@ -23,8 +23,8 @@ from steelyard.plan.model import Cell
 from steelyard.study.available import not_available
 from steelyard.study.bind import bind
 from steelyard.study.file.source import read_source
+from steelyard.study.json_schema import schema_text, study_schema
 from steelyard.study.read import read_runnable_study, read_study, read_study_bytes
-from steelyard.study.schema import schema_text, study_schema
 from steelyard.study.template import template
 
 ROOT = Path(__file__).parents[3]
@@ -57,7 +57,7 @@ def test_every_shipped_study_says_its_question_in_a_readme() -> None:
 
 def test_the_schema_in_the_repository_is_current() -> None:
     kept = (ROOT / "schemas" / "study.schema.json").read_text(encoding="utf-8")
-    assert kept == schema_text(), "run: python -m steelyard.study.schema > the file"
+    assert kept == schema_text(), "run: python -m steelyard.study.json_schema > the file"
 
 
 @pytest.mark.parametrize("path", [*EXAMPLES, *STUDIES], ids=lambda path: path.parent.name)

@@ -9,6 +9,7 @@ from steelyard.study.catalogue import names
 from steelyard.study.file.complaints import Complaints, choice_hint, nearest
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
+from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.driving import (
     resolve_factors,
     resolve_load,
@@ -16,7 +17,6 @@ from steelyard.study.resolve.driving import (
     resolve_workloads,
 )
 from steelyard.study.resolve.judging import (
-    ClaimReader,
     resolve_find,
     resolve_gates,
     resolve_responses,

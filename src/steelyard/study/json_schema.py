@@ -1,4 +1,4 @@
-"""The JSON schema of study files, for editors; ``python -m steelyard.study.schema`` prints it.
+"""The JSON schema of study files, for editors; ``python -m steelyard.study.json_schema`` prints it.
 
 It is looser than reading: what depends on other keys, or on the text of a quantity, only reading
 checks. What it refuses, reading refuses too.

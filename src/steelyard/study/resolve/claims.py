@@ -1,0 +1,153 @@
+"""The sentences of a study that the data must support."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from steelyard import units
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.grammar import ClaimPart, StudyFile
+from steelyard.study.file.kinds import shown
+from steelyard.study.file.source import Where
+from steelyard.study.model import ClaimSpec, Level
+from steelyard.study.resolve.judging import check_response
+
+_SHARE_OF = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s+of\s+(\S.*)", re.ASCII)
+_COMPARED_WITH = ("faster_than", "slower_than", "equivalent_to", "no_worse_than")
+_VERBS = ("at_least", "at_most", *_COMPARED_WITH, "peak_users")
+
+
+class ClaimReader:
+    """Reads claims against what the study has.
+
+    With ``forgiving`` (a variant that leaves parts out) a claim about a part that is not there
+    is left out instead of complained about; the whole study has been checked by then.
+    """
+
+    def __init__(
+        self,
+        file: StudyFile,
+        compared: tuple[Level, ...],
+        factors: Mapping[str, tuple[Level, ...]],
+        complaints: Complaints,
+        *,
+        forgiving: bool,
+    ) -> None:
+        self.file = file
+        self.compared = [str(level) for level in compared]
+        self.factors = factors
+        self.complaints = complaints
+        self.forgiving = forgiving
+
+    def read(self) -> tuple[ClaimSpec, ...]:
+        """All claims that can be judged here."""
+        claims = []
+        seen: set[str] = set()
+        for i, part in enumerate(self.file.claims or []):
+            where: Where = ("claims", i)
+            if part.id in seen:
+                hint = "give each claim its own name"
+                self.complaints.add((*where, "id"), f"claim `{part.id}` is there twice", hint)
+            seen.add(part.id)
+            claim = self._claim(part, where)
+            if claim is not None:
+                claims.append(claim)
+        return tuple(claims)
+
+    def _claim(self, part: ClaimPart, where: Where) -> ClaimSpec | None:
+        verbs = [verb for verb in _VERBS if getattr(part, verb) is not None]
+        if len(verbs) != 1:
+            hint = f"say one of: {', '.join(_VERBS)}"
+            count = "nothing" if not verbs else "more than one thing"
+            self.complaints.add(where, f"claim `{part.id}` claims {count}", hint)
+            return None
+        if not self._subject(part, where):
+            return None
+        at = self._conditions(part, where)
+        verb = verbs[0]
+        tail = self._tail(part, verb, (*where, verb))
+        if at is None or tail is None:
+            return None
+        if part.response is not None:
+            place = (*where, "response")
+            check_response(part.response, place, self.file, self.complaints, at_key=False)
+        return ClaimSpec.model_validate(
+            {
+                "id": part.id,
+                "kind": verb,
+                "subject": part.system,
+                "every_level_of": part.every_level_of,
+                "excepted": tuple(part.except_ or ()),
+                "response": part.response,
+                "at": at,
+                **tail,
+            }
+        )
+
+    def _subject(self, part: ClaimPart, where: Where) -> bool:
+        if (part.system is None) == (part.every_level_of is None):
+            hint = "add `system: NAME`, or `every_level_of: FACTOR`"
+            self.complaints.add(where, f"claim `{part.id}` needs one subject", hint)
+            return False
+        if part.system is not None:
+            return self._known(part.system, (*where, "system"))
+        compare = self.file.compare or "system"
+        if part.every_level_of != compare:
+            message = f"`{part.every_level_of}` is not the factor that is compared"
+            hint = f"this study compares `{compare}`"
+            self.complaints.add((*where, "every_level_of"), message, hint)
+            return False
+        place = (*where, "except")
+        found = [self._known(level, (*place, i)) for i, level in enumerate(part.except_ or [])]
+        return self.forgiving or all(found)
+
+    def _known(self, level: str, where: Where) -> bool:
+        if level in self.compared:
+            return True
+        if not self.forgiving:
+            hint = choice_hint(level, self.compared, "compared")
+            self.complaints.add(where, f"{shown(level)} is not compared in this study", hint)
+        return False
+
+    def _conditions(self, part: ClaimPart, where: Where) -> dict[str, Level] | None:
+        at: dict[str, Level] = {}
+        for key, wanted in (part.at or {}).items():
+            place = (*where, "at", key)
+            name = key if key in self.factors else f"load.{key}"
+            if name not in self.factors:
+                short = [factor.removeprefix("load.") for factor in self.factors]
+                hint = choice_hint(key, short, "factors")
+                self.complaints.add(place, f"there is no factor `{key}`", hint, at_key=True)
+                return None
+            levels = {str(level): level for level in self.factors[name]}
+            if wanted not in levels:
+                if not self.forgiving:
+                    hint = f"levels: {', '.join(levels)}"
+                    self.complaints.add(place, f"`{wanted}` is not a level of `{name}`", hint)
+                return None
+            at[name] = levels[wanted]
+        return at
+
+    def _tail(self, part: ClaimPart, verb: str, where: Where) -> dict[str, object] | None:
+        written = str(getattr(part, verb))
+        if verb in _COMPARED_WITH:
+            return {"other": written} if self._known(written, where) else None
+        if verb == "peak_users":
+            return self._peak(written, where)
+        match = _SHARE_OF.fullmatch(written.strip())
+        if match is None:
+            hint = "write `0.95 of NAME`"
+            self.complaints.add(where, f"{shown(written)} is not a share of a system", hint)
+            return None
+        return (
+            {"factor": float(match[1]), "other": match[2]} if self._known(match[2], where) else None
+        )
+
+    def _peak(self, written: str, where: Where) -> dict[str, object] | None:
+        try:
+            levels = units.parse_range(written, "count")
+        except units.UnitError as error:
+            self.complaints.add(where, error.message, "write `30..70`")
+            return None
+        return {"low": float(levels[0]), "high": float(levels[-1])}
