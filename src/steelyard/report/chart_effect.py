@@ -54,7 +54,7 @@ def _chart(
     for row in rows:
         row["low"] = low if row["low"] is None else row["low"]
         row["high"] = high if row["high"] is None else row["high"]
-    axis = _x(low, high, _axis_title(response, wide=wide), most=7 if wide else 4)
+    axis = _x(low, high, _axis_title(response, wide=wide), most=7 if wide else 3)
     layers = [_band(verdicts, axis), _zero(axis), *_marks(rows, axis, y, findings)]
     layers.append(_side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
     return alt.layer(*layers).properties(

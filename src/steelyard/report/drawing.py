@@ -7,6 +7,7 @@ script, no font, no request; identifiers are made unique so that many drawings s
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,8 +61,11 @@ def system_shapes(systems: Sequence[str]) -> alt.Scale:
 
 
 def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
-    """Rows as they are, without a limit: the caller bounds their number."""
-    return alt.InlineData(values=rows)
+    """Rows as they are, without a limit: the caller bounds their number.
+
+    As text, because Altair copies and validates whatever is a structure, many times over.
+    """
+    return alt.InlineData(values=json.dumps(rows), format={"type": "json"})
 
 
 def draw(chart: Layer, name: str, title: str, description: str) -> Drawing:

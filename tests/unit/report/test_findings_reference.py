@@ -1,0 +1,36 @@
+"""The reference names every field of the findings, and nothing that is not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from steelyard.judge import findings
+from steelyard.report.flat import COLUMNS, CONDITION
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
+MODELS = [
+    model
+    for name, model in vars(findings).items()
+    if name.endswith("Finding") or name == "Findings"
+    if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_field_of_the_findings_has_its_row_in_order(model: type[BaseModel]) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    section = re.search(rf"^## {model.__name__}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section is not None
+    rows = re.findall(r"^\| `(\w+)` \| \S", section[1], re.MULTILINE)
+    assert rows == list(model.model_fields)
+
+
+def test_every_column_named_for_the_flat_table_exists() -> None:
+    text = PAGE.read_text(encoding="utf-8").partition("## The CSV form")[2]
+    kinds = {"verdict", "cell", "attempt", "value", "_log", "report.csv", CONDITION + "load.users"}
+    named = set(re.findall(r"`([\w.]+)`", text)) - kinds
+    assert named <= set(COLUMNS)
