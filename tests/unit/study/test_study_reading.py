@@ -142,6 +142,11 @@ def test_a_list_in_the_workload_is_a_condition(tmp_path: Path) -> None:
     assert bound.service.settings["body"] == 2048
 
 
+def test_users_may_be_given_as_a_factor(tmp_path: Path) -> None:
+    study = read_study(written(tmp_path, BODY + TRIALS + "factors: {load.users: [2, 8]}\n"))
+    assert study.factors == {"load.users": (2, 8)}
+
+
 def test_a_rate_makes_the_load_open(tmp_path: Path) -> None:
     text = BODY + TRIALS + "load: {rate: [100, 0.5], arrival: constant}\n"
     study = read_study(written(tmp_path, text))

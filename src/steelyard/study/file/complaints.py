@@ -125,6 +125,24 @@ _WANTED = {
 }
 
 
+_EXAMPLES = {
+    "budget": "`budget: {time: 4 min}`",
+    "claims": "`- {id: NAME, system: NAME, response: throughput, faster_than: NAME}`",
+    "factors": "`factors: {load.users: [1, 4, 16]}`",
+    "gates": "`gates: {errors: none}`",
+    "generator": "`generator: {host: local}`",
+    "load": "`load: {users: [1, 4, 16]}`",
+    "responses": "`responses: {throughput: {primary: true}, response.p99: {}}`",
+    "sample": "`sample: {every: 1 s}`",
+    "service": "`service: {use: sink-http}`",
+    "systems": "`systems: {NAME: {platform: native, service: {use: sink-http}}}`",
+    "trials": "`trials: {margin: 2 %}`",
+    "variants": "`variants: {small: {trials: {budget: {time: 10 min}}}}`",
+    "workload": "`workload: {use: http}`",
+    "workloads": "`workloads: {NAME: {use: http}}`",
+}
+
+
 def _words(detail: ErrorDetails, where: Where, root: type[BaseModel]) -> tuple[str, str]:
     kind, value = detail["type"], detail["input"]
     context = detail.get("ctx") or {}
@@ -132,7 +150,12 @@ def _words(detail: ErrorDetails, where: Where, root: type[BaseModel]) -> tuple[s
     if kind == "mistake":
         return f"`{name}`: {context['message']}", str(context["hint"])
     if kind in _WANTED:
-        hint = f"`{where[-1]}` is: {description_at(root, where)}"
+        key = next((str(part) for part in reversed(where) if isinstance(part, str)), "")
+        hint = (
+            f"{description_at(root, where)}: {_EXAMPLES[key]}"
+            if key in _EXAMPLES
+            else (f"`{key}` is: {description_at(root, where)}")
+        )
         return f"`{name}` must be {_WANTED[kind]}, not {shown(value)}", hint
     if kind == "literal_error":
         choices = str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", ")

@@ -33,6 +33,9 @@ def resolve_workloads(
             ("workload",), "`workload` and `workloads` are both given", hint, at_key=True
         )
     if file.workload is None and not file.workloads:
+        written = complaints.source.tree
+        if written.get("workload") is not None or written.get("workloads"):
+            return {}, {}  # there is one, and it has been complained about
         complaints.add((), "`workload` is missing", "add `workload: {use: NAME}`: what is driven")
         return {}, {}
     if file.workload is not None:
@@ -74,7 +77,8 @@ def resolve_load(
     driven = _driven(file)
     if file.load is None:
         return (LoadSpec(), {"load.users": (1,)}) if driven else (None, {})
-    if workloads and not driven:
+    known = all(workload.use in catalogue.names("workloads") for workload in workloads.values())
+    if workloads and known and not driven:
         names = ", ".join(name for name, entry in _loads() if entry.load)
         hint = f"take it out; workloads that take a load: {names}"
         complaints.add(("load",), "this workload takes no load", hint, at_key=True)
@@ -150,7 +154,7 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
     loaded = _driven(file)
     parts = {"workload": file.workload} if file.workload else {}
     parts |= {f"workloads.{name}": part for name, part in (file.workloads or {}).items()}
-    known = [name for name in ("load.users", "load.rate") if loaded]
+    known = ["load.users"] if loaded else []
     for prefix, part in parts.items():
         if part.use in catalogue.names("workloads"):
             known += [f"{prefix}.{key}" for key in catalogue.workload(part.use).settings]

@@ -14,6 +14,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.model import Level
 
 _QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
+_SEVERAL = re.compile(r"[0-9]+(\s+[0-9]+)+", re.ASCII)
 _PER_USER = re.compile(r"([1-9]\d{0,8})\s+per\s+user", re.ASCII)
 
 Values = dict[str, Any]
@@ -88,7 +89,9 @@ def _expanded(
             )
         return (read_value(item, setting),)
     except units.UnitError as error:
-        complaints.add(where, f"`{_name(where)}`: {error.message}", error.hint)
+        several = isinstance(item, str) and _SEVERAL.fullmatch(item.strip())
+        hint = "separate levels by commas" if several else error.hint
+        complaints.add(where, f"`{_name(where)}`: {error.message}", hint)
         return ()
 
 

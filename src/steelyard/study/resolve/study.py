@@ -43,7 +43,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     load, loaded = resolve_load(file, workloads, complaints)
     written = resolve_factors(file, systems, complaints)
     _check_twice(written, listed | loaded, complaints)
-    factors = written | listed | loaded
+    factors = listed | loaded | written
     compared, baseline = _comparison(file, systems, factors, complaints)
     if workloads:
         _check_services(systems, workloads, complaints)
@@ -92,6 +92,10 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
 
 
 def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:
+    if "load.rate" in written:
+        where = ("factors", "load.rate")
+        hint = "write `load: {rate: [...]}`, which says that the load is open"
+        complaints.add(where, "a rate is given under `load`", hint, at_key=True)
     for name in written:
         if name in others and not (name == "load.users" and others[name] == (1,)):
             hint = "keep its levels in one place"
