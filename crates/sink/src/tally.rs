@@ -56,6 +56,9 @@ impl ErrorKind {
     ];
 }
 
+/// Lateness above a minute counts as a minute in the percentiles; the largest is kept exactly.
+const LATEST_NS: u64 = 60_000_000_000;
+
 /// Counters of one event loop.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -93,9 +96,9 @@ impl Tally {
 
     /// A delayed reply left so much too late.
     pub fn late(&mut self, late_ns: u64) {
-        // Two digits, auto-sized: building it can fail only for more than five digits.
         if self.lateness.is_none() {
-            self.lateness = Histogram::new(2).ok();
+            // Cannot fail: the bounds are in order and two digits are possible.
+            self.lateness = Histogram::new_with_bounds(1, LATEST_NS, 2).ok();
         }
         if let Some(histogram) = &mut self.lateness {
             histogram.saturating_record(late_ns);
@@ -147,7 +150,7 @@ fn lateness(tallies: &[Tally]) -> Option<Lateness> {
     let mut parts = tallies.iter().filter_map(|tally| tally.lateness.as_ref());
     let mut all = parts.next()?.clone();
     for part in parts {
-        // Cannot fail: every histogram resizes itself.
+        // Cannot fail: all have the same bounds.
         let _ = all.add(part);
     }
     Some(Lateness {
@@ -181,5 +184,10 @@ mod tests {
         assert!(all.faults.is_empty());
         let lateness = all.lateness.unwrap();
         assert_eq!((lateness.count, lateness.max_ns), (2, 1_000_003));
+        assert_eq!(lateness.p50_ns, 10);
+        assert!(
+            (1_000_003..1_020_000).contains(&lateness.p99_ns),
+            "{lateness:?}"
+        );
     }
 }
