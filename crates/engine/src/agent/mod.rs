@@ -8,9 +8,11 @@ mod child;
 mod children;
 mod conversation;
 mod desk;
+mod ending;
 mod files;
 mod launch;
 mod lines;
+mod output;
 mod tail;
 
 use std::io;

@@ -1,0 +1,172 @@
+//! What a process writes: its first line, and the end of the rest.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::process::{ChildStderr, ChildStdout};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::tail::Tail;
+
+const STDOUT_TAIL_BYTES: usize = 16 * 1024;
+const STDERR_TAIL_BYTES: usize = 4 * 1024;
+/// Longest first line kept; the rest of it counts as later output.
+const FIRST_LINE_BYTES: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 4 * 1024;
+
+/// What was written so far.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) first_line: FirstLine,
+    pub(super) stdout: Tail,
+    pub(super) stderr: Tail,
+    /// More may come.
+    pub(super) open: bool,
+}
+
+/// The first line on stdout.
+#[derive(Debug)]
+pub(super) enum FirstLine {
+    /// Its beginning.
+    Coming(Vec<u8>),
+    /// All of it.
+    Here(String),
+}
+
+/// One thing heard from a process.
+#[derive(Debug)]
+pub(super) enum Heard<'a> {
+    Stdout(&'a [u8]),
+    StdoutEnd,
+    Stderr(&'a [u8]),
+    End,
+}
+
+impl Output {
+    pub(super) fn new() -> Self {
+        Self {
+            first_line: FirstLine::Coming(Vec::new()),
+            stdout: Tail::new(STDOUT_TAIL_BYTES),
+            stderr: Tail::new(STDERR_TAIL_BYTES),
+            open: true,
+        }
+    }
+
+    pub(super) fn hear(&mut self, heard: &Heard<'_>) {
+        match heard {
+            Heard::Stdout(bytes) => self.add_stdout(bytes),
+            Heard::StdoutEnd => self.end_first_line(),
+            Heard::Stderr(bytes) => self.stderr.add(bytes),
+            Heard::End => self.open = false,
+        }
+    }
+
+    fn add_stdout(&mut self, bytes: &[u8]) {
+        let FirstLine::Coming(line) = &mut self.first_line else {
+            self.stdout.add(bytes);
+            return;
+        };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+        if end.is_some() || line.len() >= FIRST_LINE_BYTES {
+            let line = String::from_utf8_lossy(line).trim().to_owned();
+            self.first_line = FirstLine::Here(line);
+        }
+        if let Some(end) = end {
+            self.stdout.add(&bytes[end + 1..]);
+        }
+    }
+
+    /// A last line without an end is a line, too.
+    fn end_first_line(&mut self) {
+        if let FirstLine::Coming(line) = &self.first_line
+            && !line.is_empty()
+        {
+            self.first_line = FirstLine::Here(String::from_utf8_lossy(line).trim().to_owned());
+        }
+    }
+}
+
+/// Reads both pipes until both have ended.
+pub(super) fn read_both(
+    mut stdout: ChildStdout,
+    mut stderr: ChildStderr,
+    mut hear: impl FnMut(Heard<'_>),
+) {
+    let (mut out_open, mut err_open) = (true, true);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    while out_open || err_open {
+        let (out_ready, err_ready) =
+            wait_for_output(out_open.then_some(&stdout), err_open.then_some(&stderr));
+        if out_ready {
+            out_open = read_chunk(&mut stdout, &mut chunk, |bytes| hear(Heard::Stdout(bytes)));
+            if !out_open {
+                hear(Heard::StdoutEnd);
+            }
+        }
+        if err_ready {
+            err_open = read_chunk(&mut stderr, &mut chunk, |bytes| hear(Heard::Stderr(bytes)));
+        }
+    }
+    hear(Heard::End);
+}
+
+/// Which of the two can be read, or has ended.
+fn wait_for_output(stdout: Option<&ChildStdout>, stderr: Option<&ChildStderr>) -> (bool, bool) {
+    let out = stdout.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
+    let err = stderr.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
+    let (has_out, has_err) = (out.is_some(), err.is_some());
+    let mut watched: Vec<PollFd<'_>> = out.into_iter().chain(err).collect();
+    if poll(&mut watched, None).is_err() {
+        return (false, false);
+    }
+    let ready = |place: usize| !watched[place].revents().is_empty();
+    (has_out && ready(0), has_err && ready(usize::from(has_out)))
+}
+
+/// `false` at the end of the pipe.
+fn read_chunk(pipe: &mut impl Read, chunk: &mut [u8], take: impl FnOnce(&[u8])) -> bool {
+    match pipe.read(chunk) {
+        Ok(0) => false,
+        Ok(count) => {
+            take(&chunk[..count]);
+            true
+        }
+        Err(error) => error.kind() == io::ErrorKind::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(pieces: &[&str]) -> Output {
+        let mut output = Output::new();
+        for piece in pieces {
+            output.hear(&Heard::Stdout(piece.as_bytes()));
+        }
+        output
+    }
+
+    #[test]
+    fn the_first_line_may_come_in_pieces_and_the_rest_goes_to_the_tail() {
+        let output = heard(&["rea", "dy\nmo", "re\n"]);
+        assert!(matches!(output.first_line, FirstLine::Here(line) if line == "ready"));
+        assert_eq!(output.stdout.text(), "more\n");
+    }
+
+    #[test]
+    fn a_last_line_without_an_end_is_a_line() {
+        let mut output = heard(&["ready"]);
+        assert!(matches!(output.first_line, FirstLine::Coming(_)));
+        output.hear(&Heard::StdoutEnd);
+        assert!(matches!(output.first_line, FirstLine::Here(line) if line == "ready"));
+    }
+
+    #[test]
+    fn silence_is_no_line() {
+        let mut output = heard(&[]);
+        output.hear(&Heard::StdoutEnd);
+        assert!(matches!(output.first_line, FirstLine::Coming(_)));
+    }
+}
