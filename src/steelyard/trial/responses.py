@@ -68,7 +68,7 @@ def _latency(load: LoadResult, kind: str, figure: str) -> Reading:
     if figure not in _SHARE_ABOVE:
         return None, f"{figure} is no figure of a latency distribution"
     needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
-    return None, f"{latency.count} samples; {figure} needs {needed} (ten above it)"
+    return None, f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
 
 
 def _throughput(seen: Seen) -> Reading:

@@ -31,10 +31,10 @@ def test_a_percentile_that_the_engine_gives_is_kept_in_ns(seen: Make) -> None:
     assert measured("response.p50", seen()) == Measured(value=5000.0, unit="unit")
 
 
-def test_a_percentile_with_too_few_samples_says_how_many_it_needs(seen: Make) -> None:
+def test_a_percentile_with_too_few_samples_says_how_many_are_needed(seen: Make) -> None:
     got = measured("response.p99", seen())
     assert got.value is None
-    assert got.missing == "200 samples; p99 needs 1000 (ten above it)"
+    assert got.missing == "fewer than the 1,000 samples that p99 needs (ten above it)"
 
 
 def test_a_latency_nobody_recorded_is_not_zero(seen: Make) -> None:
