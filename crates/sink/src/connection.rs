@@ -1,12 +1,14 @@
 //! One connection: reads, lets the protocol answer, writes, and waits for what it must wait for.
 
+mod hold;
+mod part;
+
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown, recv, shutdown, sockopt};
-use steelyard_net::clock::monotonic_ns;
+use rustix::net::{RecvFlags, recv, sockopt};
 use steelyard_net::poller::Interest;
 
 use crate::output::{Pending, Progress, push};
@@ -21,10 +23,6 @@ pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
 const SPILL_KEPT_BYTES: usize = 4096;
 /// Reads of one connection before others get their turn.
 const STEPS_PER_TURN: usize = 16;
-/// Between two bytes of a reply struck by `slow`.
-const DRIP_NS: u64 = 5_000_000;
-/// How long a refused peer may go on sending, so that it can read why (RFC 9112, 9.6).
-const LINGER_NS: u64 = 1_000_000_000;
 
 /// What the connections of one event loop share.
 pub(crate) struct Context<P> {
@@ -254,70 +252,6 @@ impl<S> Connection<S> {
         (sent == Progress::Failed).then_some(Next::End)
     }
 
-    fn hold<P>(&mut self, hold: Hold, cx: &mut Context<P>) -> Next {
-        let wait_ns = hold.delay_ns + if hold.drip { DRIP_NS } else { 0 };
-        self.deadline_ns = monotonic_ns() + wait_ns;
-        let later = cx.out.split_off(hold.from);
-        let fill = std::mem::take(&mut cx.fill);
-        if push(&self.fd, &mut self.pending, cx) == Progress::Failed {
-            cx.tally.unanswered += u64::from(hold.verdict.is_some());
-            return Next::End;
-        }
-        self.pending.append(&later, fill);
-        self.state = State::Held(hold);
-        Next::WakeAt(self.deadline_ns)
-    }
-
-    /// A deadline was reached; one of an earlier purpose is ignored.
-    pub fn due<P: Protocol<Session = S>>(
-        &mut self,
-        deadline_ns: u64,
-        now_ns: u64,
-        cx: &mut Context<P>,
-    ) -> Next {
-        if deadline_ns != self.deadline_ns {
-            return Next::Wait;
-        }
-        match self.state {
-            State::Held(hold) if hold.drip => self.drip(hold, now_ns, cx),
-            State::Held(hold) => {
-                cx.tally.late(now_ns - deadline_ns);
-                self.release(hold, cx)
-            }
-            State::Lingering => Next::End,
-            _ => Next::Wait,
-        }
-    }
-
-    fn release<P: Protocol<Session = S>>(&mut self, hold: Hold, cx: &mut Context<P>) -> Next {
-        cx.tally.count(hold.verdict);
-        self.state = if hold.close {
-            State::Closing
-        } else {
-            State::Serving
-        };
-        self.pump(cx)
-    }
-
-    fn drip<P: Protocol<Session = S>>(
-        &mut self,
-        hold: Hold,
-        now_ns: u64,
-        cx: &mut Context<P>,
-    ) -> Next {
-        match self.pending.send_one(&self.fd, &mut cx.tally) {
-            Progress::Done => self.release(hold, cx),
-            Progress::Blocked => {
-                self.deadline_ns = now_ns + DRIP_NS;
-                Next::WakeAt(self.deadline_ns)
-            }
-            Progress::Failed => {
-                cx.tally.unanswered += u64::from(hold.verdict.is_some());
-                Next::End
-            }
-        }
-    }
-
     /// The store is done with this connection's message.
     pub fn stored<P: Protocol<Session = S>>(
         &mut self,
@@ -329,45 +263,6 @@ impl<S> Connection<S> {
         let (protocol, mut turn) = cx.turn();
         let flow = protocol.stored(&mut self.session, message, outcome, &mut turn);
         self.follow(flow, cx).unwrap_or_else(|| self.pump(cx))
-    }
-
-    /// Everything is sent: closes, or first reads on so that the last words are not lost to a RST.
-    fn part(&mut self) -> Next {
-        if !self.readable && self.spill.is_empty() {
-            return Next::End;
-        }
-        self.state = State::Lingering;
-        self.deadline_ns = monotonic_ns() + LINGER_NS;
-        match shutdown(&self.fd, Shutdown::Write) {
-            Ok(()) => Next::WakeAt(self.deadline_ns),
-            Err(_) => Next::End,
-        }
-    }
-
-    fn discard<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
-        match recv(&self.fd, &mut cx.buffer[..], RecvFlags::empty()) {
-            Ok((0, _)) => Some(Next::End),
-            Ok((count, _)) => {
-                cx.tally.bytes_in += count as u64;
-                None
-            }
-            Err(Errno::AGAIN | Errno::INTR) => Some(Next::Wait),
-            Err(_) => Some(Next::End),
-        }
-    }
-
-    /// Last words, sent as far as the socket takes them; counts what stays unanswered.
-    pub fn farewell<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) {
-        cx.tally.open_at_stop += 1;
-        match self.state {
-            State::Held(hold) => cx.tally.unanswered += u64::from(hold.verdict.is_some()),
-            State::Storing(StoreJob::Deliver) => cx.tally.unanswered += 1,
-            State::Serving => {
-                cx.protocol.farewell(&mut cx.out);
-                push(&self.fd, &mut self.pending, cx);
-            }
-            _ => {}
-        }
     }
 }
 

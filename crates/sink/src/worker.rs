@@ -1,5 +1,7 @@
 //! One event loop: accepts or is given connections, and sleeps when there is nothing to do.
 
+mod mail;
+
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +19,7 @@ use crate::slab::Slab;
 use crate::stop::StopHandle;
 use crate::store::pool::{Job, Pool};
 use crate::store::{Message, Outcome};
-use crate::tally::Tally;
+use crate::tally::{ErrorKind, Tally};
 use crate::timers::Timers;
 
 const EVENTS: usize = 512;
@@ -121,7 +123,7 @@ impl<P: Protocol> Worker<P> {
     fn dispatch(&mut self, event: &Event, letters: &mut Vec<Letter>) -> Result<()> {
         match event.data.u64() {
             STOP => self.stop(),
-            MAIL => self.read_mail(letters)?,
+            MAIL => self.read_mail(letters),
             TIMER => {}
             LISTENER => self.accept()?,
             token => {
@@ -195,7 +197,10 @@ impl<P: Protocol> Worker<P> {
             self.poller.modify(acceptor, LISTENER, Interest::empty())?;
             self.timers.push(monotonic_ns() + ACCEPT_PAUSE_NS, LISTENER);
         }
-        own.into_iter().try_for_each(|fd| self.open(fd))
+        for fd in own {
+            self.open(fd);
+        }
+        Ok(())
     }
 
     fn resume_accepting(&mut self) -> Result<()> {
@@ -205,63 +210,26 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    fn read_mail(&mut self, letters: &mut Vec<Letter>) -> Result<()> {
-        self.crew.mailbox(self.index).collect(letters);
-        for letter in letters.drain(..) {
-            match letter {
-                Letter::Connection(_) if self.stopping => self.crew.left(self.index),
-                Letter::Connection(fd) => self.open(fd)?,
-                Letter::Stored(token, message, outcome) => self.stored(token, message, outcome),
-            }
-        }
-        Ok(())
-    }
-
-    fn open(&mut self, fd: OwnedFd) -> Result<()> {
+    fn open(&mut self, fd: OwnedFd) {
         self.cx.tally.connections += 1;
         let (protocol, mut turn) = self.cx.turn();
         let (session, flow) = protocol.open(fd.as_fd(), &mut turn);
         let token = self.connections.insert(Connection::new(fd, session));
         let Some(connection) = self.connections.get_mut(token) else {
-            return Ok(());
+            return;
         };
         // Registered once for both directions: edge-triggered, unused output costs nothing.
-        self.poller.add(&*connection, token, READ_WRITE)?;
-        if let Some(next) = connection.follow(flow, &mut self.cx) {
+        let next = match self.poller.add(&*connection, token, READ_WRITE) {
+            Ok(()) => connection.follow(flow, &mut self.cx),
+            Err(_) => {
+                // Out of memory or of watches: this one goes, the others stay.
+                self.cx.tally.error(ErrorKind::AcceptOther);
+                self.cx.out.clear();
+                Some(Next::End)
+            }
+        };
+        if let Some(next) = next {
             self.carry_out(token, next);
-        }
-        Ok(())
-    }
-
-    fn stored(&mut self, token: u64, message: Box<Message>, outcome: Outcome) {
-        self.storing -= 1;
-        if let Some(connection) = self.connections.get_mut(token) {
-            let next = connection.stored(message, outcome, &mut self.cx);
-            if self.stopping {
-                connection.farewell(&mut self.cx);
-                self.close(token);
-            } else {
-                self.carry_out(token, next);
-            }
-        }
-    }
-
-    /// Says goodbye to everyone but those whose message is in the store right now.
-    fn stop(&mut self) {
-        if std::mem::replace(&mut self.stopping, true) {
-            return;
-        }
-        self.acceptor = None;
-        if let Some(pool) = &self.pool {
-            pool.cancel_waiting();
-        }
-        for token in self.connections.tokens() {
-            if let Some(connection) = self.connections.get_mut(token)
-                && !connection.is_storing()
-            {
-                connection.farewell(&mut self.cx);
-                self.close(token);
-            }
         }
     }
 }
