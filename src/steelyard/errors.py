@@ -47,16 +47,28 @@ class Complaint:
         return f"{self.path}:{self.line}:{self.column}: {self.message}"
 
 
+_NOUNS = {
+    "study-file-is-wrong": ("mistake in the study file", "mistakes in the study file"),
+    "not-in-this-version": (
+        "thing in the study file that this version cannot run yet",
+        "things in the study file that this version cannot run yet",
+    ),
+}
+
+
 class StudyError(SteelyardError):
-    """The study file is wrong; ``complaints`` holds every mistake, in the order of the file."""
+    """The study file is wrong, or asks for more than this version can run.
+
+    ``complaints`` holds every place, in the order of the file.
+    """
 
     exit_code = 2
 
     def __init__(self, complaints: list[Complaint], *, slug: str = "study-file-is-wrong") -> None:
         self.complaints = sorted(complaints)
         count = len(self.complaints)
-        noun = "mistake" if count == 1 else "mistakes"
-        super().__init__(f"{count} {noun} in the study file", slug=slug)
+        one, many = _NOUNS[slug]
+        super().__init__(f"{count} {one if count == 1 else many}", slug=slug)
 
 
 class HostError(SteelyardError):
