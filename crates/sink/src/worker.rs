@@ -219,14 +219,14 @@ impl<P: Protocol> Worker<P> {
             return;
         };
         // Registered once for both directions: edge-triggered, unused output costs nothing.
-        let next = match self.poller.add(&*connection, token, READ_WRITE) {
-            Ok(()) => connection.follow(flow, &mut self.cx),
-            Err(_) => {
-                // Out of memory or of watches: this one goes, the others stay.
-                self.cx.tally.error(ErrorKind::AcceptOther);
-                self.cx.out.clear();
-                Some(Next::End)
-            }
+        let registered = self.poller.add(&*connection, token, READ_WRITE);
+        let next = if registered.is_ok() {
+            connection.follow(flow, &mut self.cx)
+        } else {
+            // Out of memory or of watches: this one goes, the others stay.
+            self.cx.tally.error(ErrorKind::AcceptOther);
+            self.cx.out.clear();
+            Some(Next::End)
         };
         if let Some(next) = next {
             self.carry_out(token, next);
