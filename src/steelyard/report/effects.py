@@ -1,8 +1,8 @@
 """One effect and its interval in words: ``71.3 % less``, ``3.4 times``, ``-0.6..+2.9 %``.
 
 An effect is the natural logarithm of other over baseline. A modest one reads best in percent, a
-large one as a factor; both ends of an interval take the form of their estimate. No figure is
-rounded across zero or across the margin: decimals are added until it is not.
+large one as a factor; both ends of an interval take one form. No figure is rounded across zero or
+across the margin: decimals are added until it is not.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from steelyard.report.figures import decimals_for, fixed
 
 FACTOR_ABOVE_LOG = math.log(2.0)
 PART_BELOW_LOG = math.log(0.1)
+WIDE_ABOVE_LOG = math.log(5.0)
 
 Form = Literal["percent", "times", "part"]
 
@@ -77,6 +78,12 @@ def signed_effect(
     return f"{fixed(percent_of(log), decimals, signed=True)} %"
 
 
+def signed_phrase(log: float, noun: str, *, beside: tuple[float | None, ...] = ()) -> str:
+    """The size with its sign and what it is a size of: ``-0.4 % throughput``."""
+    joint = "" if form_for(log) == "percent" else "the "
+    return f"{signed_effect(log, beside=beside)} {joint}{noun}"
+
+
 def _factor(log: float) -> str:
     ratio = math.exp(abs(log))
     text = fixed(ratio, 1 if ratio < 100 else 0)
@@ -103,7 +110,7 @@ def interval(
     if low_log is None:
         return f"below {_end(high_log, bounds)}, not bounded below"
     form = "percent" if estimate_log is None else form_for(estimate_log)
-    if form == "percent":
+    if form == "percent" and high_log < WIDE_ABOVE_LOG:
         return _percent_span(low_log, high_log, direction, bounds)
     if form == "part" and high_log < math.log(0.5):
         return f"{_times_span(-low_log, -high_log, bounds, '1/')} of"
@@ -129,9 +136,14 @@ def _percent_span(
 def _times_span(
     first_log: float, last_log: float, bounds: tuple[float, ...], before: str = ""
 ) -> str:
-    first, last = math.exp(first_log), math.exp(last_log)
-    least = 1 if max(first, last) < 100 else 0
-    decimals = decimals_for([first, last], [math.exp(b) for b in bounds], least)
-    if first < 0.1:
-        decimals = max(decimals, 1 - math.floor(math.log10(first)))
-    return f"{before}{fixed(first, decimals)}..{before}{fixed(last, decimals)}"
+    ratios = [math.exp(b) for b in bounds]
+    ends = [_ratio_text(math.exp(log), ratios) for log in (first_log, last_log)]
+    return "..".join(before + end for end in ends)
+
+
+def _ratio_text(ratio: float, bounds: list[float]) -> str:
+    """Two digits below one, one decimal up to a hundred, and more where a bound is close."""
+    least = 1 if ratio < 100 else 0
+    if ratio < 1:
+        least = 1 - math.floor(math.log10(ratio))
+    return fixed(ratio, decimals_for([ratio], bounds, least))

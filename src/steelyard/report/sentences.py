@@ -15,12 +15,21 @@ from steelyard.report.effects import (
     form_for,
     interval,
     signed_effect,
+    signed_phrase,
 )
 from steelyard.report.figures import counted, percent
-from steelyard.report.vocabulary import DECIDED, direction_of, place, response_of, verdict_word
+from steelyard.report.vocabulary import (
+    DECIDED,
+    direction_of,
+    noun_of,
+    place,
+    response_of,
+    verdict_word,
+)
 
 EARLY = "valid at this early stop"
 ANY_STOP = "valid at any stop"
+MOST_REASONS = 2
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
         return f"{_capital(where)}: not judged, {visits_words(verdict)}: {_reason(verdict)}."
-    size = signed_effect(log, beside=ends_of(verdict)) + f" {response.label}"
+    size = signed_phrase(log, noun_of(response), beside=ends_of(verdict))
     tail = ""
     if verdict.word in DECIDED:
         size = _size(verdict, response)
@@ -103,7 +112,7 @@ def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str
 def _size(verdict: VerdictFinding, response: ResponseFinding) -> str:
     return effect(
         verdict.estimate_log or 0.0,
-        response.label,
+        noun_of(response),
         direction_of(response),
         exact_to=_bounds(verdict),
         beside=ends_of(verdict),
@@ -116,7 +125,7 @@ def _equivalent(verdict: VerdictFinding, response: ResponseFinding, where: str) 
         f"{interval_words(verdict, response)}, {visits_words(verdict)}."
     )
     return Sentence(
-        f"No difference larger than {margin_text(verdict)} in {response.label} between "
+        f"No difference larger than {margin_text(verdict)} in {noun_of(response)} between "
         f"{verdict.baseline} and {verdict.other}{where}",
         f": {evidence}",
         evidence,
@@ -127,9 +136,9 @@ def _undecided(
     verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
 ) -> Sentence:
     evidence = (
-        f"after {visits_words(verdict)}: {signed_effect(verdict.estimate_log or 0.0)} "
-        f"{response.label}, {interval_words(verdict, response)}"
-        f"{_forecast_words(verdict, findings)}."
+        f"after {visits_words(verdict)}: "
+        f"{signed_phrase(verdict.estimate_log or 0.0, noun_of(response))}, "
+        f"{interval_words(verdict, response)}{_forecast_words(verdict, findings)}."
     )
     head = f"Undecided{where} between {verdict.baseline} and {verdict.other}"
     return Sentence(head, f" {evidence}", _capital(evidence))
@@ -137,14 +146,18 @@ def _undecided(
 
 def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
     evidence = (
-        f"{response.label} of {verdict.other} against {verdict.baseline}, "
+        f"{noun_of(response)} of {verdict.other} against {verdict.baseline}, "
         f"{visits_words(verdict)}: {_reason(verdict)}."
     )
     return Sentence(f"Not judged{where}", f": {evidence}", _capital(evidence))
 
 
 def _reason(verdict: VerdictFinding) -> str:
-    return "; ".join(verdict.notes) or "no reason was recorded"
+    """The gravest reasons; a study of many trials may have one for each."""
+    more = len(verdict.notes) - MOST_REASONS
+    said = [note.rstrip(".") for note in verdict.notes[:MOST_REASONS]]
+    said += [f"and {counted(more, 'more reason')}"] if more > 0 else []
+    return "; ".join(said) or "no reason was recorded"
 
 
 def _capital(text: str) -> str:
@@ -208,11 +221,14 @@ def _margin_words(verdict: VerdictFinding) -> str:
 
 
 def _forecast_words(verdict: VerdictFinding, findings: Findings) -> str:
-    if verdict.visits_to_decide is not None:
-        return _further(verdict)
-    if findings.stop.reason == "budget_visits":
-        return f"; the budget of {counted(findings.stop.visits_planned, 'visit')} ended first"
-    return "; the budget of time ended first" if findings.stop.reason == "budget_time" else ""
+    if verdict.exploratory:
+        return ""
+    stop, ended = findings.stop, ""
+    if stop.reason == "budget_visits":
+        ended = f"; the budget of {counted(stop.visits_planned, 'visit')} ended first"
+    elif stop.reason == "budget_time":
+        ended = "; the budget of time ended first"
+    return ended + _further(verdict)
 
 
 def _further(verdict: VerdictFinding) -> str:

@@ -182,11 +182,14 @@ def missing_lines(findings: Findings) -> list[str]:
 
 
 def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
-    """What limited the trials of each cell: system, conditions, words with n."""
+    """What limited the trials of each cell: system, conditions, words with n.
+
+    Figures in parentheses differ from trial to trial; they stand in the table of attempts.
+    """
     rows = []
     for system, conditions, limits in _limits(findings):
         nothing = f"nothing named in {len(limits)}" if limits else "not measured"
-        named = Counter(limit for limit in limits if limit)
+        named = Counter(limit.partition(" (")[0] for limit in limits if limit)
         words = "; ".join(f"{limit} in {n} of {len(limits)}" for limit, n in named.most_common())
         rows.append((system, conditions, words or nothing))
     return rows if any(a.limited_by for a in findings.attempts) else []

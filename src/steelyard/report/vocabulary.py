@@ -38,6 +38,12 @@ def direction_of(response: ResponseFinding) -> Direction:
     return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT
 
 
+def noun_of(response: ResponseFinding) -> str:
+    """The label inside a sentence: ``response time, median`` is a ``median response time``."""
+    head, _, rest = response.label.partition(", ")
+    return f"{rest} {head}" if rest else head
+
+
 def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
     """The judge's word in the words of the response: ``slower``, ``uses more``, ``has less``.
 

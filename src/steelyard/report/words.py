@@ -13,8 +13,9 @@ from steelyard.report.vocabulary import ordered
 
 
 def exploratory_lines(findings: Findings) -> list[str]:
-    """The sentences of all other responses, each marked exploratory."""
-    rest = [v for v in findings.verdicts if v not in judged(findings)]
+    """One sentence for each other response, over all conditions; the tables hold the rest."""
+    primary = judged(findings)
+    rest = [v for v in findings.verdicts if v not in primary and v.conditions is None]
     marked = [v.model_copy(update={"exploratory": True}) for v in rest]
     return [str(verdict_sentence(v, findings)) for v in ordered(marked, findings)]
 

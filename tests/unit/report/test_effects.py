@@ -73,6 +73,11 @@ def test_a_modest_effect_is_a_percentage_and_a_large_one_a_factor() -> None:
     )
 
 
+def test_an_interval_too_wide_for_percent_is_printed_in_times() -> None:
+    assert interval(math.log(0.19), math.log(11.1), estimate_log=-0.5) == "0.19..11.1 times"
+    assert interval(math.log(0.045), math.log(6.5), estimate_log=0.8) == "0.045..6.5 times"
+
+
 def test_an_end_without_a_bound_says_so() -> None:
     assert interval(0.1, None, estimate_log=0.2) == "above +10.5 %, not bounded above"
     assert interval(None, 0.1, estimate_log=0.0) == "below +10.5 %, not bounded below"

@@ -7,6 +7,7 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.sentences import condition_sentence, verdict_sentence
+from steelyard.report.trust import limit_rows
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
 
 
@@ -155,3 +156,46 @@ def test_the_live_line_is_short_and_holds_the_forecast() -> None:
         "overall slower; 16 users slower; 1 user undecided, about 6 more visits"
     )
     assert progress_words(Standing({}, None)) == "nothing judged yet"
+
+
+def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:
+    reasons = tuple(f"the value was not measured in trial {n}" for n in range(30))
+    findings = golden("failed")
+    verdict = findings.verdicts[3].model_copy(update={"notes": reasons})
+    sentence = str(verdict_sentence(verdict, findings))
+    assert sentence.endswith(
+        "in trial 0; the value was not measured in trial 1; and 28 more reasons."
+    )
+
+
+def test_an_exploratory_response_gets_one_sentence_and_no_forecast() -> None:
+    findings = golden("mixed")
+    response = golden("decided").responses[1]
+    undecided = findings.verdicts[0].model_copy(update={"response": response.name})
+    at_one = undecided.model_copy(update={"conditions": {"load.users": 1}})
+    more = findings.model_copy(
+        update={
+            "verdicts": (*findings.verdicts, undecided, at_one),
+            "responses": (*findings.responses, response),
+        }
+    )
+    (line,) = exploratory_lines(more)
+    assert line.startswith("Exploratory: Undecided over all 3 conditions")
+    assert "would decide" not in line
+
+
+def test_a_label_in_two_parts_is_turned_round_inside_a_sentence() -> None:
+    findings = golden("huge")
+    label = findings.responses[0].model_copy(update={"label": "response time, median"})
+    turned = findings.model_copy(update={"responses": (label,)})
+    assert "42.0 times the median response time" in main_sentence(turned)
+
+
+def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
+    findings = golden("plain")
+    attempts = tuple(
+        a.model_copy(update={"limited_by": f"the machine's CPU ({90 + a.trial % 9} % used)"})
+        for a in findings.attempts
+    )
+    rows = limit_rows(findings.model_copy(update={"attempts": attempts}))
+    assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
