@@ -74,6 +74,7 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["typeset"] = typeset
+    environment.filters["opening"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["svg"] = Markup  # drawings escape their own text
     return environment.get_template("report.html.j2")
 

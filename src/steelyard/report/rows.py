@@ -22,7 +22,7 @@ from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"
 NONE = "–"
-MOST_REASONS = 3
+MOST_REASONS = 1
 
 
 @dataclass(frozen=True)

@@ -165,6 +165,10 @@ def test_the_page_names_what_it_needs_to_be_made_again() -> None:
     assert "../trials/0001-1/" in text
 
 
+def test_a_heading_keeps_the_capitals_of_its_label() -> None:
+    assert "<h3>CPU of the service" in page("decided")
+
+
 def test_typesetting_changes_signs_and_dashes_but_no_names() -> None:
     assert typeset("-0.4 %, -0.7..+2.9 %") == "−0.4\u00a0%, −0.7 to +2.9\u00a0%"
     assert typeset("68.9..73.5 % less") == "68.9–73.5\u00a0% less"
