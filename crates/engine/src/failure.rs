@@ -52,6 +52,7 @@ pub(crate) fn kind_of(error: &io::Error) -> FailureKind {
             FailureKind::Unreachable
         }
         Some(Errno::INVAL | Errno::NAMETOOLONG | Errno::NOTDIR) => FailureKind::BadRequest,
+        None if error.kind() == io::ErrorKind::InvalidInput => FailureKind::BadRequest,
         _ => FailureKind::System,
     }
 }

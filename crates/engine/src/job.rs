@@ -5,8 +5,8 @@ use std::path::Path;
 use steelyard_wire::agent::Failure;
 use steelyard_wire::job::{Arrival, HttpOperation, LoadJob, Mode, Operation, SmtpOperation};
 
-use crate::args::{ArrivalArg, HttpArgs, LoadArgs, SmtpArgs};
 use crate::failure::{bad_request, refused_path};
+use crate::load_args::{ArrivalArg, HttpArgs, LoadArgs, SmtpArgs};
 
 const DEFAULT_DURATION_NS: u64 = 10_000_000_000;
 const MAX_BACKLOG: u64 = 100_000;

@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use steelyard_load::{Progress, Stage};
 use steelyard_wire::result::{LoadResult, VerdictState};
 
-use crate::args::LoadArgs;
 use crate::console::{
     INTERRUPTED, NOT_TO_BE_USED, Outcome, clear_progress, interrupt_flag, print, show_progress,
     somebody_looks,
 };
 use crate::failure::{failure, from_load};
 use crate::job::job;
+use crate::load_args::LoadArgs;
 use crate::summary::summary;
 use steelyard_wire::agent::{Failure, FailureKind};
 

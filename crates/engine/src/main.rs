@@ -7,6 +7,7 @@ mod facts;
 mod failure;
 mod job;
 mod load;
+mod load_args;
 mod quantity;
 mod sample;
 mod schema;

@@ -15,6 +15,7 @@ mod sampler;
 mod sensor;
 mod source;
 mod table;
+mod tasks;
 
 pub use facts::collect as facts;
 pub use place::path_facts;

@@ -3,17 +3,13 @@
 //! CPU time comes from `task/TID/schedstat`, exact to the nanosecond, summed over threads; the
 //! last figure of a thread that ended is kept. Without it, the clock ticks of `stat` have to do.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
-
-use rustix::fs::{Mode, OFlags, RawDir, SeekFrom};
+use std::path::Path;
 
 use crate::machine::tick_ns;
 use crate::parse::{Row, fields, keyed, number};
 use crate::reader::{Reader, prefixed};
 use crate::source::{Missing, Source, below, note};
+use crate::tasks::Tasks;
 
 const COLUMNS: [&str; 7] = [
     "cpu_ns",
@@ -136,112 +132,11 @@ pub fn start_ticks(root: &Path, pid: u32) -> std::io::Result<u64> {
         .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidData))
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Spent {
-    cpu_ns: u64,
-    run_delay_ns: u64,
-}
-
-impl Spent {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            cpu_ns: self.cpu_ns + other.cpu_ns,
-            run_delay_ns: self.run_delay_ns + other.run_delay_ns,
-        }
-    }
-}
-
-struct Task {
-    source: Source,
-    last: Spent,
-    seen: bool,
-}
-
-/// All threads of a process, those that ended included.
-struct Tasks {
-    path: PathBuf,
-    folder: OwnedFd,
-    alive: BTreeMap<u32, Task>,
-    ended: Spent,
-}
-
-impl Tasks {
-    fn open(path: PathBuf) -> std::io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self {
-            folder: rustix::fs::open(&path, flags, Mode::empty())?,
-            path,
-            alive: BTreeMap::new(),
-            ended: Spent::default(),
-        })
-    }
-
-    /// `None` once the process is gone.
-    fn read(&mut self) -> Option<Spent> {
-        for task in self.alive.values_mut() {
-            task.seen = false;
-        }
-        let ids = thread_ids(&self.folder)?;
-        for id in ids {
-            self.read_one(id);
-        }
-        for task in self.alive.values().filter(|task| !task.seen) {
-            self.ended = self.ended.plus(task.last);
-        }
-        self.alive.retain(|_, task| task.seen);
-        let sum = |sum: Spent, task: &Task| sum.plus(task.last);
-        Some(self.alive.values().fold(self.ended, sum))
-    }
-
-    fn read_one(&mut self, id: u32) {
-        if let Some(task) = self.alive.get_mut(&id) {
-            if let Some(spent) = task.source.read().ok().and_then(schedstat) {
-                task.last = spent;
-                task.seen = true;
-            }
-            return;
-        }
-        let path = self.path.join(id.to_string()).join("schedstat");
-        if let Ok(mut source) = open_small(&path)
-            && let Some(last) = source.read().ok().and_then(schedstat)
-        {
-            let seen = true;
-            self.alive.insert(id, Task { source, last, seen });
-        }
-    }
-}
-
-fn open_small(path: &Path) -> std::io::Result<Source> {
-    Ok(Source::with_capacity(File::open(path)?, 128))
-}
-
-/// Numeric names in the folder, read again from its start.
-fn thread_ids(folder: &OwnedFd) -> Option<Vec<u32>> {
-    let mut buffer = [std::mem::MaybeUninit::<u8>::uninit(); 4096];
-    rustix::fs::seek(folder, SeekFrom::Start(0)).ok()?;
-    let mut entries = RawDir::new(folder, &mut buffer);
-    let mut ids = Vec::new();
-    while let Some(entry) = entries.next() {
-        let id = number(entry.ok()?.file_name().to_bytes());
-        ids.extend(id.and_then(|id| u32::try_from(id).ok()));
-    }
-    (!ids.is_empty()).then_some(ids)
-}
-
-/// `CPU_NS RUN_DELAY_NS TIMESLICES`
-fn schedstat(bytes: &[u8]) -> Option<Spent> {
-    let mut parts = fields(bytes).map(number);
-    Some(Spent {
-        cpu_ns: parts.next()??,
-        run_delay_ns: parts.next()??,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn fake_process(root: &Path, threads: &[(u32, u64)]) -> PathBuf {
+    fn fake_process(root: &Path, threads: &[(u32, u64)]) -> std::path::PathBuf {
         let folder = root.join("proc/42");
         for (id, cpu_ns) in threads {
             let task = folder.join(format!("task/{id}"));

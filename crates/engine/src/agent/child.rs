@@ -15,6 +15,8 @@ use steelyard_wire::agent::ProcessState;
 use super::ending::{Ended, collect};
 use super::output::{FirstLine, Output, read_both};
 
+/// A request may name any number; an hour is without end for all that matters.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// How long the last words of an ended process are waited for: others may hold its pipes open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -180,7 +182,7 @@ impl Child {
         most: Duration,
         reached: impl Fn(&State) -> bool,
     ) -> MutexGuard<'_, State> {
-        let deadline = Instant::now() + most;
+        let deadline = Instant::now() + most.min(LONGEST_WAIT);
         let mut state = self.lock();
         while !reached(&state) {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -230,3 +230,16 @@ fn a_stale_process_is_killed_only_if_it_is_still_the_same() {
     wait_until_gone(pid);
     second.ok(json!({ "verb": "kill_stale", "pid": pid, "start_ticks": ticks }));
 }
+
+#[test]
+fn numbers_and_words_without_measure_do_no_harm() {
+    let mut agent = Controller::new();
+    let mut request = start("x", &SLEEPER);
+    request["ready_timeout_ms"] = json!(u64::MAX);
+    agent.ok(request);
+    stop(&mut agent, "x", u64::MAX);
+    let failure = agent.error(start("y", &["sh", "-c", "\u{0}"]));
+    assert_eq!(failure["kind"], "bad_request");
+    let stale = json!({ "verb": "kill_stale", "pid": u32::MAX, "start_ticks": 0 });
+    assert_eq!(agent.error(stale)["kind"], "bad_request");
+}
