@@ -330,6 +330,27 @@ def _plain() -> Findings:
     )  # fmt: skip
 
 
+def _nothing() -> Findings:
+    """Interrupted before the first trial ended: every cell empty, nothing judged."""
+    full = findings(responses=(THROUGHPUT,))
+    empty: dict[str, Any] = {"values": (), "trials": (), "median": None, "low": None, "high": None}
+    verdicts = (
+        verdict("not_judged", None, n_baseline=0, n_other=0, spread_ratio=None,
+                notes=("no visit is complete",)),
+    )  # fmt: skip
+    stop = StopFinding(
+        reason="interrupted", visits_done=0, visits_planned=28, trials_done=0,
+        attempts_failed=0, spent_s=1.2,
+    )  # fmt: skip
+    cells = tuple(c.model_copy(update=empty) for c in full.cells if c.response == "throughput")
+    return full.model_copy(
+        update={
+            "cells": cells, "verdicts": verdicts, "stop": stop, "attempts": (),
+            "differences": (), "diagnostics": (),
+        }
+    )  # fmt: skip
+
+
 def _three() -> Findings:
     """Three systems with names that no file format likes."""
     odd, second = "<script>alert(1)</script>", 'kvm | virtio, "cache=none"'
@@ -358,4 +379,5 @@ CASES: dict[str, Callable[[], Findings]] = {
     "huge": _huge,
     "plain": _plain,
     "three": _three,
+    "nothing": _nothing,
 }
