@@ -186,6 +186,8 @@ impl<'a, P: Protocol> Worker<'a, P> {
         self.stage = Stage::Running;
         self.recorder.begin(self.control.window());
         self.pace.begin(start_ns);
+        // Before the first byte goes out: it may belong to the window.
+        self.cross_borders(now_ns);
         self.start_users(start_ns, now_ns);
     }
 

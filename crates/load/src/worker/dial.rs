@@ -26,7 +26,9 @@ impl<P: Protocol> Worker<'_, P> {
     /// Opens what must be there before operations begin.
     pub(super) fn open_first(&mut self) {
         if self.protocol.one_shot() {
+            // Connections come with their operations, none before.
             self.untried = 0;
+            self.next_untried = self.connections.len();
             let now_ns = monotonic_ns();
             for place in 0..self.connections.len() {
                 self.ready(place, now_ns);

@@ -1,0 +1,198 @@
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+use steelyard_load::{LoadError, Stage};
+use steelyard_wire::agent::FailureKind;
+use steelyard_wire::job::{HttpOperation, LoadJob, Mode, Operation};
+
+use crate::server::{MS, REPLY, Server, doubts, http_job, open, run, send, send_last, try_run};
+
+#[test]
+fn the_server_has_seen_exactly_what_was_sent() {
+    let server = Server::http(|stream, _| send(stream, REPLY));
+    let job = LoadJob {
+        threads: 2,
+        ..http_job(&server, 5, 200)
+    };
+    let result = run(&job);
+    assert!(result.counts.ok > 0);
+    assert_eq!(result.counts.sent, server.operations());
+    assert_eq!(server.connections(), 5);
+    assert_eq!(result.load.connections_achieved, 5);
+    assert_eq!(result.latency_ns["phase.ttfb"].count, result.counts.ok);
+    assert_eq!(result.latency_ns["ramp.connect"].count, 5);
+}
+
+#[test]
+fn the_warm_up_counts_for_nothing_else() {
+    let server = Server::http(|stream, _| {
+        thread::sleep(Duration::from_millis(1));
+        send(stream, REPLY)
+    });
+    let job = LoadJob {
+        warm_up_ns: 100 * MS,
+        ..http_job(&server, 2, 100)
+    };
+    let counts = run(&job).counts;
+    assert!(counts.warm_up > 0 && counts.ok > 0);
+    assert_eq!(counts.warm_up + counts.sent, server.operations());
+}
+
+#[test]
+fn a_number_of_operations_is_kept_to_over_all_workers() {
+    let server = Server::http(|stream, _| send(stream, REPLY));
+    let job = LoadJob {
+        threads: 3,
+        operations: Some(1_000),
+        duration_ns: None,
+        ..http_job(&server, 7, 1)
+    };
+    let result = run(&job);
+    assert_eq!((result.counts.ok, server.operations()), (1_000, 1_000));
+    assert_eq!(result.counts.ok_in_window, 1_000);
+}
+
+#[test]
+fn replies_in_single_bytes_are_understood() {
+    let server = Server::http(|stream, _| REPLY.iter().all(|byte| send(stream, &[*byte])));
+    let job = LoadJob {
+        operations: Some(20),
+        ..http_job(&server, 2, 10_000)
+    };
+    assert_eq!(run(&job).counts.ok, 20);
+}
+
+#[test]
+fn every_framing_of_a_body_works_over_a_socket() {
+    let server = Server::http(|stream, number| match number % 4 {
+        0 => send(stream, REPLY),
+        1 => send(
+            stream,
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        ),
+        2 => send_last(
+            stream,
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+        ),
+        _ => send_last(stream, b"HTTP/1.1 200 OK\r\n\r\nok"),
+    });
+    let job = LoadJob {
+        operations: Some(40),
+        ..http_job(&server, 1, 10_000)
+    };
+    let result = run(&job);
+    assert_eq!((result.counts.ok, result.counts.errors), (40, 0));
+    assert_eq!(server.connections(), 21);
+}
+
+#[test]
+fn without_keep_alive_each_request_has_a_connection_of_its_own() {
+    let server = Server::http(|stream, _| send_last(stream, REPLY));
+    let operation = HttpOperation {
+        keep_alive: false,
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(50),
+        ..http_job(&server, 3, 10_000)
+    };
+    let result = run(&job);
+    assert_eq!((result.counts.ok, server.connections()), (50, 50));
+    assert_eq!(result.latency_ns["phase.connect"].count, 50);
+}
+
+#[test]
+fn a_request_larger_than_the_socket_takes_is_sent_whole() {
+    let server = Server::http(|stream, _| {
+        thread::sleep(Duration::from_millis(5));
+        send(stream, REPLY)
+    });
+    let operation = HttpOperation {
+        method: "POST".to_owned(),
+        body: "x".repeat(9_000_000),
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(3),
+        ..http_job(&server, 1, 20_000)
+    };
+    let counts = run(&job).counts;
+    assert_eq!(counts.ok, 3);
+    assert!(counts.bytes_out > 27_000_000);
+}
+
+#[test]
+fn users_think_between_operations() {
+    let server = Server::http(|stream, _| send(stream, REPLY));
+    let job = LoadJob {
+        mode: Mode::Closed {
+            users: 2,
+            think_time_ns: 50 * MS,
+        },
+        ..http_job(&server, 2, 400)
+    };
+    let ok = run(&job).counts.ok;
+    assert!((2..=18).contains(&ok), "{ok}");
+}
+
+#[test]
+fn a_target_where_nobody_listens_is_unreachable() {
+    let server = Server::http(|_, _| false);
+    let job = http_job(&server, 2, 100);
+    drop(server);
+    let error = try_run(&job).unwrap_err();
+    assert!(matches!(error, LoadError::NoConnection { .. }), "{error}");
+    assert_eq!(error.kind(), FailureKind::Unreachable);
+    assert!(error.to_string().contains("conn_refused"), "{error}");
+}
+
+#[test]
+fn a_target_and_an_operation_of_different_protocols_are_refused() {
+    let server = Server::http(|_, _| false);
+    let mut job = http_job(&server, 1, 100);
+    job.target = format!("smtp://{}", server.address);
+    assert_eq!(try_run(&job).unwrap_err().kind(), FailureKind::BadRequest);
+}
+
+#[test]
+fn a_run_that_is_cancelled_keeps_what_it_has() {
+    let server = Server::http(|stream, _| send(stream, REPLY));
+    let job = LoadJob {
+        mode: open(500.0, 4, 100),
+        ..http_job(&server, 4, 60_000)
+    };
+    let cancel = AtomicBool::new(false);
+    let stop_soon = |progress: steelyard_load::Progress| {
+        cancel.store(progress.stage == Stage::Window && progress.ok > 0, SeqCst);
+    };
+    let result = steelyard_load::run(&job, &cancel, Some(&stop_soon)).unwrap();
+    assert!(doubts(&result).contains(&"cancelled"));
+    assert!(result.counts.ok > 0);
+    assert!(result.load.window_ns < 60_000 * MS);
+    assert_eq!(
+        result.counts.intended,
+        result.counts.unsent + result.counts.sent
+    );
+}
+
+#[test]
+fn a_run_that_is_cancelled_before_it_began_is_an_error() {
+    let server = Server::start(|mut stream, _| {
+        // Greets never, so that no connection becomes ready.
+        thread::sleep(Duration::from_millis(500));
+        let _ = stream.write_all(b"");
+    });
+    let mut job = crate::server::smtp_job(
+        &server,
+        steelyard_wire::job::SmtpOperation::default(),
+        1,
+        100,
+    );
+    job.warm_up_ns = 1;
+    let error = steelyard_load::run(&job, &AtomicBool::new(true), None).unwrap_err();
+    assert_eq!(error.kind(), FailureKind::Cancelled);
+}

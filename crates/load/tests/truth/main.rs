@@ -1,0 +1,10 @@
+//! Runs against small servers of known behaviour: what they did must be what the result says.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod faults;
+mod http;
+mod open_loop;
+mod page;
+mod server;
+mod smtp;
