@@ -64,12 +64,12 @@ impl State {
 }
 
 impl Smtp {
-    /// Builds the message of `operation`; `run` tells the messages of two runs apart.
-    pub fn new(operation: &SmtpOperation, run: u64, seed: u64) -> Result<Self, LoadError> {
+    /// Builds the message of `operation`; the time of the run tells the messages of two runs apart.
+    pub fn new(operation: &SmtpOperation, run_unix_ns: u64, seed: u64) -> Result<Self, LoadError> {
         check(operation)?;
         Ok(Self {
             operation: operation.clone(),
-            message: Message::new(operation, run, seed),
+            message: Message::new(operation, run_unix_ns, seed),
             random: random_stream(seed, Purpose::Operations, 0),
             sequence: 0,
             recipient: Vec::new(),

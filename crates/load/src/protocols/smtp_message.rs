@@ -29,10 +29,10 @@ enum Piece {
 }
 
 impl Message {
-    /// The message of `operation`; `run` tells the messages of two runs apart.
-    pub fn new(operation: &SmtpOperation, run: u64, seed: u64) -> Self {
+    /// The message of `operation`; the time of the run tells the messages of two runs apart.
+    pub fn new(operation: &SmtpOperation, run_unix_ns: u64, seed: u64) -> Self {
         Self {
-            head: head(operation, run),
+            head: head(operation, run_unix_ns),
             rest: rest(operation, seed),
         }
     }
@@ -49,13 +49,14 @@ impl Message {
     }
 }
 
-fn head(operation: &SmtpOperation, run: u64) -> Vec<Piece> {
+fn head(operation: &SmtpOperation, run_unix_ns: u64) -> Vec<Piece> {
     let text = |text: String| Piece::Text(text.into_bytes());
     vec![
         text(format!("From: <{}>\r\nTo: <", operation.sender)),
         Piece::Recipient,
         text(format!(
-            ">\r\nSubject: {}\r\nMessage-ID: <{run:016x}.",
+            ">\r\nDate: {}\r\nSubject: {}\r\nMessage-ID: <{run_unix_ns:016x}.",
+            date(run_unix_ns / 1_000_000_000),
             operation.subject
         )),
         Piece::Sequence,
@@ -135,6 +136,25 @@ fn with_dots_doubled(plain: &[u8]) -> Vec<u8> {
     stuffed
 }
 
+/// RFC 5322 date of a Unix time, in UTC; days to date after Howard Hinnant's `civil_from_days`.
+fn date(unix_s: u64) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let days = unix_s / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    // Months counted from March.
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let year = era * 400 + year_of_era + u64::from(month >= 10);
+    let name = MONTHS[(month as usize + 2) % 12];
+    let (hour, minute, second) = (unix_s / 3_600 % 24, unix_s / 60 % 60, unix_s % 60);
+    format!("{day} {name} {year} {hour:02}:{minute:02}:{second:02} +0000")
+}
+
 fn hexadecimal(value: u64) -> [u8; 16] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     std::array::from_fn(|i| DIGITS[(value >> (60 - 4 * i) & 15) as usize])
@@ -209,6 +229,19 @@ mod tests {
             with_dots_doubled(b".a\r\nb.\r\n..\r\n"),
             b"..a\r\nb.\r\n...\r\n"
         );
+    }
+
+    #[test]
+    fn dates_are_right_around_leap_days_and_new_year() {
+        for (unix_s, text) in [
+            (0, "1 Jan 1970 00:00:00 +0000"),
+            (951_782_399, "28 Feb 2000 23:59:59 +0000"),
+            (951_782_400, "29 Feb 2000 00:00:00 +0000"),
+            (1_709_251_199, "29 Feb 2024 23:59:59 +0000"),
+            (1_798_761_599, "31 Dec 2026 23:59:59 +0000"),
+        ] {
+            assert_eq!(date(unix_s), text);
+        }
     }
 
     #[test]

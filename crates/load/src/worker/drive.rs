@@ -253,52 +253,6 @@ impl<P: Protocol> Worker<'_, P> {
         connection.deadline_ns = operation.sent_ns + self.plan.job.timeout_ns;
         self.flush(place);
     }
-
-    /// Hands `out` to the kernel; what it does not take follows when the socket is writable.
-    fn flush(&mut self, place: usize) {
-        if self.out.is_empty() {
-            return;
-        }
-        let connection = &mut self.connections[place];
-        let Some(socket) = &connection.socket else {
-            return;
-        };
-        let tail = &self.protocol.shared()[self.out.tail.clone()];
-        match stream::send_both(socket, &self.out.head, tail) {
-            Ok(count) => {
-                let whole = self.out.head.len() + tail.len();
-                if count < whole {
-                    connection.unsent.head.extend_from_slice(&self.out.head);
-                    connection.unsent.tail = self.out.tail.clone();
-                    connection.unsent.advance(count);
-                }
-                self.count_out(count);
-            }
-            Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
-        }
-    }
-
-    fn send_unsent(&mut self, place: usize) {
-        let connection = &mut self.connections[place];
-        let Some(socket) = &connection.socket else {
-            return;
-        };
-        let tail = &self.protocol.shared()[connection.unsent.tail.clone()];
-        match stream::send_both(socket, &connection.unsent.head, tail) {
-            Ok(count) => {
-                connection.unsent.advance(count);
-                self.count_out(count);
-            }
-            Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
-        }
-    }
-
-    fn count_out(&mut self, count: usize) {
-        // Once the meter stops the window is over; exact to a tick, without reading the clock.
-        if self.metering && self.stage == Stage::Running {
-            self.recorder.counts.bytes_out += count as u64;
-        }
-    }
 }
 
 /// The peer has answered before it had the whole request: nothing more can be said on this

@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::Duration;
@@ -7,7 +7,9 @@ use steelyard_load::{LoadError, Stage};
 use steelyard_wire::agent::FailureKind;
 use steelyard_wire::job::{HttpOperation, LoadJob, Mode, Operation};
 
-use crate::server::{MS, REPLY, Server, doubts, http_job, open, run, send, send_last, try_run};
+use crate::server::{
+    MS, REPLY, Server, doubts, failures, http_job, open, run, send, send_last, try_run,
+};
 
 #[test]
 fn the_server_has_seen_exactly_what_was_sent() {
@@ -123,6 +125,33 @@ fn a_request_larger_than_the_socket_takes_is_sent_whole() {
     let counts = run(&job).counts;
     assert_eq!(counts.ok, 3);
     assert!(counts.bytes_out > 27_000_000);
+}
+
+#[test]
+fn an_answer_before_the_whole_request_ends_the_operation_and_the_connection() {
+    let server = Server::start(|mut stream, seen| {
+        let mut beginning = [0; 1024];
+        if stream.read(&mut beginning).is_ok_and(|count| count > 0) {
+            seen.operations.fetch_add(1, SeqCst);
+        }
+        send(&mut stream, b"HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n");
+        // Takes the rest, but only once the client has given up on it.
+        thread::sleep(Duration::from_millis(50));
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let operation = HttpOperation {
+        method: "POST".to_owned(),
+        body: "x".repeat(30_000_000),
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(3),
+        ..http_job(&server, 1, 20_000)
+    };
+    let result = run(&job);
+    assert_eq!(failures(&result, "ttfb", "bad_status_4xx"), 3);
+    assert_eq!((result.counts.errors, server.operations()), (3, 3));
 }
 
 #[test]

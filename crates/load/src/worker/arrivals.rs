@@ -1,0 +1,111 @@
+//! Waiting for what is due, and starting the arrivals of an open run.
+
+use std::cmp::Reverse;
+use std::time::Duration;
+
+use rustix::io;
+use steelyard_net::clock::monotonic_ns;
+use steelyard_net::poller::Poller;
+
+use super::Worker;
+use crate::connection::{NEVER, State};
+use crate::operation::Part;
+use crate::pace::Pace;
+use crate::protocols::Protocol;
+
+/// Arrivals started before events are looked at again.
+const ARRIVALS_AT_ONCE: usize = 64;
+
+impl<P: Protocol> Worker<'_, P> {
+    /// Starts the operations that are due, or lets them wait.
+    pub(super) fn send_arrivals(&mut self, now_ns: u64) {
+        for _ in 0..ARRIVALS_AT_ONCE {
+            let intended_ns = self.pace.next_arrival_ns();
+            if intended_ns > now_ns || !self.takes_arrival(intended_ns) {
+                return;
+            }
+            self.pace.advance();
+            if let Some(place) = self.take_idle() {
+                self.start_operation(place, intended_ns);
+            } else if !self.pace.push_waiting(intended_ns) {
+                self.recorder.unsent(self.recorder.window.part(intended_ns));
+            }
+        }
+    }
+
+    /// Counts an arrival, if it still belongs to the run.
+    pub(super) fn takes_arrival(&mut self, intended_ns: u64) -> bool {
+        let part = self.recorder.window.part(intended_ns);
+        if part == Part::After || self.quota == 0 {
+            return false;
+        }
+        self.quota -= u64::from(part == Part::Window);
+        self.recorder.intended(part);
+        true
+    }
+
+    /// An idle connection, no longer listed.
+    pub(super) fn take_idle(&mut self) -> Option<usize> {
+        let Pace::Open(arrivals) = &mut self.pace else {
+            return None;
+        };
+        while let Some(place) = arrivals.idle.pop_front() {
+            let connection = &mut self.connections[place as usize];
+            connection.listed = false;
+            if connection.state == State::Idle
+                || self.protocol.one_shot() && connection.state == State::Vacant
+            {
+                return Some(place as usize);
+            }
+        }
+        None
+    }
+
+    /// When the next arrival is due that this worker will still take.
+    pub(super) fn next_arrival_ns(&self) -> u64 {
+        let next_ns = self.pace.next_arrival_ns();
+        if self.quota == 0 || next_ns >= self.recorder.window.end_ns {
+            return NEVER;
+        }
+        next_ns
+    }
+
+    /// Waits for events until something is due; polls close to an arrival.
+    pub(super) fn wait(&mut self, now_ns: u64) {
+        let timer_ns = self
+            .timers
+            .peek()
+            .map_or(NEVER, |Reverse((at_ns, _))| *at_ns);
+        let arrival_ns = self.next_arrival_ns();
+        let due_ns = self.next_tick_ns.min(timer_ns).min(arrival_ns);
+        let guard_ns = if arrival_ns == due_ns && self.pace.has_idle() {
+            self.guard_ns
+        } else {
+            0
+        };
+        let sleep_ns = due_ns.saturating_sub(now_ns).saturating_sub(guard_ns);
+        // A refused wait would be a defect of this loop; the run then ends by its deadlines.
+        let _ = self
+            .poller
+            .wait(&mut self.events, Some(Duration::from_nanos(sleep_ns)));
+        if sleep_ns == 0 && guard_ns > 0 && self.events.is_empty() && now_ns < due_ns {
+            self.meter.spun(monotonic_ns() - now_ns);
+        }
+    }
+}
+
+/// How late this thread wakes up from short waits: the guard before an arrival.
+pub(super) fn wake_up_lateness_ns(poller: &Poller) -> io::Result<u64> {
+    const WAITS: usize = 15;
+    const WAIT: Duration = Duration::from_micros(100);
+    let mut late_ns = [0; WAITS];
+    let mut events = Vec::with_capacity(1);
+    for late in &mut late_ns {
+        let start_ns = monotonic_ns();
+        poller.wait(&mut events, Some(WAIT))?;
+        *late = (monotonic_ns() - start_ns).saturating_sub(WAIT.as_nanos() as u64);
+    }
+    late_ns.sort_unstable();
+    // Nearly the worst, but one stolen CPU must not make the loop poll for ever.
+    Ok(late_ns[WAITS - 2].clamp(20_000, 200_000))
+}

@@ -1,0 +1,56 @@
+//! Bytes on their way out, and what the kernel does not take at once.
+
+use steelyard_net::clock::monotonic_ns;
+use steelyard_net::stream;
+
+use super::{Stage, Worker};
+use crate::fault::ErrorKind;
+use crate::protocols::Protocol;
+
+impl<P: Protocol> Worker<'_, P> {
+    /// Hands `out` to the kernel; what it does not take follows when the socket is writable.
+    pub(super) fn flush(&mut self, place: usize) {
+        if self.out.is_empty() {
+            return;
+        }
+        let connection = &mut self.connections[place];
+        let Some(socket) = &connection.socket else {
+            return;
+        };
+        let tail = &self.protocol.shared()[self.out.tail.clone()];
+        match stream::send_both(socket, &self.out.head, tail) {
+            Ok(count) => {
+                let whole = self.out.head.len() + tail.len();
+                if count < whole {
+                    connection.unsent.head.extend_from_slice(&self.out.head);
+                    connection.unsent.tail = self.out.tail.clone();
+                    connection.unsent.advance(count);
+                }
+                self.count_out(count);
+            }
+            Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
+        }
+    }
+
+    pub(super) fn send_unsent(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        let Some(socket) = &connection.socket else {
+            return;
+        };
+        let tail = &self.protocol.shared()[connection.unsent.tail.clone()];
+        match stream::send_both(socket, &connection.unsent.head, tail) {
+            Ok(count) => {
+                connection.unsent.advance(count);
+                self.count_out(count);
+            }
+            Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
+        }
+    }
+
+    fn count_out(&mut self, count: usize) {
+        // Once the meter stops the window is over; exact to a tick, without reading the clock.
+        if self.metering && self.stage == Stage::Running {
+            self.recorder.counts.bytes_out += count as u64;
+        }
+    }
+}
