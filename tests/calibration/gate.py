@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom
-from simulated import Case, studies
+from tests.calibration.simulated import Case, studies
 
 from steelyard.judge.exact import OneSided, first_crossings
 from steelyard.judge.interval import Stream

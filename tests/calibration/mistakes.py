@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
-from gate import Engine, shipped
-from simulated import Law
+from tests.calibration.gate import Engine, shipped
+from tests.calibration.simulated import Law
 
 from steelyard.judge import exact
 from steelyard.judge.exact import Pool

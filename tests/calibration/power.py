@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from gate import ALPHA
-from simulated import Case, first, studies
+from tests.calibration.gate import ALPHA
+from tests.calibration.simulated import Case, first, studies
 
 from steelyard.judge.decision import Decision, decide
 from steelyard.judge.estimate import estimate

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from noises import NOISES
+from tests.calibration.noises import NOISES
 
 from steelyard.judge.exact import pool_of
 from steelyard.judge.interval import Stream

@@ -1,6 +1,6 @@
 """The whole of the calibration as one run: prints the tables of docs/methods/aa-gate.md.
 
-    python tests/calibration/validation.py
+    python -m tests.calibration.validation
 
 Runs on two processes for about ten minutes. Seeds follow from the names of the cases, so the
 figures are the same on every run; only the date and the duration change.
@@ -18,10 +18,10 @@ from datetime import UTC, datetime
 from multiprocessing import get_context
 
 import scipy
-from gate import Outcome, failures, gate, most_allowed, shipped
-from noises import FOUR, NOISES
-from power import MARGIN, Power, held_throughout, power
-from simulated import Case
+from tests.calibration.gate import Outcome, failures, gate, most_allowed, shipped
+from tests.calibration.noises import FOUR, NOISES
+from tests.calibration.power import MARGIN, Power, held_throughout, power
+from tests.calibration.simulated import Case
 
 from steelyard.judge.findings import VerdictWord
 
@@ -96,7 +96,7 @@ def tables() -> Iterator[str]:
         yield from spread_table(list(spreads))
     minutes = (time.monotonic() - start) / 60
     yield (
-        f"Run on {datetime.now(UTC):%Y-%m-%d} with `python tests/calibration/validation.py`, "
+        f"Run on {datetime.now(UTC):%Y-%m-%d} with `python -m tests.calibration.validation`, "
         f"{PROCESSES} processes, {minutes:.1f} minutes, scipy {scipy.__version__}."
     )
 

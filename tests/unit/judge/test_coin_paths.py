@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from steelyard.judge.paths import big_stick, draw, random_pairs
+from steelyard.judge.spending import spent
+from steelyard.plan import order
+
+
+def law_of_big_stick(length: int) -> dict[tuple[int, ...], float]:
+    """Probability of every sequence, by following the coin's definition."""
+    law: dict[tuple[int, ...], float] = {(): 1.0}
+    for _ in range(length):
+        longer: dict[tuple[int, ...], float] = {}
+        for path, chance in law.items():
+            lead = sum(path)
+            if abs(lead) == 2:
+                longer[(*path, -1 if lead > 0 else 1)] = chance
+            else:
+                longer[(*path, 1)] = longer[(*path, -1)] = chance / 2
+        law = longer
+    return law
+
+
+def test_simulated_sequences_follow_the_law_of_the_big_stick_coin() -> None:
+    drawn = big_stick(40_000, 6, np.random.default_rng(1))
+    seen = Counter(map(tuple, drawn.T.tolist()))
+    law = law_of_big_stick(6)
+    assert set(seen) == set(law)
+    for path, chance in law.items():
+        assert seen[path] / 40_000 == pytest.approx(chance, abs=0.006)
+
+
+def test_the_plan_draws_its_order_by_the_same_law() -> None:
+    random = np.random.default_rng(2)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for _ in range(6_000):
+        tosses = order.big_stick(random, 4)
+        seen[tuple(int(toss) * 2 - 1 for toss in tosses)] += 1
+    law = law_of_big_stick(4)
+    assert set(seen) == set(law)
+    for path, chance in law.items():
+        assert seen[path] / 6_000 == pytest.approx(chance, abs=0.03)
+
+
+def test_no_system_ever_leads_by_more_than_two() -> None:
+    drawn = big_stick(500, 50, np.random.default_rng(3))
+    assert np.abs(np.cumsum(drawn, axis=0)).max() == 2
+
+
+def test_pairs_hold_each_system_once_in_either_order() -> None:
+    drawn = random_pairs(2_000, 10, np.random.default_rng(4))
+    assert (drawn[0::2] == -drawn[1::2]).all()
+    assert drawn[0].mean() == pytest.approx(0, abs=0.1)
+
+
+def test_a_seed_always_draws_the_same_paths_and_nobody_can_change_them() -> None:
+    paths = draw(11, "big_stick", 12, 50)
+    draw.cache_clear()
+    assert (draw(11, "big_stick", 12, 50) == paths).all()
+    assert not paths.flags.writeable
+
+
+def test_nine_tenths_of_the_error_rate_are_spent_by_the_budget() -> None:
+    assert spent(96, 96, 0.05) == pytest.approx(0.045)
+    assert spent(192, 96, 0.05) == pytest.approx(0.05)
+
+
+def test_the_first_looks_may_spend_a_third() -> None:
+    assert spent(8, 96, 0.05) == pytest.approx(0.018)
+
+
+def test_spending_never_goes_back() -> None:
+    shares = [spent(n, 30, 0.05) for n in range(8, 80)]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(0.05)

@@ -1,0 +1,314 @@
+"""Records to findings: whole studies with simulated responses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from steelyard.errors import AnalysisError
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.verdict import judge_study, look
+from steelyard.plan.make import make_plan
+from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.study.model import (
+    BudgetSpec,
+    ResponseSpec,
+    ServiceSpec,
+    Study,
+    SystemSpec,
+    TrialsSpec,
+    WorkloadSpec,
+)
+
+Value = Callable[[PlannedTrial], float | None]
+
+
+def a_study(
+    names: tuple[str, ...] = ("fast", "durable"),
+    users: tuple[int, ...] = (1, 4),
+    per_cell: int = 12,
+    **trials: Any,
+) -> Study:
+    return Study(
+        name="mail",
+        question="What does it cost?",
+        sha256="0" * 64,
+        systems={
+            name: SystemSpec(
+                name=name,
+                platform="native",
+                service=ServiceSpec(use="sink-smtp", settings={"sync": name, "store": "maildir"}),
+            )
+            for name in names
+        },
+        compared=names,
+        baseline=names[0],
+        factors={"load.users": users},
+        workloads={"smtp": WorkloadSpec(use="smtp")},
+        responses={
+            "p99": ResponseSpec(name="p99", label="p99", unit="ns", direction="lower"),
+            "rate": ResponseSpec(
+                name="rate", label="throughput", unit="1/s", direction="higher", primary=True
+            ),
+        },
+        trials=TrialsSpec(margin_ratio=0.02, budget=BudgetSpec(trials_per_cell=per_cell), **trials),
+    )
+
+
+def a_record(trial: PlannedTrial, rate: float | None, **changes: Any) -> TrialRecord:
+    given: dict[str, Any] = {
+        "trial": trial.trial,
+        "attempt": 1,
+        "visit": trial.visit,
+        "cell": trial.cell,
+        "outcome": Outcome.OK,
+        "started_unix_ns": trial.trial * 10**9,
+        "finished_unix_ns": (trial.trial + 1) * 10**9,
+        "phases_ns": {"restore": 10**8, "warm_up": 10**8, "window": 7 * 10**8},
+        "responses": {
+            "rate": Measured(value=rate, unit="1/s", missing=None if rate is not None else "lost"),
+            "p99": Measured(value=None if not rate else 1e9 / rate, unit="ns"),
+        },
+        "facts": {"system": {"kernel.release": "6.1", "service.sync": trial.cell.system}},
+    }
+    return TrialRecord(**(given | changes))
+
+
+def noisy(ratio: float, noise: float = 0.01, other: str = "durable") -> Value:
+    """1,000 a second in every visit, times the ratio for the other system."""
+    random = np.random.default_rng(1)
+
+    def value(trial: PlannedTrial) -> float:
+        level = 1000 * (ratio if trial.cell.system == other else 1.0)
+        return float(level * np.exp(random.normal(0, noise)))
+
+    return value
+
+
+def measured(plan: Plan, value: Value, visits: int = 999) -> list[TrialRecord]:
+    return [a_record(t, value(t)) for visit in plan.visits[:visits] for t in visit.trials]
+
+
+def judged(study: Study, value: Value, visits: int = 999) -> Findings:
+    plan = make_plan(study, 3)
+    return judge_study(study, plan, measured(plan, value, visits), run="r")
+
+
+def overall(findings: Findings, response: str = "rate") -> VerdictFinding:
+    return next(v for v in findings.verdicts if v.response == response and v.conditions is None)
+
+
+def test_a_slower_system_is_slower_with_its_ratio_and_interval() -> None:
+    verdict = overall(judged(a_study(), noisy(0.8)))
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.estimate_log == pytest.approx(math.log(0.8), abs=0.01)
+    assert verdict.low_log is not None
+    assert verdict.high_log is not None
+    assert verdict.low_log < math.log(0.8) < verdict.high_log < 0
+
+
+def test_where_lower_is_better_the_ratio_is_that_of_the_raw_response() -> None:
+    verdict = overall(judged(a_study(), noisy(0.8)), "p99")
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.estimate_log == pytest.approx(-math.log(0.8), abs=0.01)
+    assert verdict.low_log is not None
+    assert verdict.high_log is not None
+    assert 0 < verdict.low_log < verdict.high_log
+
+
+def test_equal_systems_are_equivalent_and_the_interval_lies_within_the_margin() -> None:
+    verdict = overall(judged(a_study(per_cell=30), noisy(1.0, noise=0.006)))
+    assert verdict.word is VerdictWord.EQUIVALENT
+    assert verdict.equivalence_low_log is not None
+    assert verdict.equivalence_high_log is not None
+    margin = verdict.margin_log
+    assert -margin <= verdict.equivalence_low_log < verdict.equivalence_high_log <= margin
+
+
+def test_conditions_share_the_error_rate_and_the_family_says_so() -> None:
+    findings = judged(a_study(), noisy(0.8))
+    at_four = next(v for v in findings.verdicts if v.conditions == {"load.users": 4})
+    assert at_four.interval_level == pytest.approx(0.975)
+    assert at_four.alpha == 0.05
+    assert at_four.family == "throughput, each of 2 conditions"
+
+
+def test_other_responses_are_exploratory_and_stop_nothing() -> None:
+    findings = judged(a_study(), noisy(0.8))
+    assert {v.response for v in findings.verdicts if v.exploratory} == {"p99"}
+
+
+def test_fewer_than_eight_visits_say_so_and_give_no_interval() -> None:
+    verdict = overall(judged(a_study(), noisy(0.2), visits=7))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.low_log is None
+    assert "7 valid visits" in verdict.notes[0]
+
+
+@pytest.mark.parametrize(("bad", "why"), [(0.0, "is zero"), (None, "was not measured (lost)")])
+def test_without_a_ratio_nothing_is_judged_and_the_note_says_why(
+    bad: float | None, why: str
+) -> None:
+    value = noisy(0.8)
+    verdict = overall(
+        judged(a_study(), lambda t: bad if t.visit == 2 and t.trial % 2 else value(t))
+    )
+    assert verdict.word is VerdictWord.NOT_JUDGED
+    assert verdict.estimate_log is None
+    assert why in verdict.notes[0]
+    assert "1 trial" in verdict.notes[0]
+
+
+def test_a_failed_visit_is_left_out_and_the_rest_is_judged() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = [
+        r.model_copy(
+            update={
+                "outcome": Outcome.TIMED_OUT,
+                "failure": AttemptFailure(phase="measure", message="late"),
+                "responses": {},
+            }
+        )
+        if r.visit == 4
+        else r
+        for r in measured(plan, noisy(0.8))
+    ]
+    verdict = overall(judge_study(study, plan, records, run="r"))
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.n_baseline + verdict.n_other == len(plan.visits) - 1
+
+
+def test_an_attempt_that_ended_well_counts_and_the_failed_one_before_is_shown() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.8))
+    failed = records[0].model_copy(update={"outcome": Outcome.INVALID, "responses": {}})
+    findings = judge_study(
+        study, plan, [failed, records[0].model_copy(update={"attempt": 2}), *records[1:]], run="r"
+    )
+    assert overall(findings) == overall(judge_study(study, plan, records, run="r"))
+    assert [a.outcome for a in findings.attempts[:2]] == ["invalid", "ok"]
+
+
+def test_a_verdict_that_hangs_on_the_failed_attempts_is_withheld() -> None:
+    study = a_study(users=(1,))
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.9), visits=12)
+    opposite = [
+        r.model_copy(
+            update={
+                "outcome": Outcome.INVALID,
+                "attempt": 2,
+                "responses": {"rate": Measured(value=1e6 / (r.value("rate") or 1), unit="1/s")},
+            }
+        )
+        for r in records
+    ]
+    assert overall(judge_study(study, plan, records, run="r")).word is VerdictWord.SLOWER
+    verdict = overall(judge_study(study, plan, [*records, *opposite], run="r"))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert "fragile" in verdict.notes[0]
+
+
+def test_a_reset_that_leaves_something_behind_withholds_the_verdict() -> None:
+    study = a_study(users=(1,), per_cell=20)
+    plan = make_plan(study, 3)
+    system_of = {visit.visit: visit.system for visit in plan.visits}
+    value = noisy(0.9)
+
+    def haunted(trial: PlannedTrial) -> float:
+        after_other = system_of.get(trial.visit - 1) == "durable"
+        return (value(trial) or 1.0) * (1.1 if after_other else 1.0)
+
+    verdict = overall(judge_study(study, plan, measured(plan, haunted), run="r"))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert "the reset is not effective" in verdict.notes[0]
+
+
+def test_arms_of_unequal_spread_are_marked() -> None:
+    quiet, loud = noisy(0.8, noise=0.01), noisy(0.8, noise=0.08)
+    verdict = overall(
+        judged(a_study(), lambda t: (loud if t.cell.system == "durable" else quiet)(t))
+    )
+    assert verdict.arms_differ_in_shape
+    assert verdict.spread_ratio is not None
+    assert verdict.spread_ratio > 2
+    assert any("arms differ in shape" in note for note in verdict.notes)
+
+
+def test_several_systems_are_each_compared_with_the_baseline() -> None:
+    study = a_study(names=("a", "b", "c"), users=(1,), per_cell=20)
+    findings = judged(study, noisy(0.7, other="c"))
+    words = {v.other: v.word for v in findings.verdicts if v.response == "rate"}
+    assert words["c"] is VerdictWord.SLOWER
+    assert words["b"] is not VerdictWord.SLOWER
+    assert {v.interval_level for v in findings.verdicts if not v.exploratory} == {0.975}
+
+
+def test_a_study_is_decided_when_every_condition_is() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.8))
+    stands = look(study, plan, records)
+    assert stands.decided
+    assert not stands.may_continue
+    assert set(stands.words) == {"", "1 user", "4 users"}
+
+
+def test_a_study_that_asks_for_the_overall_verdict_stops_with_it() -> None:
+    at_four = noisy(1.0, noise=0.05)
+    value = noisy(0.8)
+
+    def mixed(trial: PlannedTrial) -> float | None:
+        return (at_four if trial.cell.conditions["load.users"] == 4 else value)(trial)
+
+    every, once = a_study(), a_study(until="overall")
+    plan = make_plan(every, 3)
+    records = measured(plan, mixed, visits=20)
+    assert not look(every, plan, records).decided
+    assert look(once, plan, records).decided
+
+
+def test_the_look_and_the_findings_say_the_same() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.985, noise=0.02), visits=15)
+    findings = judge_study(study, plan, records, run="r")
+    of_findings = [v.word for v in findings.verdicts if v.response == "rate"]
+    assert list(look(study, plan, records).words.values()) == of_findings
+
+
+def test_an_undecided_study_with_visits_left_may_continue_and_has_a_forecast() -> None:
+    study = a_study(per_cell=40)
+    plan = make_plan(study, 3)
+    stands = look(study, plan, measured(plan, noisy(0.995, noise=0.03), visits=20))
+    assert not stands.decided
+    assert stands.may_continue
+    assert stands.visits_to_decide is not None
+
+
+def test_the_same_records_give_the_same_findings_in_any_order() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.9))
+    once = judge_study(study, plan, records, run="r")
+    assert judge_study(study, plan, records[::-1], run="r") == once
+
+
+def test_records_of_a_changed_study_are_refused() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    with pytest.raises(AnalysisError):
+        look(study.model_copy(update={"sha256": "1" * 64}), plan, [])
+
+
+def test_a_study_without_records_is_running_and_undecided() -> None:
+    findings = judged(a_study(), noisy(1.0), visits=0)
+    assert findings.stop.reason == "running"
+    assert {v.word for v in findings.verdicts} == {VerdictWord.UNDECIDED}
