@@ -81,6 +81,8 @@ pub struct Worker<'a, P: Protocol> {
     /// First place that was not tried yet, and tries on their way (only while connecting).
     next_untried: usize,
     trying: usize,
+    /// First user that has not begun (closed mode).
+    next_user: usize,
     untried: usize,
     next_tick_ns: u64,
     next_scan_ns: u64,
@@ -129,6 +131,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
             most_established: 0,
             next_untried: 0,
             trying: 0,
+            next_user: if plan.is_open() { places } else { 0 },
             untried: places,
             next_tick_ns: 0,
             next_scan_ns: 0,
@@ -149,6 +152,9 @@ impl<'a, P: Protocol> Worker<'a, P> {
                 return self.leave(now_ns);
             }
             self.fire_timers(now_ns);
+            if self.has_users_to_start() {
+                self.start_more_users();
+            }
             self.send_arrivals(now_ns);
             self.wait(now_ns);
             for index in 0..self.events.len() {
@@ -187,7 +193,6 @@ impl<'a, P: Protocol> Worker<'a, P> {
         self.pace.begin(start_ns);
         // Before the first byte goes out: it may belong to the window.
         self.cross_borders(now_ns);
-        self.start_users(start_ns, now_ns);
     }
 
     fn cross_borders(&mut self, now_ns: u64) {

@@ -83,7 +83,11 @@ impl<P: Protocol> Worker<'_, P> {
         } else {
             0
         };
-        let sleep_ns = due_ns.saturating_sub(now_ns).saturating_sub(guard_ns);
+        let sleep_ns = if self.has_users_to_start() {
+            0
+        } else {
+            due_ns.saturating_sub(now_ns).saturating_sub(guard_ns)
+        };
         // A refused wait would be a defect of this loop; the run then ends by its deadlines.
         let _ = self
             .poller

@@ -18,6 +18,9 @@ use crate::protocols::Protocol;
 /// how long the server's backlog is.
 const TRIES_AT_ONCE: usize = 64;
 
+/// Users that begin before events are looked at again.
+const USERS_AT_ONCE: usize = 32;
+
 /// Between two looks for timeouts, at most; and at least this share of the timeout.
 const LONGEST_SCAN_NS: u64 = 100_000_000;
 const SCANS_A_TIMEOUT: u64 = 16;
@@ -62,20 +65,31 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    /// Operations may begin: users start one after the other over one think time.
-    pub(super) fn start_users(&mut self, start_ns: u64, now_ns: u64) {
+    /// Users that have not begun yet begin, some at a time: answers are read in between, or those
+    /// of ten thousand first operations would wait for the last of them to be sent.
+    pub(super) fn start_more_users(&mut self) {
         let Pace::Closed { think_ns } = self.pace else {
             return;
         };
-        let users = self.connections.len() as u64;
-        for place in 0..self.connections.len() {
-            let offset_ns = u128::from(think_ns) * place as u128 / u128::from(users);
+        let users = self.connections.len();
+        let until = users.min(self.next_user + USERS_AT_ONCE);
+        for place in self.next_user..until {
+            // One after the other over one think time.
+            let offset_ns = u128::from(think_ns) * place as u128 / users as u128;
+            let now_ns = monotonic_ns();
             let connection = &mut self.connections[place];
-            connection.due_ns = start_ns + offset_ns as u64;
-            if connection.state == State::Idle || self.protocol.one_shot() {
+            connection.due_ns = now_ns + offset_ns as u64;
+            let vacant = connection.state == State::Vacant && connection.wake_ns == NEVER;
+            if connection.state == State::Idle || self.protocol.one_shot() && vacant {
                 self.user_ready(place, now_ns);
             }
         }
+        self.next_user = until;
+    }
+
+    /// Whether users wait for their turn to begin.
+    pub(super) fn has_users_to_start(&self) -> bool {
+        self.stage == Stage::Running && self.next_user < self.connections.len()
     }
 
     /// Starts a connection.

@@ -155,6 +155,21 @@ fn an_answer_before_the_whole_request_ends_the_operation_and_the_connection() {
 }
 
 #[test]
+fn users_throughput_and_latency_obey_littles_law() {
+    let server = Server::http(|stream, _| {
+        thread::sleep(Duration::from_millis(2));
+        send(stream, REPLY)
+    });
+    let result = run(&http_job(&server, 4, 1_000));
+    let mean_ns = |name: &str| result.latency_ns[name].mean.unwrap();
+    let round_ns = mean_ns("service") + mean_ns("lateness");
+    let users = result.rates.ok_per_s * round_ns / 1e9;
+    let rounds = result.counts.ok_in_window as f64 / 4.0;
+    assert!((users / 4.0 - 1.0).abs() < 0.01 + 2.0 / rounds, "{users}");
+    assert!(!doubts(&result).contains(&"littles_law"));
+}
+
+#[test]
 fn users_think_between_operations() {
     let server = Server::http(|stream, _| send(stream, REPLY));
     let job = LoadJob {
