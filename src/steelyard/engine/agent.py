@@ -160,7 +160,9 @@ class Agent:
         if reply.error is not None:
             answer.set_exception(AgentRefusal(verb, reply.error))
         else:
-            answer.set_result(reply.ok or {})
+            fields = dict(reply.ok or {})
+            fields.pop("kind", None)
+            answer.set_result(fields)
 
     def _read_stderr(self) -> None:
         for line in self._stderr:

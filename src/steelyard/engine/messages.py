@@ -48,6 +48,7 @@ class ProcessState(_Message):
     system_ns: int | None
     max_rss_bytes: int | None
     stderr_tail: str
+    stdout_tail: str = ""
 
     def how_it_ended(self) -> str:
         """In words, with the last it said."""
@@ -91,6 +92,7 @@ class Counts(_Message):
     ok: int
     errors: int
     inflight_at_stop: int
+    warm_up: int = 0
 
 
 class Rates(_Message):

@@ -7,7 +7,7 @@
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
-      trials/0007-1/  trial 7, attempt 1: record.json, load.json, samples.parquet
+      trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples.parquet
       report/         what was made from it; may be deleted and made again
 
 A trial's folder appears by rename, whole or not at all, whatever its outcome.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, ProcessState, Started
@@ -44,6 +45,16 @@ def start(host: Host, spec: ServiceSpec, folder: str, name: str) -> RunningServi
 def stop(host: Host, service: RunningService) -> ProcessState:
     """Ends the service; how it ended, and what it used."""
     return host.stop(service.name, grace_s=STOP_GRACE_S)
+
+
+def counters(ended: ProcessState) -> dict[str, Any]:
+    """What the service counted itself: the last line it wrote, if that is a JSON object."""
+    last = ended.stdout_tail.strip().rpartition("\n")[2]
+    try:
+        document = json.loads(last)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def command_line(spec: ServiceSpec, folder: str) -> list[str]:

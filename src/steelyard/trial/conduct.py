@@ -124,7 +124,7 @@ def undo(scene: Scene) -> None:
     """Ends the service and removes what it left."""
     if scene.service is not None:
         try:
-            scene.ended = services.stop(scene.host, scene.service)
+            scene.keep_counters(services.stop(scene.host, scene.service))
         except EngineError:
             scene.stage.lose()  # the service has died with its agent
     scene.platform.clear(scene.folder)

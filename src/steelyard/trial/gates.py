@@ -7,6 +7,7 @@ never the size of a response.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from steelyard.engine.messages import Clock, LoadResult
 from steelyard.records.schema import Doubt, GateRecord, Measured, Outcome
@@ -86,6 +87,15 @@ def engine_doubts(load: LoadResult) -> list[Doubt]:
         for r in load.verdict.reasons
         if r.state != "valid"
     ]
+
+
+def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]:
+    """Doubt when the service counts fewer good answers than the generator received."""
+    answered, received = counters.get("ok"), load.counts.ok + load.counts.warm_up
+    if not isinstance(answered, int) or answered >= received:
+        return []
+    message = f"the service counts {answered} good answers, the generator received {received}"
+    return [Doubt(state="suspect", kind="counts_differ", message=message)]
 
 
 def clock_doubts(before: Clock, after: Clock) -> list[Doubt]:

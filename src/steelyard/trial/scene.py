@@ -23,8 +23,10 @@ from steelyard.records.schema import (
     TrialRecord,
 )
 from steelyard.study.bind import BoundCell, bind
+from steelyard.systems import services
 from steelyard.systems.platform import Platform
 from steelyard.systems.services import RunningService
+from steelyard.trial.gates import service_doubts
 from steelyard.trial.stage import Stage
 from steelyard.trial.timeline import Timeline
 from steelyard.trial.window import samples_frame
@@ -56,7 +58,7 @@ class Scene:
     attempt: int
     timeline: Timeline = field(default_factory=Timeline)
     service: RunningService | None = None
-    ended: ProcessState | None = None
+    counters: dict[str, Any] = field(default_factory=dict)
     clock: Clock | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     load: LoadAnswer | None = None
@@ -121,6 +123,12 @@ class Scene:
             message = f"{samples.rows_lost} samples were lost: the sampler's buffer was full"
             self.doubts.append(Doubt(state="suspect", kind="samples_lost", message=message))
 
+    def keep_counters(self, ended: ProcessState) -> None:
+        """Keeps what the service counted itself, and holds it against the generator's figures."""
+        self.counters = services.counters(ended)
+        if self.load is not None:
+            self.doubts += service_doubts(self.load.result, self.counters)
+
     def system_facts(self) -> dict[str, str | None]:
         """What the study declares of this system, as facts beside those of its machine."""
         system = self.cell.system
@@ -144,6 +152,8 @@ class Scene:
         if self.load is not None:
             documents["load.json"] = json.dumps(self.load.document, indent=1).encode() + b"\n"
             self._split_measure(self.load.result)
+        if self.counters:
+            documents["service.json"] = json.dumps(self.counters, indent=1).encode() + b"\n"
         return Attempted(self._record(ending, tuple(documents)), documents, self.samples)
 
     def _split_measure(self, load: LoadResult) -> None:

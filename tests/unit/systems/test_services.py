@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from steelyard.engine.messages import ProcessState
 from steelyard.study.model import ServiceSpec
-from steelyard.systems.services import command_line
+from steelyard.systems.services import command_line, counters
 
 
 def words(use: str, **settings: Any) -> list[str]:
@@ -33,3 +34,25 @@ def test_durations_reach_the_engine_exactly(delay_s: float, word: str) -> None:
 
 def test_a_setting_that_is_not_set_adds_no_option() -> None:
     assert "--threads" not in words("sink-http", threads=None)
+
+
+def ended(stdout_tail: str) -> ProcessState:
+    return ProcessState(
+        running=False,
+        exit_code=0,
+        signal=None,
+        user_ns=None,
+        system_ns=None,
+        max_rss_bytes=None,
+        stderr_tail="",
+        stdout_tail=stdout_tail,
+    )
+
+
+def test_what_a_service_counted_is_the_last_line_it_wrote() -> None:
+    assert counters(ended('noise\n{"ok": 7}\n')) == {"ok": 7}
+
+
+@pytest.mark.parametrize("said", ["", "bye", "[1]", "7"])
+def test_a_service_that_counts_nothing_has_no_counters(said: str) -> None:
+    assert counters(ended(said)) == {}

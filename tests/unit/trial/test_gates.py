@@ -15,6 +15,7 @@ from steelyard.trial.gates import (
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
+    service_doubts,
 )
 from steelyard.trial.outcomes import TrialFailed
 
@@ -62,6 +63,14 @@ def test_a_run_the_generator_calls_invalid_is_refused_with_its_reasons(
     with pytest.raises(TrialFailed, match=r"^5 lost$"):
         refuse_invalid(result)
     assert [doubt.kind for doubt in engine_doubts(result)] == ["steal", "conservation_broken"]
+
+
+def test_a_service_that_counts_fewer_good_answers_than_were_received_is_doubted(
+    load: Callable[..., LoadResult],
+) -> None:
+    assert service_doubts(load(), {"ok": 200}) == []
+    assert service_doubts(load(), {}) == []
+    assert [doubt.kind for doubt in service_doubts(load(), {"ok": 199})] == ["counts_differ"]
 
 
 def test_a_stepped_wall_clock_is_doubted_and_a_steady_one_is_not() -> None:

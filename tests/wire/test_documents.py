@@ -1,0 +1,76 @@
+"""The documents here are read by Rust and by Python: neither side can drift alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+
+from steelyard.engine import messages
+
+HERE = Path(__file__).parent
+SCHEMAS = HERE.parents[1] / "schemas"
+
+READ_AS: dict[str, type[BaseModel]] = {
+    "hello": messages.Hello,
+    "started": messages.Started,
+    "process": messages.ProcessState,
+    "clock": messages.Clock,
+    "path": messages.PathFacts,
+    "samples": messages.Samples,
+}
+
+
+def schema(name: str) -> dict[str, Any]:
+    text = (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")
+    read: dict[str, Any] = json.loads(text)
+    return read
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (HERE / name).read_text(encoding="utf-8").splitlines()]
+
+
+def load_result() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((HERE / "load-result.json").read_text(encoding="utf-8"))
+    return read
+
+
+def test_a_stored_load_result_fits_the_schema_and_is_read() -> None:
+    document = load_result()
+    jsonschema.validate(document, schema("load-result"))
+    read = messages.LoadResult.model_validate(document)
+    assert read.counts.ok == document["counts"]["ok"]
+    assert read.latency_ns["response"].p50 == document["latency_ns"]["response"]["p50"]
+
+
+@pytest.mark.parametrize("request_line", lines("agent-requests.jsonl"), ids=lambda r: r["verb"])
+def test_every_request_fits_the_schema(request_line: dict[str, Any]) -> None:
+    jsonschema.validate(request_line, schema("agent-request"))
+
+
+@pytest.mark.parametrize("reply", lines("agent-replies.jsonl"), ids=lambda r: str(r["id"]))
+def test_every_reply_fits_the_schema_and_is_read(reply: dict[str, Any]) -> None:
+    jsonschema.validate(reply, schema("agent-reply"))
+    read = messages.Reply.model_validate(reply)
+    assert (read.ok is None) != (read.error is None)
+    model = READ_AS.get(reply.get("ok", {}).get("kind", ""))
+    if model is not None:
+        model.model_validate(read.ok)
+
+
+def test_what_python_reads_of_a_result_is_in_the_schema() -> None:
+    definitions = schema("load-result")["$defs"]
+    for model, name in (
+        (messages.Counts, "Counts"),
+        (messages.Latency, "Latency"),
+        (messages.Rates, "Rates"),
+        (messages.Window, "Load"),
+        (messages.GeneratorCpu, "Cpu"),
+        (messages.Reason, "Reason"),
+    ):
+        assert set(model.model_fields) <= set(definitions[name]["properties"]), name
