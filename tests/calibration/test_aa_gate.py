@@ -81,7 +81,7 @@ def test_two_thousand_studies_of_equal_systems_pass_the_gate(noise: str) -> None
 def test_a_difference_of_the_margin_is_called_equivalent_in_five_percent_at_most(
     noise: str,
 ) -> None:
-    found = power(Case(noise, effect=MARGIN, studies=200, purpose="power"))
+    found = power(Case(noise, effect=MARGIN, studies=200, paths=5_000, purpose="power"))
     assert found.words[VerdictWord.EQUIVALENT] <= most_allowed(found.case.studies)
     assert found.words[VerdictWord.SLOWER] == 0
 

@@ -1,9 +1,9 @@
 """The whole of the calibration as one run: prints the tables of docs/methods/aa-gate.md.
 
-    python -m tests.calibration.validation
+    python -m tests.calibration.validation [gate] [power] [coverage] [spread]
 
-Runs on two processes for about ten minutes. Seeds follow from the names of the cases, so the
-figures are the same on every run; only the date and the duration change.
+All parts without arguments. Runs on two processes for about ten minutes. Seeds follow from the
+names of the cases, so the figures are the same on every run; only date and duration change.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
 from multiprocessing import get_context
+from typing import Any
 
-import scipy
 from tests.calibration.gate import Outcome, failures, gate, most_allowed, shipped
 from tests.calibration.noises import FOUR, NOISES
 from tests.calibration.power import MARGIN, Power, held_throughout, power
@@ -25,8 +25,11 @@ from tests.calibration.simulated import Case
 
 from steelyard.judge.findings import VerdictWord
 
+Table = Callable[[list[Any]], Iterator[str]]
+
 PROCESSES = 2
 POWER_STUDIES = 200
+POWER_PATHS = 5_000
 COVERAGE_STUDIES = 80
 SPREAD_STUDIES = 1_000
 EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
@@ -51,7 +54,7 @@ def gate_cases() -> list[Case]:
 
 def power_cases() -> list[Case]:
     return [
-        Case(noise, effect=effect, studies=POWER_STUDIES, purpose="power")
+        Case(noise, effect=effect, studies=POWER_STUDIES, paths=POWER_PATHS, purpose="power")
         for noise in POWER_NOISES
         for effect in EFFECTS
     ]
@@ -64,6 +67,7 @@ def coverage_cases() -> list[Case]:
             effect=effect,
             studies=COVERAGE_STUDIES,
             horizon=COVERAGE_HORIZON,
+            paths=POWER_PATHS,
             purpose="coverage",
         )
         for effect in COVERED_EFFECTS
@@ -73,7 +77,13 @@ def coverage_cases() -> list[Case]:
 
 def spread_cases() -> list[Case]:
     return [
-        Case("independent 2 %", spread=spread, studies=SPREAD_STUDIES, purpose="spread")
+        Case(
+            "independent 2 %",
+            spread=spread,
+            studies=SPREAD_STUDIES,
+            paths=POWER_PATHS,
+            purpose="spread",
+        )
         for spread in SPREADS
     ]
 
@@ -82,23 +92,19 @@ def gated(case: Case) -> Outcome:
     return gate(shipped, case)
 
 
-def tables() -> Iterator[str]:
-    """The lines of the page, as the parts of the run end."""
-    start = time.monotonic()
+def tables(parts: Sequence[str]) -> Iterator[str]:
+    """The lines of the page, each part as it ends."""
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        outcomes = pool.map(gated, gate_cases())
-        powers = pool.map(power, power_cases())
-        coverages = pool.map(held_throughout, coverage_cases())
-        spreads = pool.map(gated, spread_cases())
-        yield from gate_table(list(outcomes))
-        yield from power_table(list(powers))
-        yield from coverage_table(list(coverages))
-        yield from spread_table(list(spreads))
-    minutes = (time.monotonic() - start) / 60
-    yield (
-        f"Run on {datetime.now(UTC):%Y-%m-%d} with `python -m tests.calibration.validation`, "
-        f"{PROCESSES} processes, {minutes:.1f} minutes, scipy {scipy.__version__}."
-    )
+        for part in parts:
+            start = time.monotonic()
+            run, cases, table = PARTS[part]
+            yield from table(list(pool.map(run, cases())))
+            minutes = (time.monotonic() - start) / 60
+            yield (
+                f"Run on {datetime.now(UTC):%Y-%m-%d} with `python -m tests.calibration.validation "
+                f"{part}`, {PROCESSES} processes, {minutes:.1f} minutes."
+            )
+            yield ""
 
 
 def gate_table(outcomes: list[Outcome]) -> Iterator[str]:
@@ -162,8 +168,15 @@ def _visits(found: Power) -> str:
     return "-" if found.median_visits is None else str(found.median_visits)
 
 
+PARTS: dict[str, tuple[Callable[[Case], Any], Callable[[], list[Case]], Table]] = {
+    "gate": (gated, gate_cases, gate_table),
+    "power": (power, power_cases, power_table),
+    "coverage": (held_throughout, coverage_cases, coverage_table),
+    "spread": (gated, spread_cases, spread_table),
+}
+
 if __name__ == "__main__":
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # for the processes started below
-    for line in tables():
+    for line in tables(sys.argv[1:] or list(PARTS)):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Hashable
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.exact import OneSided, first_crossings
+from steelyard.judge.exact import OneSided, Races
 from steelyard.judge.findings import VerdictWord
 from steelyard.judge.interval import Stream, crossings, fixed_grid
 from steelyard.judge.scores import Floats
+from steelyard.judge.spending import FIRST_LOOK
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,50 @@ class Decision:
 UNDECIDED = Decision((), None)
 
 
+@dataclass(frozen=True)
+class Memory:
+    """The four tests at 0 and at the margins after some visits, and what they decided."""
+
+    races: Races
+    decision: Decision
+
+
+class _Memories:
+    """What was found for the first visits of a study: a function of these visits alone.
+
+    A session asks after every visit; with this it makes one look, not all of them again.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Hashable, Memory] = OrderedDict()
+
+    def recall(self, stream: Stream, margin_log: float, alpha: float) -> Memory:
+        """What is known of the longest beginning of the stream; fresh tests without any."""
+        if stream.order is not None:
+            for visits in range(len(stream.values), FIRST_LOOK - 1, -1):
+                found = self._kept.get((stream.key(visits), margin_log, alpha))
+                if found is not None:
+                    return found
+        tests = (
+            OneSided(0, 1, alpha / 2),
+            OneSided(0, -1, alpha / 2),
+            OneSided(1, 1, alpha),
+            OneSided(2, -1, alpha),
+        )
+        return Memory(Races(tests, stream.pool.shape[1]), UNDECIDED)
+
+    def keep(self, memory: Memory, stream: Stream, margin_log: float, alpha: float) -> None:
+        if stream.order is None:
+            return
+        self._kept[stream.key(len(stream.values)), margin_log, alpha] = memory
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+
+_MEMORY = _Memories(most=256)
+
+
 def decide(stream: Stream, margin_log: float, alpha: float) -> Decision:
     """Faster, slower or equivalent, judged by the same ratios as the interval.
 
@@ -31,33 +79,39 @@ def decide(stream: Stream, margin_log: float, alpha: float) -> Decision:
     upward and all from +margin on by downward tests of alpha each. Words that hold at the
     margin or at 0 alone are looked into first; without any, the grid is left alone.
     """
-    held_at = {
-        word: look
-        for word, candidate in _at_the_bounds(stream, margin_log, alpha).items()
-        if candidate and (look := _on_the_grid(word, stream, margin_log, alpha)) is not None
-    }
-    if not held_at:
-        return UNDECIDED
-    first = min(held_at.values())
-    return Decision(tuple(word for word, look in held_at.items() if look == first), first)
+    memory = _MEMORY.recall(stream, margin_log, alpha)
+    if not memory.decision.words:
+        memory = _looked(memory, stream, margin_log, alpha)
+        _MEMORY.keep(memory, stream, margin_log, alpha)
+    return memory.decision
 
 
-def _at_the_bounds(stream: Stream, margin_log: float, alpha: float) -> dict[VerdictWord, bool]:
-    """Which words the four tests at 0 and at the margins allow: necessary, not sufficient."""
+def _looked(known: Memory, stream: Stream, margin_log: float, alpha: float) -> Memory:
+    races = deepcopy(known.races)
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    tests = (
-        OneSided(0, 1, alpha / 2),
-        OneSided(0, -1, alpha / 2),
-        OneSided(1, 1, alpha),
-        OneSided(2, -1, alpha),
-    )
-    up, down, above_low, below_high = first_crossings(residuals, stream.pool, tests, stream.horizon)
-    return {
-        VerdictWord.FASTER: up is not None,
-        VerdictWord.SLOWER: down is not None,
-        VerdictWord.EQUIVALENT: above_low is not None and below_high is not None,
+    races.advance(residuals, stream.pool, stream.horizon)
+    held_at = {
+        word: look
+        for word in _at_the_bounds(races)
+        if (look := _on_the_grid(word, stream, margin_log, alpha)) is not None
     }
+    if not held_at:
+        return Memory(races, UNDECIDED)
+    first = min(held_at.values())
+    words = tuple(word for word, look in held_at.items() if look == first)
+    return Memory(races, Decision(words, first))
+
+
+def _at_the_bounds(races: Races) -> list[VerdictWord]:
+    """The words that the four tests at 0 and the margins allow: necessary, not sufficient."""
+    up, down, above_low, below_high = (look is not None for look in races.crossed)
+    allowed = {
+        VerdictWord.FASTER: up,
+        VerdictWord.SLOWER: down,
+        VerdictWord.EQUIVALENT: above_low and below_high,
+    }
+    return [word for word, holds in allowed.items() if holds]
 
 
 def _on_the_grid(word: VerdictWord, stream: Stream, margin_log: float, alpha: float) -> int | None:

@@ -65,38 +65,52 @@ def first_crossings(
     """
     crossed: list[int | None] = [None] * len(tests)
     for start in range(0, len(residuals), _ROWS_AT_ONCE):
-        rows = range(start, min(start + _ROWS_AT_ONCE, len(residuals)))
-        races = [_Race(index, test, pool) for index, test in enumerate(tests) if test.row in rows]
-        _run(residuals, pool, races, horizon)
-        for race in races:
-            crossed[race.index] = race.crossed_at
+        stop = start + _ROWS_AT_ONCE
+        members = [index for index, test in enumerate(tests) if start <= test.row < stop]
+        races = Races([tests[index] for index in members], pool.shape[1])
+        races.advance(residuals, pool, horizon)
+        for index, look in zip(members, races.crossed, strict=True):
+            crossed[index] = look
     return crossed
 
 
-def _run(residuals: Floats, pool: Pool, races: list[_Race], horizon: int) -> None:
-    for look in range(FIRST_LOOK, residuals.shape[1] + 1):
-        races = [race for race in races if race.crossed_at is None]
-        if not races:
-            return
-        rows = sorted({race.test.row for race in races})
-        weighed = weights(residuals[rows, :look])
-        statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
-        tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
-        for position, row in enumerate(rows):
-            for race in races:
-                if race.test.row == row:
-                    race.look(look, statistics[position], tails[position], horizon)
+class Races:
+    """Tests on their way, look after look. Can be kept and advanced when a visit has come."""
+
+    def __init__(self, tests: Sequence[OneSided], paths: int) -> None:
+        self.looked = FIRST_LOOK - 1
+        self._races = [_Race(test, paths) for test in tests]
+
+    @property
+    def crossed(self) -> list[int | None]:
+        """For each test the look at which it crossed, ``None`` while it has not."""
+        return [race.crossed_at for race in self._races]
+
+    def advance(self, residuals: Floats, pool: Pool, horizon: int) -> None:
+        """Make all looks that the visits of ``residuals`` allow and that were not made yet."""
+        for look in range(self.looked + 1, residuals.shape[1] + 1):
+            self.looked = look
+            racing = [race for race in self._races if race.crossed_at is None]
+            if not racing:
+                continue
+            rows = sorted({race.test.row for race in racing})
+            weighed = weights(residuals[rows, :look])
+            statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
+            tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
+            place = {row: index for index, row in enumerate(rows)}
+            for race in racing:
+                index = place[race.test.row]
+                race.look(look, statistics[index], tails[index], horizon)
 
 
 class _Race:
     """All paths of one test on their way: which are still below the boundary."""
 
-    def __init__(self, index: int, test: OneSided, pool: Pool) -> None:
-        self.index = index
+    def __init__(self, test: OneSided, paths: int) -> None:
         self.test = test
         self.crossed_at: int | None = None
-        self._paths = pool.shape[1]
-        self._alive = np.ones(self._paths, dtype=np.bool_)
+        self._paths = paths
+        self._alive = np.ones(paths, dtype=np.bool_)
         self._used = 0
 
     def look(self, look: int, statistics: Pool, tail: float, horizon: int) -> None:

@@ -46,7 +46,8 @@ class VerdictFinding(_Finding):
     together). ``conditions`` is ``None`` for the verdict over all conditions (the mean over
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
     and ``n_other`` count visits, the unit of inference. ``family`` says in words which
-    comparisons share the error rate ``alpha``.
+    comparisons share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
+    ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
 
     response: str

@@ -9,8 +9,9 @@ baseline.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,23 +30,44 @@ _STEPS_PER_HALF_WIDTH = 12
 _FINEST_PER_MARGIN = 64
 
 
+class Order(NamedTuple):
+    """A pool in one value: the coin it was drawn from, the places of its rows, their systems."""
+
+    coin: Hashable
+    slots: tuple[int, ...]
+    others: tuple[bool, ...]
+
+    def first(self, visits: int) -> Order:
+        """The pool of the first visits."""
+        return Order(self.coin, self.slots[:visits], self.others[:visits])
+
+
 @dataclass(frozen=True)
 class Stream:
     """One comparison as the engine sees it, visit after visit, failed visits left out.
 
     ``values`` are natural logarithms, larger is better; ``other`` marks the visits of the other
     system; ``pool`` holds the signs of the observed and all simulated sequences, one row per
-    value; ``horizon`` is the budget in visits, fixed before the first.
+    value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
+    pool, so that a study under way need not be judged from its start after each visit.
     """
 
     values: Floats
     other: npt.NDArray[np.bool_]
     pool: Pool
     horizon: int
+    order: Order | None = None
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""
         return replace(self, values=-self.values)
+
+    def key(self, visits: int) -> Hashable:
+        """What the first visits are, in one value; ``None`` when the pool is not identified."""
+        if self.order is None:
+            return None
+        values = self.values[:visits].tobytes()
+        return (self.order.first(visits), values, self.horizon)
 
 
 def fixed_grid(margin_log: float) -> Floats:

@@ -13,13 +13,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.plan.order import generator
+from steelyard.plan.order import TOLERANCE, generator
 
 Signs = npt.NDArray[np.int8]
 
 PATHS = 20_000
 EXPLORATORY_PATHS = 5_000
-TOLERANCE = 2
 
 
 def big_stick(count: int, length: int, rng: np.random.Generator) -> Signs:

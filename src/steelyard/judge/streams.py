@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.judge.exact import Pool, pool_of
-from steelyard.judge.interval import Stream
+from steelyard.judge.interval import Order, Stream
 from steelyard.judge.paths import PATHS, draw
 from steelyard.judge.scores import Floats
 from steelyard.plan.model import Level, Plan
@@ -156,8 +156,14 @@ def horizon_of(plan: Plan, pair: Pair) -> int:
 def stream_of(series: Series, plan: Plan, pair: Pair, paths: int = PATHS) -> Stream:
     """The series with the sequences it is judged by."""
     coin = _Coin(plan.seed, plan.design, len(slots_of(plan, pair)), paths)
-    pool = _pool(coin, series.slots, tuple(bool(other) for other in series.other))
-    return Stream(series.values, series.other, pool, horizon_of(plan, pair))
+    others = tuple(bool(other) for other in series.other)
+    return Stream(
+        values=series.values,
+        other=series.other,
+        pool=_pool(coin, series.slots, others),
+        horizon=horizon_of(plan, pair),
+        order=Order(coin, series.slots, others),
+    )
 
 
 class _Coin(NamedTuple):

@@ -154,12 +154,12 @@ def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) ->
         raise AnalysisError(
             "the plan was made for another text of this study",
             hint="judge the records with the study file that is stored beside them",
-            slug="records-of-another-study",
+            slug="study-has-changed",
         )
     strangers = {record.cell.system for record in records} - set(plan.systems)
     if strangers:
         raise AnalysisError(
             f"the records name systems that the plan does not have: {', '.join(sorted(strangers))}",
             hint="judge each run with its own records",
-            slug="records-of-another-study",
+            slug="study-has-changed",
         )

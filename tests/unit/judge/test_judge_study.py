@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from steelyard.errors import AnalysisError
+from steelyard.judge import decision
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
@@ -282,6 +283,26 @@ def test_the_look_and_the_findings_say_the_same() -> None:
     findings = judge_study(study, plan, records, run="r")
     of_findings = [v.word for v in findings.verdicts if v.response == "rate"]
     assert list(look(study, plan, records).words.values()) == of_findings
+
+
+def test_asking_after_every_visit_says_what_asking_once_says() -> None:
+    study = a_study()
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.985, noise=0.02), visits=16)
+    for visits in range(1, 16):
+        look(study, plan, records[: 2 * visits])
+    step_by_step = look(study, plan, records)
+    decision._MEMORY._kept.clear()
+    assert look(study, plan, records) == step_by_step
+
+
+def test_a_changed_value_is_never_answered_from_memory() -> None:
+    study = a_study(users=(1,))
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.8), visits=12)
+    assert look(study, plan, records).decided
+    equal = measured(plan, noisy(1.0, noise=0.05), visits=12)
+    assert not look(study, plan, equal).decided
 
 
 def test_an_undecided_study_with_visits_left_may_continue_and_has_a_forecast() -> None:
