@@ -20,6 +20,8 @@ pub struct Recorder {
     pub service: Total,
     /// `sent - intended`.
     pub lateness: Total,
+    /// The part of lateness that is the generator's own: from due with an idle connection to sent.
+    pub lag: Total,
     /// `done - intended` of failed operations.
     pub failed: Total,
     /// Response times of the warm-up.
@@ -51,6 +53,7 @@ impl Recorder {
             response: Total::total(),
             service: Total::total(),
             lateness: Total::total(),
+            lag: Total::total(),
             failed: Total::total(),
             warm_up: Total::total(),
             phases: vec![Phase::phase(); phases],
@@ -80,8 +83,10 @@ impl Recorder {
     }
 
     /// An operation is being sent.
-    pub fn sent(&mut self, operation: &Operation) {
+    pub fn sent(&mut self, operation: &Operation, possible_ns: u64) {
         if operation.part == Part::Window {
+            self.lag
+                .record(operation.sent_ns.saturating_sub(possible_ns));
             self.counts.sent += 1;
             self.lateness
                 .record(operation.sent_ns.saturating_sub(operation.intended_ns));
@@ -157,6 +162,7 @@ impl Recorder {
         self.response.add(&other.response);
         self.service.add(&other.service);
         self.lateness.add(&other.lateness);
+        self.lag.add(&other.lag);
         self.failed.add(&other.failed);
         self.warm_up.add(&other.warm_up);
         for (mine, theirs) in self.phases.iter_mut().zip(&other.phases) {
@@ -225,9 +231,10 @@ mod tests {
     fn three_latencies_tell_apart_server_generator_and_both() {
         let mut recorder = recorder(true);
         let late = operation(1_100, 1_150);
-        recorder.sent(&late);
+        recorder.sent(&late, 1_120);
         recorder.ok(&late, 1_350);
         assert_eq!(recorder.lateness.max_ns(), Some(50));
+        assert_eq!(recorder.lag.max_ns(), Some(30));
         assert_eq!(recorder.service.max_ns(), Some(200));
         assert_eq!(recorder.responses().max_ns(), Some(250));
     }

@@ -56,7 +56,7 @@ pub fn result(
         errors_by_kind: all.errors.total(),
         window_ns,
         busiest_worker_ratio: cpu.busiest_worker_ratio,
-        lateness_p99_ns: all.lateness.percentile_ns(9_900).or(all.lateness.max_ns()),
+        lag_p99_ns: all.lag.percentile_ns(9_900).or(all.lag.max_ns()),
         response_p50_ns: all.responses().percentile_ns(5_000),
         rate_asked_per_s: rate_asked(plan),
         connections: (!about.one_shot).then_some((plan.connections(), achieved)),
@@ -186,6 +186,7 @@ fn latencies(all: &Recorder, about: About) -> BTreeMap<String, Latency> {
         ("response", all.responses()),
         ("service", &all.service),
         ("lateness", &all.lateness),
+        ("lag", &all.lag),
         ("errors", &all.failed),
         ("warm_up", &all.warm_up),
     ];

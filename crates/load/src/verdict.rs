@@ -9,7 +9,7 @@ words! {
     Doubt {
         /// A worker used nearly a whole core: the generator may have been the limit.
         GeneratorBound = "generator_bound",
-        /// Operations left later than due.
+        /// Operations left later than they were due and could.
         Late = "late",
         /// Fewer operations a second were sent than asked for.
         RateNotReached = "rate_not_reached",
@@ -54,8 +54,8 @@ pub struct Evidence {
     pub window_ns: u64,
     /// Busiest worker's share of a core, polling excluded.
     pub busiest_worker_ratio: f64,
-    /// 99th percentile (or the largest, if there are too few samples) of lateness.
-    pub lateness_p99_ns: Option<u64>,
+    /// 99th percentile (or the largest, if there are too few samples) of the generator's own lag.
+    pub lag_p99_ns: Option<u64>,
     /// Median response.
     pub response_p50_ns: Option<u64>,
     /// Asked for (open mode) and for how long it was sent.
@@ -171,12 +171,12 @@ fn generator_bound(evidence: &Evidence) -> Option<Reason> {
 }
 
 fn late(evidence: &Evidence) -> Option<Reason> {
-    let lateness = evidence.lateness_p99_ns? as f64;
+    let lateness = evidence.lag_p99_ns? as f64;
     let allowed =
         LEAST_LATENESS_NS.max(evidence.response_p50_ns.unwrap_or(0) as f64 * LATENESS_OF_RESPONSE);
     (lateness > allowed).then_some(())?;
     let message = format!(
-        "p99 of lateness is {:.0} us, allowed are {:.0} us (5 % of the median response, at least 50 us)",
+        "p99 of the generator's own lag is {:.0} us, allowed are {:.0} us (5 % of the median response, at least 50 us)",
         lateness / 1e3,
         allowed / 1e3
     );

@@ -12,7 +12,7 @@ fn good() -> Evidence {
         errors_by_kind: 0,
         window_ns: 10_000_000_000,
         busiest_worker_ratio: 0.5,
-        lateness_p99_ns: Some(40_000),
+        lag_p99_ns: Some(40_000),
         response_p50_ns: Some(100_000),
         rate_asked_per_s: Some(10_000.0),
         connections: Some((64, 64)),
@@ -51,7 +51,7 @@ fn each_rule_speaks_for_itself() {
     type Change = fn(&mut Evidence);
     let cases: [(&str, Change); 9] = [
         ("generator_bound", |e| e.busiest_worker_ratio = 0.86),
-        ("late", |e| e.lateness_p99_ns = Some(51_000)),
+        ("late", |e| e.lag_p99_ns = Some(51_000)),
         ("connections_missing", |e| e.connections = Some((64, 63))),
         ("steal", |e| e.steal_ratio = Some(0.011)),
         ("run_delay", |e| e.run_delay_ns = Some(600_000_000)),
@@ -86,7 +86,7 @@ fn each_rule_speaks_for_itself() {
 #[test]
 fn slow_answers_allow_more_lateness() {
     let (_, kinds) = doubts(|e| {
-        e.lateness_p99_ns = Some(400_000);
+        e.lag_p99_ns = Some(400_000);
         e.response_p50_ns = Some(10_000_000);
     });
     assert!(kinds.is_empty());

@@ -29,7 +29,7 @@ pub struct LoadResult {
     pub connection_errors: BTreeMap<String, BTreeMap<String, u64>>,
     /// Per second of the window.
     pub rates: Rates,
-    /// `response`, `service`, `lateness`, `errors`, `warm_up`, one `phase.NAME` per phase of the
+    /// `response`, `service`, `lateness`, `lag`, `errors`, `warm_up`, one `phase.NAME` per phase of the
     /// protocol and `ramp.NAME` for set-up before the window.
     pub latency_ns: BTreeMap<String, Latency>,
     /// What the generator itself spent in the window.

@@ -26,7 +26,7 @@ impl<P: Protocol> Worker<'_, P> {
             }
             self.pace.advance();
             if let Some(place) = self.take_idle() {
-                self.start_operation(place, intended_ns);
+                self.start_operation(place, intended_ns, intended_ns);
             } else if !self.pace.push_waiting(intended_ns) {
                 self.recorder.unsent(self.recorder.window.part(intended_ns));
             }

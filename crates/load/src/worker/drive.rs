@@ -196,7 +196,7 @@ impl<P: Protocol> Worker<'_, P> {
             Pace::Closed { .. } => self.user_ready(place, now_ns),
             Pace::Open(arrivals) => {
                 if let Some(intended_ns) = arrivals.waiting.pop_front() {
-                    self.start_operation(place, intended_ns);
+                    self.start_operation(place, intended_ns, now_ns);
                 } else if !std::mem::replace(&mut connection.listed, true) {
                     arrivals.idle.push_back(place as u32);
                 }
@@ -224,11 +224,13 @@ impl<P: Protocol> Worker<'_, P> {
         }
         self.quota -= u64::from(part == Part::Window);
         self.recorder.intended(part);
-        self.start_operation(place, intended_ns);
+        self.start_operation(place, intended_ns, intended_ns);
     }
 
     /// Sends an operation on a connection that is ready, or opens the one it begins with.
-    pub(super) fn start_operation(&mut self, place: usize, intended_ns: u64) {
+    ///
+    /// `possible_ns` is when it was due and its connection was idle: later is the generator's fault.
+    pub(super) fn start_operation(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
         let connection = &mut self.connections[place];
         let begins_with_connection = connection.socket.is_none();
         if !begins_with_connection {
@@ -243,7 +245,7 @@ impl<P: Protocol> Worker<'_, P> {
         connection.operation = Some(operation);
         self.inflight += 1;
         self.inflight_of_window += u64::from(operation.part == Part::Window);
-        self.recorder.sent(&operation);
+        self.recorder.sent(&operation, possible_ns);
         if begins_with_connection {
             self.connect(place, operation.sent_ns);
             return;

@@ -34,6 +34,9 @@ fn a_stall_delays_everyone_who_arrived_in_it_not_only_those_on_the_wire() {
     // The server itself was slow for no more than its eight connections at a time.
     let served_slowly = above(&result.latency_ns["service"], 100 * MS);
     assert!(served_slowly < waited / 2, "{served_slowly} of {waited}");
+    // Nor is it the generator that made them wait.
+    let lagged = above(&result.latency_ns["lag"], 100 * MS);
+    assert!(lagged < waited / 2, "{lagged} of {waited}");
 }
 
 #[test]
