@@ -55,7 +55,11 @@ def test_a_taken_port_is_a_typed_failure_and_the_other_system_goes_on(
     assert {r.outcome for r in records if r.cell.system == "one"} == {Outcome.OK}
 
 
+LONG_WINDOWS = STUDY.replace("window: 100 ms", "window: 500 ms")  # so that a kill falls inside
+
+
 def test_a_sink_that_dies_is_a_failed_attempt_and_is_tried_again(steelyard: Steelyard) -> None:
+    write_study(steelyard, LONG_WINDOWS)
     process = steelyard.start("run", ".")
     victim = wait_for_sink(steelyard)
     os.kill(victim, 9)
@@ -73,7 +77,9 @@ def test_a_sink_that_dies_is_a_failed_attempt_and_is_tried_again(steelyard: Stee
 def test_an_agent_that_dies_is_a_failed_attempt_and_the_next_opens_a_new_one(
     steelyard: Steelyard,
 ) -> None:
+    write_study(steelyard, LONG_WINDOWS)
     process = steelyard.start("run", ".")
+    wait_for_sink(steelyard)
     os.kill(wait_for(steelyard, b"agent"), 9)
     _, stderr = process.communicate(timeout=120)
     assert process.returncode == 0, stderr

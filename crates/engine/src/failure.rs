@@ -82,7 +82,7 @@ pub(crate) fn from_load(error: &LoadError) -> Failure {
     }
 }
 
-/// A sink that could not start or go on. Its messages hold their own hint behind the colon.
+/// A sink that could not start or go on.
 pub(crate) fn from_sink(error: &SinkError) -> Failure {
     let kind = match error {
         SinkError::AddressInUse(_) => FailureKind::AddressInUse,
@@ -94,7 +94,7 @@ pub(crate) fn from_sink(error: &SinkError) -> Failure {
         SinkError::ResourceLimit { .. } => FailureKind::ResourceLimit,
         SinkError::System { errno, .. } => kind_of(&io::Error::from(*errno)),
     };
-    failure(kind, error.to_string(), None)
+    failure(kind, error.to_string(), error.hint())
 }
 
 /// Sampling that could not start.

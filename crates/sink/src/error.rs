@@ -1,4 +1,4 @@
-//! Why a sink could not start or go on; each says what to do.
+//! Why a sink could not start or go on, and what to do about it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,24 +9,22 @@ use rustix::io::Errno;
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
     /// Another program listens there.
-    #[error("{0} is in use: stop the program that listens there, or choose another port (0: any)")]
+    #[error("{0} is in use")]
     AddressInUse(SocketAddr),
     /// The address is not one of this machine.
-    #[error(
-        "{0} is no address of this machine: choose one of those `ip address` lists, or 0.0.0.0"
-    )]
+    #[error("{0} is no address of this machine")]
     AddressNotAvailable(SocketAddr),
     /// Rights are missing.
-    #[error("no permission to {action}: run as a user who may, or choose another port or folder")]
+    #[error("no permission to {action}")]
     PermissionDenied {
         /// What was tried.
         action: String,
     },
     /// The store's folder is not there.
-    #[error("{0} is not a folder: create it before the sink starts")]
+    #[error("{0} is not a folder")]
     NotFound(PathBuf),
     /// A fault or a delay names a verb the protocol does not have.
-    #[error("{verb:?} is no verb of this sink: one of {known}, or * for all but CONNECT")]
+    #[error("{verb:?} is no verb of this sink; it has {known}, and * for all but CONNECT")]
     UnknownVerb {
         /// As asked for.
         verb: String,
@@ -42,7 +40,7 @@ pub enum SinkError {
         problem: String,
     },
     /// Out of file descriptors, memory or threads.
-    #[error("out of {resource}: raise the limit (ulimit -n, ulimit -u, memory) or ask for less")]
+    #[error("out of {resource}")]
     ResourceLimit {
         /// What ran out.
         resource: &'static str,
@@ -58,6 +56,26 @@ pub enum SinkError {
 }
 
 impl SinkError {
+    /// What to do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::AddressInUse(_) => {
+                Some("stop the program that listens there, or choose another port (0: any)")
+            }
+            Self::AddressNotAvailable(_) => {
+                Some("choose an address that `ip address` lists, or 0.0.0.0")
+            }
+            Self::PermissionDenied { .. } => {
+                Some("run as a user who may, or choose another port or folder")
+            }
+            Self::NotFound(_) => Some("create it before the sink starts"),
+            Self::ResourceLimit { .. } => {
+                Some("raise the limit (ulimit -n, ulimit -u, memory), or ask for less")
+            }
+            Self::UnknownVerb { .. } | Self::BadOption { .. } | Self::System { .. } => None,
+        }
+    }
+
     /// The variant for what the system said while doing `action`.
     pub(crate) fn from_errno(action: impl Into<String>, errno: Errno) -> Self {
         let action = action.into();

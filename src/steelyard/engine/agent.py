@@ -73,6 +73,11 @@ class Agent:
             thread.start()
         self.hello = self._greet()
 
+    @property
+    def lost(self) -> bool:
+        """Whether the agent has ended."""
+        return self._lost
+
     def ask(self, verb: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **fields: Any) -> Any:
         """What the agent answers to ``verb``: the answer's fields, without its kind.
 

@@ -41,6 +41,11 @@ class Host:
         return self._agent.hello.pid
 
     @property
+    def lost(self) -> bool:
+        """Whether the agent has ended; nothing can be asked of it any more."""
+        return self._agent.lost
+
+    @property
     def engine_version(self) -> str:
         return self._agent.hello.version
 

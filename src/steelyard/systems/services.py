@@ -23,8 +23,9 @@ STOP_GRACE_S = 5.0
 
 @dataclass(frozen=True)
 class RunningService:
-    """A service that is ready."""
+    """A service that is ready, on the machine whose agent started it."""
 
+    host: Host
     name: str
     pid: int
     address: str
@@ -39,12 +40,16 @@ def start(host: Host, spec: ServiceSpec, folder: str, name: str) -> RunningServi
     """
     argv = command_line(spec, folder)
     started = host.start(name, argv, directory=folder, ready_timeout_s=READY_TIMEOUT_S)
-    return RunningService(name, started.pid, _address(started), host.engine_version)
+    return RunningService(host, name, started.pid, _address(started), host.engine_version)
 
 
-def stop(host: Host, service: RunningService) -> ProcessState:
-    """Ends the service; how it ended, and what it used."""
-    return host.stop(service.name, grace_s=STOP_GRACE_S)
+def stop(service: RunningService) -> ProcessState:
+    """Ends the service; how it ended, and what it used.
+
+    Raises:
+        EngineError: its agent has ended, and the service with it.
+    """
+    return service.host.stop(service.name, grace_s=STOP_GRACE_S)
 
 
 def counters(ended: ProcessState) -> dict[str, Any]:

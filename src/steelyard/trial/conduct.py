@@ -124,7 +124,7 @@ def undo(scene: Scene) -> None:
     """Ends the service and removes what it left."""
     if scene.service is not None:
         try:
-            scene.keep_counters(services.stop(scene.host, scene.service))
+            scene.keep_counters(services.stop(scene.service))
         except EngineError:
             scene.stage.lose()  # the service has died with its agent
     scene.platform.clear(scene.folder)
@@ -173,7 +173,7 @@ def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
 
 def _refuse_dead_service(scene: Scene) -> None:
     service = scene.running_service()
-    state = scene.host.status(service.name)
+    state = service.host.status(service.name)
     if not state.running:
         raise TrialFailed(
             Outcome.SERVICE_DIED,

@@ -50,11 +50,13 @@ class Stage:
         return str(self.run.path.absolute() / SCRATCH)
 
     def local(self) -> Host:
-        """This machine.
+        """This machine; opened anew when its agent has ended.
 
         Raises:
             EngineError: the engine is missing or of another version.
         """
+        if self._local is not None and self._local.host.lost:
+            self.lose()
         if self._local is None:
             self._local = self._open_local()
         return self._local.host
