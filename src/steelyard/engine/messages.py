@@ -126,6 +126,7 @@ class LoadResult(_Message):
 
     counts: Counts
     errors: dict[str, dict[str, int]]
+    connection_errors: dict[str, dict[str, int]] = {}
     rates: Rates
     latency_ns: dict[str, Latency]
     load: Window

@@ -17,6 +17,7 @@ from steelyard.systems import services
 from steelyard.trial.gates import (
     check_gates,
     clock_doubts,
+    connection_doubts,
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
@@ -112,7 +113,7 @@ def check(scene: Scene) -> None:
     """Decides whether the trial counts."""
     load = scene.measured_load()
     _refuse_dead_service(scene)
-    scene.doubts += engine_doubts(load)
+    scene.doubts += engine_doubts(load) + connection_doubts(load)
     if scene.clock is not None:
         scene.doubts += clock_doubts(scene.clock, scene.host.clock())
     scene.gates = check_gates(scene.stage.study.gates, scene.responses)

@@ -89,6 +89,15 @@ def engine_doubts(load: LoadResult) -> list[Doubt]:
     ]
 
 
+def connection_doubts(load: LoadResult) -> list[Doubt]:
+    """Doubt when connections failed while no operation was on them: ``errors`` misses those."""
+    count = sum(sum(kinds.values()) for kinds in load.connection_errors.values())
+    if count == 0:
+        return []
+    message = f"{count} connections failed between operations{_commonest(load.connection_errors)}"
+    return [Doubt(state="suspect", kind="connections_failed", message=message)]
+
+
 def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]:
     """Doubt when the service counts fewer good answers than the generator received."""
     answered, received = counters.get("ok"), load.counts.ok + load.counts.warm_up

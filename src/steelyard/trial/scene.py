@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -83,8 +84,11 @@ class Scene:
     def platform(self) -> Platform:
         return self.stage.platform(self.trial.cell.system)
 
-    @property
+    @cached_property
     def host(self) -> Host:
+        """The machine as it was when the attempt began: an agent that ends takes the service with
+        it, so an attempt never goes on with another.
+        """
         return self.platform.up()
 
     @property

@@ -12,6 +12,7 @@ from steelyard.study.model import GateSpec
 from steelyard.trial.gates import (
     check_gates,
     clock_doubts,
+    connection_doubts,
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
@@ -63,6 +64,15 @@ def test_a_run_the_generator_calls_invalid_is_refused_with_its_reasons(
     with pytest.raises(TrialFailed, match=r"^5 lost$"):
         refuse_invalid(result)
     assert [doubt.kind for doubt in engine_doubts(result)] == ["steal", "conservation_broken"]
+
+
+def test_connections_that_fail_between_operations_are_a_doubt(
+    load: Callable[..., LoadResult],
+) -> None:
+    assert connection_doubts(load()) == []
+    broken = connection_doubts(load(connection_errors={"connect": {"conn_refused": 2}}))
+    assert [doubt.kind for doubt in broken] == ["connections_failed"]
+    assert broken[0].message.startswith("2 connections failed between operations, mostly")
 
 
 def test_a_service_that_counts_fewer_good_answers_than_were_received_is_doubted(

@@ -21,7 +21,7 @@ fn a_taken_port_is_named() {
     options.listen = taken.local_addr().unwrap();
     let error = refusal(&options);
     assert!(matches!(error, SinkError::AddressInUse(address) if address == options.listen));
-    assert!(error.to_string().contains("another port"), "{error}");
+    assert!(error.hint().unwrap().contains("another port"), "{error}");
 }
 
 #[test]
