@@ -22,7 +22,8 @@ from steelyard.judge.findings import (
     VerdictFinding,
     VerdictWord,
 )
-from steelyard.plan.model import Cell, Level
+from steelyard.plan.model import Cell
+from steelyard.study.model import Level
 
 MARGIN_LOG = math.log1p(0.02)
 

@@ -12,7 +12,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.plan.model import Cell, Level
+from steelyard.plan.model import Cell
+from steelyard.study.model import Level
 
 
 class VerdictWord(StrEnum):

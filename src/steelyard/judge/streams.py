@@ -21,9 +21,9 @@ from steelyard.judge.exact import Pool, pool_of
 from steelyard.judge.interval import Order, Stream
 from steelyard.judge.paths import PATHS, draw
 from steelyard.judge.scores import Floats
-from steelyard.plan.model import Level, Plan
+from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.model import ResponseSpec
+from steelyard.study.model import Level, ResponseSpec
 
 Conditions = dict[str, Level]
 Key = tuple[tuple[str, Level], ...]

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Sequence
 from typing import Literal
 
-from steelyard.plan.model import Cell, Level, PlannedTrial, PlannedVisit
+from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
 from steelyard.plan.order import big_stick, blocks, condition_orders, generator
-from steelyard.study.model import Study
+from steelyard.study.model import Level, Study
 
 Design = Literal["big_stick", "blocks"]
 

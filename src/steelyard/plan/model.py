@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-Level = str | int | float | bool
+from steelyard.study.model import Level
 
 
 class _Frozen(BaseModel):

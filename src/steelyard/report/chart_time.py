@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from steelyard.judge.findings import AttemptFinding, CellFinding, Findings
-from steelyard.plan.model import Level, conditions_text
+from steelyard.plan.model import conditions_text
 from steelyard.report.axes import effect_ticks, labelled_axis
 from steelyard.report.drawing import (
     MUTED,
@@ -24,6 +24,7 @@ from steelyard.report.drawing import (
 )
 from steelyard.report.rates import RESOURCES, Point, Resource, points
 from steelyard.report.vocabulary import primary_response
+from steelyard.study.model import Level
 
 PANEL_WIDTH_PX, PANEL_HEIGHT_PX = 250, 96
 SECONDS = "format(datum.value, '~g') + ' s'"

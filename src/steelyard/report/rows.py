@@ -12,12 +12,13 @@ from steelyard.judge.findings import (
     ResponseFinding,
     VerdictFinding,
 )
-from steelyard.plan.model import Cell, Level, conditions_text
+from steelyard.plan.model import Cell, conditions_text
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import Scale, percent, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
 from steelyard.report.vocabulary import direction_of, verdict_word
+from steelyard.study.model import Level
 from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
-from steelyard.plan.model import Level, conditions_text
+from steelyard.plan.model import conditions_text
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
+from steelyard.study.model import Level
 
 DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
