@@ -109,18 +109,33 @@ def warning_lines(findings: Findings) -> list[str]:
 
 
 def _note_lines(findings: Findings) -> list[str]:
-    """The judge's doubts of each verdict; those of a verdict not given are in its sentence."""
-    lines = []
+    """The judge's doubts, each said once for all comparisons that share it.
+
+    What a doubt means in general (behind its first sentence) follows once, after them. Those of a
+    verdict that was not given are in its sentence.
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    meanings: dict[str, None] = {}
     for verdict in judged(findings):
-        about = f"{verdict.other} against {verdict.baseline}, {_where(verdict)}"
-        if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
-            lines.append(
-                f"{about}: the arms differ in shape, so the error rate may be above "
-                f"{percent(verdict.alpha)}."
-            )
-        if verdict.word is not VerdictWord.NOT_JUDGED:
-            lines += [f"{about}: {note.rstrip('.')}." for note in verdict.notes]
-    return lines
+        pair = f"{verdict.other} against {verdict.baseline}"
+        for note in _notes(verdict):
+            doubt, _, meaning = note.rstrip(".").partition(". ")
+            places.setdefault((pair, doubt), []).append(_where(verdict))
+            meanings |= {f"{meaning}.": None} if meaning else {}
+    said = [f"{pair}, {listed(where)}: {doubt}." for (pair, doubt), where in places.items()]
+    return [*said, *meanings]
+
+
+def _notes(verdict: VerdictFinding) -> list[str]:
+    if verdict.word is VerdictWord.NOT_JUDGED:
+        return []
+    if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
+        alpha = percent(verdict.alpha)
+        return [
+            f"the arms differ in shape, so the error rate may be above {alpha}",
+            *verdict.notes,
+        ]
+    return list(verdict.notes)
 
 
 def _difference_lines(findings: Findings) -> list[str]:
