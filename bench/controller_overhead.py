@@ -1,6 +1,6 @@
 """What the controller costs per trial: wall time that is not reset, settle, warm-up or window.
 
-Runs a small study of short trials and reads the phases of its records. A benchmark, not a test:
+Reads the phases of a run's records: of the run that is named, or of the first study, run now. A benchmark, not a test:
 figures of one machine at one time, written beside those of others in bench/runs/.
 """
 
@@ -23,15 +23,18 @@ STUDY = ROOT / "studies" / "quickstart"
 
 def main() -> None:
     """Prints the median and spread over all good trials, in all and by phase."""
+    if len(sys.argv) > 1:
+        report(open_run(Path(sys.argv[1])).records())
+        return
     with tempfile.TemporaryDirectory(dir=ROOT) as folder:
         command = [sys.executable, "-m", "steelyard", "run", str(STUDY), "--results", folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        records = open_run(Path(folder) / "durable-mail").records()
-    report([record for record in records if record.outcome is Outcome.OK])
+        report(open_run(Path(folder) / "durable-mail").records())
 
 
 def report(records: list[TrialRecord]) -> None:
     """One line for the whole, one for each phase, and the gap between two trials."""
+    records = [record for record in records if record.outcome is Outcome.OK]
     print(f"{len(records)} trials")
     show("overhead within a trial", [overhead_ns(record.phases_ns) for record in records])
     ordered = sorted(records, key=lambda record: record.started_unix_ns)

@@ -68,7 +68,9 @@ def main() -> None:
 def sink() -> Iterator[str]:
     """The engine's own HTTP server on core 1; its address."""
     command = [str(ENGINE), "sink", "http", "--listen", "127.0.0.1:0"]
-    process = subprocess.Popen(pinned(command, 1), stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        pinned(command, 1), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert process.stdout is not None
     try:
         yield json.loads(process.stdout.readline())["listening"]
