@@ -1,7 +1,7 @@
 """What the controller costs per trial: wall time that is not reset, settle, warm-up or window.
 
-Reads the phases of a run's records: of the run that is named, or of the first study, run now. A benchmark, not a test:
-figures of one machine at one time, written beside those of others in bench/runs/.
+Reads the phases of a run's records: of the run that is named, or of the first study, run now. A
+benchmark, not a test: figures of one machine at one time.
 """
 
 from __future__ import annotations
