@@ -1,5 +1,8 @@
 //! The documents in `tests/wire/` are read here and by Python: neither side can drift alone.
-#![allow(clippy::unwrap_used, reason = "a document that cannot be read is what these tests find")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a document that cannot be read is what these tests find"
+)]
 
 use serde::de::DeserializeOwned;
 use steelyard_wire::agent::{Reply, Request};
