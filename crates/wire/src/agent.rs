@@ -51,6 +51,11 @@ pub enum Verb {
         /// Absolute, at least two levels deep.
         path: String,
     },
+    /// Writes all that waits for the disk of a path; answered when it is there.
+    SyncFilesystem {
+        /// Absolute.
+        path: String,
+    },
     /// Starts a process that ends with the agent at the latest.
     Start {
         /// Name for later requests, unique among running processes.

@@ -70,6 +70,10 @@ class Host:
     def remove_tree(self, path: str, *, timeout_s: float = 300) -> None:
         self._agent.ask("remove_tree", path=path, timeout_s=timeout_s)
 
+    def sync_filesystem(self, path: str, *, timeout_s: float = 300) -> None:
+        """Waits until all that waited for the disk of ``path`` is on it."""
+        self._agent.ask("sync_filesystem", path=path, timeout_s=timeout_s)
+
     def start(
         self, name: str, argv: list[str], *, directory: str, ready_timeout_s: float
     ) -> Started:

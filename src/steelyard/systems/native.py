@@ -1,8 +1,9 @@
 """The machine itself, without a layer between.
 
-Reset is a fresh process and an empty folder: as strong as ``reset: service`` says, and no
-stronger. Page cache, disk layout and everything else of the machine carry over; the random
-order of visits is what keeps that from favouring a system.
+Reset is a fresh process, an empty folder, and a disk that has written all that the trial before
+left to it: as strong as ``reset: service`` says, and no stronger. Page cache, disk layout and
+everything else of the machine carry over; the random order of visits is what keeps that from
+favouring a system.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Native:
         host = self.up()
         host.remove_tree(folder)
         host.make_directory(folder)
+        host.sync_filesystem(folder)
 
     def clear(self, folder: str) -> None:
         self.up().remove_tree(folder)

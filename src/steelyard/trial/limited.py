@@ -8,6 +8,7 @@ from __future__ import annotations
 from steelyard.trial.responses import SERVICE, STORE, Seen
 
 _FULL = 0.9
+_ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 
 def limited_by(seen: Seen, cores: int | None) -> str | None:
@@ -24,8 +25,13 @@ def _uses(seen: Seen, cores: int | None) -> list[tuple[str, float | None]]:
     return [
         ("the disk", _share(seen, f"disk.{STORE}.io_ns", 1)),
         ("the machine's CPU", _machine_cpu(seen, cores)),
-        ("one core by the service", _share(seen, f"process.{SERVICE}.cpu_ns", 1)),
+        ("one core by the service", _one_core(seen)),
     ]
+
+
+def _one_core(seen: Seen) -> float | None:
+    cores = _share(seen, f"process.{SERVICE}.cpu_ns", 1)
+    return None if cores is None or cores > _ONE_CORE_AT_MOST else cores
 
 
 def _share(seen: Seen, column: str, capacity: int) -> float | None:

@@ -15,7 +15,7 @@ use steelyard_wire::sample::SampleJob;
 use super::child::Child;
 use super::children::{Children, kill_stale, status, stop, wait_until_ready};
 use super::conversation::{Done, Replies, decode};
-use super::files::{drop_caches, make_directory, remove_tree};
+use super::files::{drop_caches, make_directory, remove_tree, sync_filesystem};
 use super::launch::launch;
 use super::lines::Line;
 use crate::facts;
@@ -93,6 +93,7 @@ impl Desk {
             Verb::Path { path } => self.apart(id, move || path_facts(&path)),
             Verb::MakeDirectory { path } => self.apart(id, move || make_directory(&path)),
             Verb::RemoveTree { path } => self.apart(id, move || remove_tree(&path)),
+            Verb::SyncFilesystem { path } => self.apart(id, move || sync_filesystem(&path)),
             Verb::DropCaches => self.apart(id, drop_caches),
             Verb::KillStale { pid, start_ticks } => {
                 self.apart(id, move || kill_stale(pid, start_ticks));

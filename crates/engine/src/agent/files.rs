@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
 
@@ -15,6 +17,8 @@ const KEPT: [&str; 10] = [
 ];
 const SHARED_MEMORY: &str = "/dev/shm";
 const LEAST_DEPTH: usize = 2;
+const TRIES: u32 = 50;
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// Creates a folder and its parents.
 pub(super) fn make_directory(path: &str) -> Done {
@@ -28,17 +32,36 @@ pub(super) fn remove_tree(path: &str) -> Done {
     let Some(path) = removable(&absolute(path)?)? else {
         return Ok(Answer::Done);
     };
-    let removed = if path.is_dir() {
-        fs::remove_dir_all(&path)
-    } else {
-        fs::remove_file(&path)
-    };
-    match removed {
+    match remove_patiently(&path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(refused_path("remove", &path, &error))
         }
         _ => Ok(Answer::Done),
     }
+}
+
+/// A process that was just killed may still be creating files: its folder is then not empty for a
+/// moment.
+fn remove_patiently(path: &Path) -> io::Result<()> {
+    if !path.is_dir() {
+        return fs::remove_file(path);
+    }
+    for _ in 0..TRIES {
+        match fs::remove_dir_all(path) {
+            Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => thread::sleep(PATIENCE),
+            done => return done,
+        }
+    }
+    fs::remove_dir_all(path)
+}
+
+/// Writes all that waits for the disk of `path`, so that it does not disturb what comes next.
+pub(super) fn sync_filesystem(path: &str) -> Done {
+    let path = absolute(path)?;
+    fs::File::open(&path)
+        .and_then(|file| Ok(rustix::fs::syncfs(&file)?))
+        .map_err(|error| refused_path("sync the filesystem of", &path, &error))?;
+    Ok(Answer::Done)
 }
 
 /// Writes dirty pages, then drops pages, directory entries and inodes.
