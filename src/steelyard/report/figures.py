@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 MOST_DECIMALS = 12
+_SAME = 1e-11
 
 _TIME_STEPS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 _TIME_UNITS_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -36,6 +37,8 @@ def decimals_for(values: Iterable[float], thresholds: Sequence[float], least: in
 
 
 def _same_side(value: float, threshold: float, decimals: int) -> bool:
+    if math.isclose(value, threshold, rel_tol=_SAME, abs_tol=_SAME):
+        return True  # an end that lies on the bound itself: no number of digits parts them
     shown = round(value, decimals)
     return (shown > threshold) == (value > threshold) and (shown < threshold) == (value < threshold)
 

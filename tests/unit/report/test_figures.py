@@ -55,3 +55,8 @@ def test_rounding_keeps_a_value_on_its_side_of_zero(size: float, sign: int) -> N
 @given(st.floats(1e-5, 1e9))
 def test_three_digits_are_within_half_a_percent(value: float) -> None:
     assert abs(float(significant(value).replace(",", "")) / value - 1) <= 0.0051
+
+
+def test_an_interval_end_on_the_margin_itself_needs_no_further_digits() -> None:
+    margin_percent = 100 * (1 / 1.02 - 1)
+    assert decimals_for([margin_percent, -82.5], [margin_percent, 0.0], 1) == 1
