@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from steelyard.judge.findings import Findings
-from steelyard.judge.stop import find_stop
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.report.tables import write_report
@@ -22,7 +21,7 @@ def find(run: Run) -> Findings:
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
-    return judge_study(study, plan, records, run=name, stop=find_stop(plan, records, run.events()))
+    return judge_study(study, plan, records, run=name, events=run.events())
 
 
 def write(run: Run, findings: Findings, formats: tuple[str, ...]) -> list[Path]:

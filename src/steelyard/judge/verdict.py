@@ -1,6 +1,6 @@
 """Records to findings, and the short form that a session asks for after each visit.
 
-Pure functions of (study, plan, records): a report rebuilt years later says the same.
+Pure functions of (study, plan, records, ledger): a report rebuilt years later says the same.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.diagnostics import diagnostics
 from steelyard.judge.families import Comparison, comparisons, deciding, of_response
-from steelyard.judge.findings import Findings, ResponseFinding, StopFinding, VerdictWord
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
+from steelyard.judge.stop import find_stop
 from steelyard.judge.streams import Readings
 from steelyard.plan.model import Plan, conditions_text
-from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.ledger import Event
+from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 
 DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT})
@@ -66,9 +68,12 @@ def judge_study(
     records: Sequence[TrialRecord],
     *,
     run: str,
-    stop: StopFinding | None = None,
+    events: Sequence[Event] = (),
 ) -> Findings:
     """All findings of a study, decided or not.
+
+    ``events`` is the ledger of the run, which knows why it ended and what time it took; without
+    them it counts as running.
 
     Raises:
         AnalysisError: the records belong to another study or another plan.
@@ -95,7 +100,7 @@ def judge_study(
         cells=tuple(cell_findings(study, plan, records)),
         attempts=tuple(attempt_findings(records)),
         differences=tuple(difference_findings(study, plan, records)),
-        stop=stop or _standing(study, plan, records, judged),
+        stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         limits=tuple(limits(study, plan, records)),
     )
@@ -126,26 +131,6 @@ def _responses(study: Study) -> list[ResponseFinding]:
         )
         for spec in study.responses.values()
     ]
-
-
-def _standing(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], judged: Sequence[Judged]
-) -> StopFinding:
-    """Where a study stands when nobody says why it ended: from its records alone."""
-    wanted = deciding(study, plan)
-    decided = all(each.word in DECIDED for each in judged if each.comparison in wanted)
-    good = {record.trial for record in records if record.outcome is Outcome.OK}
-    done = sum(all(t.trial in good for t in visit.trials) for visit in plan.visits)
-    spent_ns = sum(record.finished_unix_ns - record.started_unix_ns for record in records)
-    reason = "budget_visits" if done == len(plan.visits) else "running"
-    return StopFinding(
-        reason="decided" if decided else reason,
-        visits_done=done,
-        visits_planned=len(plan.visits),
-        trials_done=len(good),
-        attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
-        spent_s=spent_ns / 1e9,
-    )
 
 
 def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> None:
