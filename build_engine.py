@@ -7,6 +7,7 @@ Why not maturin: it refuses a package that has both a binary and Python scripts
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+_WANTED_RUST = r'rust-version = "(\d+)\.(\d+)"'
 
 
 class EngineBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -31,6 +34,7 @@ def build_engine(root: Path) -> Path:
     """Path of the freshly built release binary."""
     if shutil.which("cargo") is None:
         sys.exit("steelyard: cargo is missing. Install Rust (https://rustup.rs) and try again.")
+    _refuse_old_rust(root)
     host = _host_triple()
     environment = {**os.environ, "RUSTFLAGS": "-C target-feature=+crt-static"}
     command = [
@@ -46,6 +50,22 @@ def build_engine(root: Path) -> Path:
     subprocess.run(command, cwd=root, env=environment, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
     return target / host / "release" / "steelyard-engine"
+
+
+def _refuse_old_rust(root: Path) -> None:
+    told = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout
+    manifest = (root / "Cargo.toml").read_text(encoding="utf-8")
+    found, wanted = _version(told, r"rustc (\d+)\.(\d+)"), _version(manifest, _WANTED_RUST)
+    if found < wanted:
+        least = ".".join(map(str, wanted))
+        sys.exit(
+            f"steelyard: {told.strip()} is too old; install Rust {least} or newer and try again"
+        )
+
+
+def _version(text: str, pattern: str) -> tuple[int, ...]:
+    match = re.search(pattern, text)
+    return tuple(int(part) for part in match.groups()) if match else ()
 
 
 def _host_triple() -> str:
