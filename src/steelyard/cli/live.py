@@ -41,7 +41,7 @@ class Display:
 
     def put_right(self, undone: list[PendingUndo]) -> None:
         for undo in undone:
-            tell(f"taken back from an earlier session on {undo.host}: {undo.inverse}")
+            tell(f"left by an earlier session, done on {undo.host}: {undo.inverse}")
 
     def starts(self, plan: Plan, trials_done: int) -> None:
         self._plan = plan

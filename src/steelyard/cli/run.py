@@ -79,7 +79,7 @@ def restore(path: RunArgument) -> None:
         finally:
             stage.close()
     for undo in undone:
-        say(f"taken back on {undo.host}: {undo.inverse}")
+        say(f"done on {undo.host}: {undo.inverse}")
     if not undone:
         say("nothing was left to take back")
 

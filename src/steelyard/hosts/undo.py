@@ -22,6 +22,9 @@ class RemoveTree:
     path: str
     kind: str = "remove_tree"
 
+    def __str__(self) -> str:
+        return f"remove the folder {self.path}"
+
     def apply(self, host: Host) -> None:
         host.remove_tree(self.path)
 
@@ -33,6 +36,9 @@ class EndProcess:
     pid: int
     start_ticks: int
     kind: str = "end_process"
+
+    def __str__(self) -> str:
+        return f"end the agent with process id {self.pid}"
 
     def apply(self, host: Host) -> None:
         host.kill_stale(self.pid, self.start_ticks)

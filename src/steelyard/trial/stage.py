@@ -116,7 +116,7 @@ class Stage:
             self._undo.apply(self.local(), undo)
         except AgentRefusal as refusal:
             raise HostError(
-                f"on {undo.host}, {undo.inverse} failed: {refusal.failure.message}",
+                f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}",
                 hint="mend what it names, then run `steelyard restore` with the folder of the run",
                 slug="machine-cannot-be-put-right",
             ) from refusal

@@ -1,0 +1,114 @@
+"""Every command does its first real job, with the exit code that is documented."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from steelyard.plan.model import Plan
+from tests.integration.conftest import Steelyard
+
+SCHEMAS = Path(__file__).parents[2] / "schemas"
+
+
+def test_plan_shows_everything_and_touches_nothing(steelyard: Steelyard) -> None:
+    done = steelyard.run("plan", ".", "--seed", "7")
+    assert done.returncode == 0
+    assert "two with one (baseline)" in done.stdout
+    assert "seed" in done.stdout
+    assert [path.name for path in steelyard.folder.iterdir()] == ["study.yaml"]
+
+
+def test_the_same_seed_gives_the_same_plan_as_json(steelyard: Steelyard) -> None:
+    first, again, other = (
+        Plan.model_validate_json(steelyard.run("plan", ".", "--json", "--seed", seed).stdout)
+        for seed in ("7", "7", "8")
+    )
+    assert first == again
+    assert first.visits != other.visits
+
+
+def test_init_writes_a_study_that_plans(steelyard: Steelyard) -> None:
+    assert steelyard.run("init", "mine").returncode == 0
+    assert steelyard.run("plan", "mine").returncode == 0
+    again = steelyard.run("init", "mine")
+    assert again.returncode == 3
+    assert "init never overwrites" in again.stderr
+
+
+def test_doctor_looks_at_this_machine(steelyard: Steelyard) -> None:
+    done = steelyard.run("doctor")
+    assert done.returncode == 0, done.stdout
+    assert "disk of the results" in done.stdout
+    assert not (steelyard.folder / "results").exists()
+
+
+def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:
+    done = steelyard.run("run", ".", "--json", *FAIL_ON_ANY)
+    assert done.returncode == 5, done.stderr
+    findings = json.loads(done.stdout)
+    assert findings["study"] == "tiny"
+    other = steelyard.run("compare", "results/tiny", "results/tiny")
+    assert other.returncode == 0
+    assert "no test is made between them" in other.stdout
+
+
+FAIL_ON_ANY = [
+    word
+    for verdict in ("faster", "slower", "equivalent", "undecided")
+    for word in ("--fail-if", verdict)
+]
+
+
+def test_restore_after_a_kill_takes_everything_back(steelyard: Steelyard) -> None:
+    process = steelyard.start("run", ".")
+    scratch = steelyard.folder / "results" / "tiny"
+    while not list(scratch.glob("*/scratch/0002-1")) and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert steelyard.wait_until_no_process() == []
+    done = steelyard.run("restore", "results/tiny")
+    assert done.returncode == 0, done.stderr
+    assert "done on local: remove the folder " in done.stdout
+    assert not list(scratch.glob("*/scratch"))
+    again = steelyard.run("restore", "results/tiny")
+    assert "nothing was left to take back" in again.stdout
+
+
+@pytest.mark.parametrize("protocol", ["http", "smtp"])
+def test_load_and_sink_work_alone_and_their_counts_agree(
+    steelyard: Steelyard, protocol: str
+) -> None:
+    sink = steelyard.start("sink", protocol, "--listen", "127.0.0.1:0")
+    assert sink.stdout is not None
+    address = json.loads(sink.stdout.readline())["listening"]
+    words = ["-c", "4", "-t", "1", "-d", "300ms", "--json"]
+    done = steelyard.run("load", f"{protocol}://{address}/", *words)
+    sink.send_signal(signal.SIGTERM)
+    stdout, _ = sink.communicate(timeout=30)
+    document, counters = json.loads(done.stdout), json.loads(stdout.splitlines()[-1])
+    schema = json.loads((SCHEMAS / "load-result.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, schema)
+    assert document["counts"]["ok"] > 0
+    assert counters["ok"] >= document["counts"]["ok"]
+    assert {"p50", "p95", "p99", "max"} <= set(document["latency_ns"]["response"])
+    assert done.returncode == 0
+
+
+def test_a_target_that_is_not_there_is_the_operators(steelyard: Steelyard) -> None:
+    done = steelyard.run("load", "http://127.0.0.1:1/", "-d", "100ms")
+    assert done.returncode == 3
+    assert "conn_refused" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["bogus"], ["plan"], ["load"], ["load", "gopher://x/"], ["run", "a", "b"]]
+)
+def test_a_wrong_command_line_is_the_authors(steelyard: Steelyard, words: list[str]) -> None:
+    assert steelyard.run(*words).returncode == 2

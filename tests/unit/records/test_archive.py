@@ -1,0 +1,106 @@
+"""A run on disk: named, whole, readable, and refused when it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.unit.trial.test_state import plan, record
+
+from steelyard.errors import RecordError
+from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.schema import Outcome, TrialRecord
+
+FACTS = RunFacts(
+    tool_version="0.1.0",
+    study="tiny",
+    study_file="study.yaml",
+    study_sha256="0",
+    variant=None,
+    seed=1,
+    created_unix_ns=1_800_000_000 * 10**9,
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return create_run(tmp_path, FACTS, b"study: tiny\n", plan("abab"))
+
+
+def write(run: Run, attempt: TrialRecord, samples: pl.DataFrame | None = None) -> None:
+    run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=samples)
+
+
+def test_a_run_is_named_by_its_time_and_a_second_one_of_that_second_is_told_apart(
+    tmp_path: Path,
+) -> None:
+    names = [create_run(tmp_path, FACTS, b"", plan("ab")).name for _ in range(3)]
+    assert names == ["2027-01-15T08-00-00Z", "2027-01-15T08-00-00Z-2", "2027-01-15T08-00-00Z-3"]
+
+
+def test_what_was_written_is_read_again(run: Run) -> None:
+    assert run.facts() == FACTS
+    assert run.plan() == plan("abab")
+    assert run.study_path.read_bytes() == b"study: tiny\n"
+    assert run.events() == []
+    assert run.records() == []
+
+
+def test_attempts_come_back_by_trial_and_attempt_not_by_name(run: Run) -> None:
+    for trial, attempt in ((10_000, 1), (2, 10), (2, 9), (1, 1)):
+        write(run, record(trial, Outcome.OK, attempt))
+    assert [(r.trial, r.attempt) for r in run.records()] == [(1, 1), (2, 9), (2, 10), (10_000, 1)]
+
+
+def test_an_attempt_is_never_written_twice(run: Run) -> None:
+    write(run, record(1, Outcome.OK))
+    with pytest.raises(FileExistsError):
+        write(run, record(1, Outcome.OK))
+
+
+def test_a_folder_that_a_crash_left_is_no_attempt(run: Run) -> None:
+    (run.path / "trials" / ".new-0001-1").mkdir()
+    assert run.records() == []
+
+
+def test_series_keep_a_missing_counter_missing(run: Run) -> None:
+    samples = pl.DataFrame({"monotonic_ns": [1, 2], "disk.store.writes": [5, None]})
+    write(run, record(1, Outcome.OK), samples)
+    write(run, record(2, Outcome.SERVICE_DIED))
+    assert [(key, frame.rows()) for key, frame in run.series()] == [("0001-1", [(1, 5), (2, None)])]
+
+
+def test_a_damaged_record_names_its_file_and_field(run: Run) -> None:
+    write(run, record(1, Outcome.OK))
+    path = run.path / "trials" / "0001-1" / "record.json"
+    path.write_text(path.read_text().replace('"trial": 1', '"trial": "one"'))
+    with pytest.raises(RecordError, match=r"0001-1/record\.json: trial: "):
+        run.records()
+
+
+def test_a_record_of_a_newer_version_is_refused(run: Run) -> None:
+    write(run, record(1, Outcome.OK))
+    path = run.path / "trials" / "0001-1" / "record.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 2}))
+    with pytest.raises(RecordError, match="schema_version"):
+        run.records()
+
+
+def test_a_missing_plan_is_said_to_be_missing(run: Run) -> None:
+    (run.path / "plan.json").unlink()
+    with pytest.raises(RecordError, match=r"plan\.json is missing"):
+        run.plan()
+
+
+def test_the_newest_run_of_a_study_is_opened_by_the_studys_folder(tmp_path: Path) -> None:
+    runs = [create_run(tmp_path, FACTS, b"", plan("ab")) for _ in range(2)]
+    assert open_run(tmp_path / "tiny") == runs[-1]
+    assert open_run(runs[0].path) == runs[0]
+
+
+@pytest.mark.parametrize("folder", [".", "nothing-here"])
+def test_a_folder_without_a_run_is_refused(tmp_path: Path, folder: str) -> None:
+    with pytest.raises(RecordError, match="is not the folder of a run"):
+        open_run(tmp_path / folder)
