@@ -7,7 +7,7 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 JOBS    ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate test-system bench-http bench-overhead clean
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-http bench-overhead clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -31,13 +31,10 @@ test-rust: setup ## Tests of the engine
 	cargo test --workspace --locked
 
 test-python: setup ## Tests of the laboratory, with the engine
-	$(BIN)/pytest -n $(JOBS) -m 'not system and not validate'
+	$(BIN)/pytest -n $(JOBS) -m 'not validate'
 
 validate: setup ## The whole of the gates whose slices run in every test: the judge's A/A gate, 200 kills
 	$(BIN)/pytest -n $(JOBS) -m validate
-
-test-system: setup ## Tests that need root, virtual machines or minutes
-	$(BIN)/pytest -m system
 
 bench-http: setup ## CPU per request of the HTTP loop against wrk, interleaved
 	$(BIN)/python bench/http_against_wrk.py
