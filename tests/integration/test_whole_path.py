@@ -79,3 +79,12 @@ def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
     process.communicate(timeout=60)
     assert second.returncode == 3
     assert "is being written by another steelyard" in second.stderr
+
+
+def test_a_finished_run_is_not_measured_again_by_resume(steelyard: Steelyard) -> None:
+    steelyard.run("run", ".")
+    run = open_run(steelyard.folder / "results" / "tiny")
+    before = [record.trial for record in run.records()]
+    done = steelyard.run("resume", "results/tiny")
+    assert done.returncode == 0, done.stderr
+    assert [record.trial for record in run.records()] == before

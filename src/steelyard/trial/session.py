@@ -72,15 +72,14 @@ class _Sitting:
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
-        if self.standing.records and self._decided():
-            return "decided"
+        reason = self._reason_to_stop() if self.standing.records else None
         for visit in self.stage.plan.visits:
             if self.standing.visit_finished(visit):
                 continue
-            reason = self._visit(visit) or self._reason_to_stop()
             if reason is not None:
                 return reason
-        return "budget_visits"
+            reason = self._visit(visit) or self._reason_to_stop()
+        return reason or "budget_visits"
 
     def _visit(self, visit: PlannedVisit) -> StopReason | None:
         for trial in visit.trials:
