@@ -86,7 +86,10 @@ fn every_framing_of_a_body_works_over_a_socket() {
     };
     let result = run(&job);
     assert_eq!((result.counts.ok, result.counts.errors), (40, 0));
-    assert_eq!(server.connections(), 21);
+    // 20 replies end their connection. The user reconnects after the last one, too, but the run may
+    // be over before the server has counted that.
+    let connections = server.connections();
+    assert!((20..=21).contains(&connections), "{connections}");
 }
 
 #[test]
