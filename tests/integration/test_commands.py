@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from pathlib import Path
 
 import jsonschema
@@ -68,7 +69,7 @@ def test_restore_after_a_kill_takes_everything_back(steelyard: Steelyard) -> Non
     process = steelyard.start("run", ".")
     scratch = steelyard.folder / "results" / "tiny"
     while not list(scratch.glob("*/scratch/0002-1")) and process.poll() is None:
-        pass
+        time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert steelyard.wait_until_no_process() == []
