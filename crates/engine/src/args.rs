@@ -26,7 +26,7 @@ pub(crate) struct Cli {
 /// What the binary can be.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Mode {
-    /// Drive a server and measure it: http://HOST:PORT/PATH or smtp://HOST:PORT.
+    /// Drive a server and measure it: web, mail, FTP, connects, streams.
     Load(Box<LoadArgs>),
     /// Serve as a target of known behaviour.
     Sink(Box<SinkArgs>),

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
+use clap::ArgMatches;
 use steelyard_load::{Progress, Stage};
 use steelyard_wire::result::{LoadResult, VerdictState};
 
@@ -16,8 +17,8 @@ use crate::load_args::LoadArgs;
 use crate::summary::summary;
 use steelyard_wire::agent::{Failure, FailureKind};
 
-pub(crate) fn run(args: &LoadArgs) -> Outcome {
-    let job = job(args)?;
+pub(crate) fn run(args: &LoadArgs, given: &ArgMatches) -> Outcome {
+    let job = job(args, given)?;
     let cancel = interrupt_flag()?;
     let show: &(dyn Fn(Progress) + Sync) = &|progress| show_progress(&progress_line(&progress));
     let watched = somebody_looks();

@@ -16,13 +16,18 @@ mod summary;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Cli, Mode};
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().mode {
-        Mode::Load(args) => load::run(&args),
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let given = matches
+        .subcommand()
+        .map_or_else(ArgMatches::default, |(_, given)| given.clone());
+    let outcome = match cli.mode {
+        Mode::Load(args) => load::run(&args, &given),
         Mode::Sink(args) => sink::run(&args),
         Mode::Sample(args) => sample::run(&args),
         Mode::Facts(args) => facts::run(&args),

@@ -135,21 +135,17 @@ mod tests {
 
     fn job(users: u32, threads: u32) -> LoadJob {
         LoadJob {
-            target: "http://127.0.0.1:1/".to_owned(),
             mode: Mode::Closed {
                 users,
                 think_time_ns: 0,
             },
-            operation: Operation::Http(HttpOperation::default()),
             threads,
-            warm_up_ns: 0,
             duration_ns: Some(1),
             operations: Some(10),
-            drain_ns: 0,
-            timeout_ns: 1,
-            seed: 0,
-            spin: false,
-            series_interval_ns: 1,
+            ..LoadJob::new(
+                "http://127.0.0.1:1/",
+                Operation::Http(HttpOperation::default()),
+            )
         }
     }
 
@@ -182,6 +178,7 @@ mod tests {
                 rate_per_s: 0.0,
                 arrival: steelyard_wire::job::Arrival::Constant,
                 connections: 1,
+                unbounded: false,
                 max_backlog: 1,
             },
             ..job(1, 1)

@@ -89,6 +89,11 @@ pub fn result(
         latency_ns: latencies(&all, about),
         counts: all.counts.clone(),
         series: series::merge(rows, window_ns),
+        operations: BTreeMap::new(),
+        payload: None,
+        tls: None,
+        stream: None,
+        parts: BTreeMap::new(),
         verdict: verdict::judge(&evidence),
         cpu: Cpu {
             ns_per_operation: per_operation(&cpu, all.counts.ok_in_window),

@@ -36,8 +36,118 @@ pub struct LoadResult {
     pub cpu: Cpu,
     /// One row per interval of the window.
     pub series: Vec<SeriesRow>,
+    /// Figures of each kind of operation (command, path, target), where there are several.
+    #[serde(default)]
+    pub operations: BTreeMap<String, KindFigures>,
+    /// Payloads with a sequence number and a checksum that were read back; `null` without any.
+    #[serde(default)]
+    pub payload: Option<Payload>,
+    /// What TLS was agreed on; `null` in clear text.
+    #[serde(default)]
+    pub tls: Option<Tls>,
+    /// Throughput, loss and TCP's own view; only of streams.
+    #[serde(default)]
+    pub stream: Option<Stream>,
+    /// The result of each part of a mix; the figures above are then of all of them.
+    #[serde(default)]
+    pub parts: BTreeMap<String, LoadResult>,
     /// Whether the generator vouches for these figures.
     pub verdict: Verdict,
+}
+
+/// Operations of one kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct KindFigures {
+    /// Of the window, answered well.
+    pub ok: u64,
+    /// Of the window, failed.
+    pub errors: u64,
+    /// Response times of the good ones.
+    pub latency_ns: Latency,
+}
+
+/// Payloads that were read back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Payload {
+    /// Read and compared with their checksum.
+    pub checked: u64,
+    /// Of these, different from what was sent.
+    pub corrupted: u64,
+    /// Read without a checksum of this engine.
+    pub unmarked: u64,
+    /// Sequence numbers missing between the first and the last that were read of one sender;
+    /// `null` where messages are not read in the order of sending.
+    pub lost: Option<u64>,
+    /// Sequence numbers read more than once.
+    pub duplicated: u64,
+}
+
+/// What TLS was agreed on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tls {
+    /// Protocol versions, with how many connections used each.
+    pub versions: BTreeMap<String, u64>,
+    /// Cipher suites, with how many connections used each.
+    pub ciphers: BTreeMap<String, u64>,
+    /// Handshakes that resumed a session.
+    pub resumed: u64,
+    /// Whether certificates were verified; `false` with `insecure`.
+    pub verified: bool,
+}
+
+/// What streams have moved.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stream {
+    /// Of each flow.
+    pub flows: Vec<Flow>,
+    /// Payload that left here, as the receiver counted it.
+    pub sent_bytes_per_s: Option<f64>,
+    /// Payload that arrived here.
+    pub received_bytes_per_s: Option<f64>,
+    /// Of each interval of `series`, over all flows: payload bytes sent and received.
+    pub intervals: Vec<StreamInterval>,
+    /// CPU time of the far end in the window, if it is a sink that says so.
+    pub peer_cpu_ns: Option<u64>,
+}
+
+/// One flow.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// Payload bytes handed to the kernel here.
+    pub sent_bytes: u64,
+    /// Payload bytes read at the receiving end.
+    pub received_bytes: u64,
+    /// Datagrams sent; UDP only, like the four below.
+    pub datagrams_sent: Option<u64>,
+    /// Datagrams that arrived.
+    pub datagrams_received: Option<u64>,
+    /// Datagrams that did not arrive.
+    pub datagrams_lost: Option<u64>,
+    /// Datagrams that arrived after a later one.
+    pub datagrams_reordered: Option<u64>,
+    /// Jitter after RFC 3550.
+    pub jitter_ns: Option<u64>,
+    /// TCP only: smoothed round-trip time at the end.
+    pub rtt_ns: Option<u64>,
+    /// TCP only: segments sent again.
+    pub retransmits: Option<u64>,
+    /// TCP only: congestion window at the end.
+    pub congestion_window_bytes: Option<u64>,
+}
+
+/// One interval of a stream.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StreamInterval {
+    /// Start of the interval from the window's start.
+    pub start_ns: u64,
+    /// Payload bytes sent from here.
+    pub sent_bytes: u64,
+    /// Payload bytes received here.
+    pub received_bytes: u64,
+    /// TCP: segments sent again.
+    pub retransmits: Option<u64>,
+    /// TCP: mean smoothed round-trip time over the flows.
+    pub rtt_ns: Option<u64>,
 }
 
 /// What measured.

@@ -149,7 +149,7 @@ fn the_request_carries_what_the_job_asks_for() {
         headers: vec![("Host".to_owned(), "other".to_owned())],
         body: "abc".to_owned(),
         keep_alive: false,
-        strict: false,
+        ..HttpOperation::default()
     };
     let text = String::from_utf8(machine(&operation).request).unwrap();
     assert_eq!(

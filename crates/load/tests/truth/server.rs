@@ -128,21 +128,17 @@ pub fn reset(stream: &TcpStream) {
 /// A closed job of `users` for `window_ms`.
 pub fn closed(target: String, operation: Operation, users: u32, window_ms: u64) -> LoadJob {
     LoadJob {
-        target,
         mode: Mode::Closed {
             users,
             think_time_ns: 0,
         },
-        operation,
-        threads: 1,
-        warm_up_ns: 0,
         duration_ns: Some(window_ms * MS),
-        operations: None,
         drain_ns: 5_000 * MS,
         timeout_ns: 5_000 * MS,
         seed: 1,
         spin: false,
         series_interval_ns: 100 * MS,
+        ..LoadJob::new(target, operation)
     }
 }
 
@@ -170,6 +166,7 @@ pub fn open(rate_per_s: f64, connections: u32, max_backlog: u64) -> Mode {
         rate_per_s,
         arrival: Arrival::Constant,
         connections,
+        unbounded: false,
         max_backlog,
     }
 }

@@ -1,8 +1,18 @@
 //! The options of `load URL`, spelled as other load generators spell them.
 
+mod http;
+mod smtp;
+mod tls;
+
+use std::net::IpAddr;
+
 use clap::{Args, ValueEnum};
 
-use crate::quantity::{duration_ns, size_bytes};
+pub(crate) use http::HttpArgs;
+pub(crate) use smtp::SmtpArgs;
+pub(crate) use tls::TlsArgs;
+
+use crate::quantity::duration_ns;
 
 /// Spacing of arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -57,57 +67,29 @@ pub(crate) struct LoadArgs {
     /// Print one JSON document (docs/reference/result.md) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+    /// With --rate: open a further connection when none is idle, up to --connections.
+    #[arg(long, requires = "rate")]
+    pub(crate) unbounded: bool,
+    /// Connect to this unix socket instead of the URL's host and port.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) unix_socket: Option<String>,
+    /// Connect from this local address; may be given several times, they take turns.
+    #[arg(
+        long = "source",
+        value_name = "ADDRESS",
+        conflicts_with = "unix_socket"
+    )]
+    pub(crate) sources: Vec<IpAddr>,
+    /// Close connections with a reset, which leaves no TIME_WAIT here.
+    #[arg(long)]
+    pub(crate) reset_on_close: bool,
+    /// Write every operation to FILE, one line each.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log_all: Option<String>,
+    #[command(flatten, next_help_heading = "TLS")]
+    pub(crate) tls: TlsArgs,
     #[command(flatten, next_help_heading = "HTTP")]
     pub(crate) http: HttpArgs,
-    #[command(flatten, next_help_heading = "SMTP")]
+    #[command(flatten, next_help_heading = "SMTP and LMTP")]
     pub(crate) smtp: SmtpArgs,
-}
-
-/// Only for `http://`.
-#[derive(Debug, Args)]
-pub(crate) struct HttpArgs {
-    /// Header line, may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
-    pub(crate) headers: Vec<String>,
-    /// Request method [default: GET, POST with a body].
-    #[arg(short, long, value_name = "METHOD")]
-    pub(crate) method: Option<String>,
-    /// Request body, or @FILE to read it.
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) body: Option<String>,
-    /// A new connection for every request.
-    #[arg(long)]
-    pub(crate) disable_keepalive: bool,
-    /// Run the full parser on every reply, never the learned shortcut.
-    #[arg(long)]
-    pub(crate) strict: bool,
-}
-
-/// Only for `smtp://`.
-#[derive(Debug, Args)]
-pub(crate) struct SmtpArgs {
-    /// Envelope sender [default: sender@steelyard.test].
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) from: Option<String>,
-    /// Domain of the recipients [default: steelyard.test].
-    #[arg(long, value_name = "DOMAIN")]
-    pub(crate) to_domain: Option<String>,
-    /// Recipients user1 .. userN, one at random for each message [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) recipients: Option<u32>,
-    /// Size of the text body [default: 4KiB].
-    #[arg(long, value_parser = size_bytes, value_name = "SIZE")]
-    pub(crate) size: Option<u64>,
-    /// Size of an attachment before encoding [default: none].
-    #[arg(long, value_parser = size_bytes, value_name = "SIZE")]
-    pub(crate) attachment: Option<u64>,
-    /// Messages sent on one connection before QUIT; 0 for no limit [default: 0].
-    #[arg(long, value_name = "N")]
-    pub(crate) messages_per_connection: Option<u32>,
-    /// Name given with EHLO [default: load.steelyard.test].
-    #[arg(long, value_name = "NAME")]
-    pub(crate) helo: Option<String>,
-    /// Subject line [default: steelyard].
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) subject: Option<String>,
 }

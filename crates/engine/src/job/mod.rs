@@ -1,0 +1,163 @@
+//! From the command line to a load job.
+
+mod foreign;
+mod http;
+mod smtp;
+
+use clap::ArgMatches;
+use steelyard_wire::agent::Failure;
+use steelyard_wire::job::{Arrival, LoadJob, Mode, Operation, TlsOptions};
+
+use crate::failure::bad_request;
+use crate::load_args::{ArrivalArg, LoadArgs, TlsArgs};
+
+const DEFAULT_DURATION_NS: u64 = 10_000_000_000;
+const MAX_BACKLOG: u64 = 100_000;
+const SERIES_INTERVAL_NS: u64 = 1_000_000_000;
+
+/// The job that the arguments ask for.
+pub(crate) fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
+    let default_duration = args.requests.is_none().then_some(DEFAULT_DURATION_NS);
+    Ok(LoadJob {
+        target: args.url.clone(),
+        mode: mode(args),
+        operation: operation(args, matches)?,
+        threads: args.threads,
+        warm_up_ns: args.warmup,
+        duration_ns: args.duration.or(default_duration),
+        operations: args.requests,
+        drain_ns: args.drain,
+        timeout_ns: args.timeout,
+        seed: args.seed,
+        spin: !args.no_spin,
+        series_interval_ns: SERIES_INTERVAL_NS,
+        tls: tls(&args.tls),
+        unix_socket: args.unix_socket.clone(),
+        sources: args.sources.clone(),
+        reset_on_close: args.reset_on_close,
+        log_file: args.log_all.clone(),
+    })
+}
+
+fn mode(args: &LoadArgs) -> Mode {
+    match args.rate {
+        None => Mode::Closed {
+            users: args.connections,
+            think_time_ns: args.think,
+        },
+        Some(rate_per_s) => Mode::Open {
+            rate_per_s,
+            arrival: match args.arrival {
+                ArrivalArg::Constant => Arrival::Constant,
+                ArrivalArg::Poisson => Arrival::Poisson,
+            },
+            connections: args.connections,
+            unbounded: args.unbounded,
+            max_backlog: MAX_BACKLOG,
+        },
+    }
+}
+
+/// What is spoken at the target; a scheme, the headings whose options it takes, and its operation.
+fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure> {
+    let scheme = args.url.split_once("://").map(|(scheme, _)| scheme);
+    let allowed: &[&str] = match scheme {
+        Some("http") => &["HTTP"],
+        Some("https") => &["HTTP", "TLS"],
+        Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "TLS"],
+        _ => return Err(no_target(&args.url)),
+    };
+    foreign::refuse(matches, allowed)?;
+    match scheme {
+        Some("http" | "https") => Ok(Operation::Http(http::operation(&args.http)?)),
+        Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
+        _ => Err(no_target(&args.url)),
+    }
+}
+
+fn no_target(url: &str) -> Failure {
+    bad_request(
+        format!("{url:?} is no target"),
+        "write SCHEME://HOST:PORT, for example http://127.0.0.1:8080/",
+    )
+}
+
+fn tls(args: &TlsArgs) -> TlsOptions {
+    TlsOptions {
+        insecure: args.insecure,
+        ca_file: args.cacert.clone(),
+        server_name: args.servername.clone(),
+        resume: args.tls_resume,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, FromArgMatches};
+
+    use super::*;
+    use crate::args::{self, Cli};
+
+    fn read(words: &[&str]) -> Result<LoadJob, Failure> {
+        let words = ["engine", "load"].iter().chain(words);
+        let matches = Cli::command().try_get_matches_from(words).unwrap();
+        let of_load = matches.subcommand().unwrap().1;
+        match Cli::from_arg_matches(&matches).unwrap().mode {
+            args::Mode::Load(args) => job(&args, of_load),
+            _ => unreachable!(),
+        }
+    }
+
+    #[test]
+    fn a_rate_makes_the_run_open() {
+        let job = read(&["http://h:1/", "-R", "0.5", "--arrival", "poisson"]).unwrap();
+        assert!(matches!(
+            job.mode,
+            Mode::Open {
+                arrival: Arrival::Poisson,
+                ..
+            }
+        ));
+        let job = read(&["http://h:1/", "-c", "3", "--think", "1ms"]).unwrap();
+        let closed = Mode::Closed {
+            users: 3,
+            think_time_ns: 1_000_000,
+        };
+        assert_eq!(job.mode, closed);
+    }
+
+    #[test]
+    fn a_count_of_requests_needs_no_duration() {
+        assert_eq!(read(&["http://h:1/", "-n", "5"]).unwrap().duration_ns, None);
+        let usual = read(&["http://h:1/"]).unwrap().duration_ns;
+        assert_eq!(usual, Some(DEFAULT_DURATION_NS));
+    }
+
+    #[test]
+    fn a_body_makes_the_method_post_unless_one_is_named() {
+        let method = |words: &[&str]| match read(words).unwrap().operation {
+            Operation::Http(http) => http.method,
+            _ => unreachable!(),
+        };
+        assert_eq!(method(&["http://h:1/", "-b", "x"]), "POST");
+        assert_eq!(method(&["http://h:1/", "-b", "x", "-m", "PUT"]), "PUT");
+    }
+
+    #[test]
+    fn options_of_the_other_protocol_are_refused_by_name() {
+        let refused = read(&["http://h:1/", "--size", "1k", "--helo", "me"]).unwrap_err();
+        assert!(
+            refused.message.contains("--size, --helo"),
+            "{}",
+            refused.message
+        );
+        let refused = read(&["smtp://h:1", "--strict"]).unwrap_err();
+        assert!(refused.message.contains("--strict"), "{}", refused.message);
+    }
+
+    #[test]
+    fn a_target_without_a_known_scheme_is_refused() {
+        assert!(read(&["localhost:80"]).is_err());
+        assert!(read(&["gopher://h:1/"]).is_err());
+    }
+}
