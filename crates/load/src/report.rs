@@ -213,6 +213,8 @@ fn phases<'a>(
         .phases
         .iter()
         .zip(all)
+        // In clear text there is no such phase.
+        .filter(|(name, phase)| **name != "tls" || phase.count() > 0)
         .map(move |(name, phase)| (format!("{prefix}.{name}"), phase.latency()))
 }
 

@@ -107,7 +107,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
         };
         let places = share.connections as usize;
         let connections = (0..places)
-            .map(|_| Connection::vacant(protocol.open()))
+            .map(|place| Connection::vacant(protocol.open(place)))
             .collect();
         Ok(Self {
             plan,

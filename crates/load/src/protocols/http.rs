@@ -6,12 +6,11 @@ use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::protocols::http_body::Body;
 use crate::protocols::http_head::{self, Head, LONGEST_HEAD};
-use crate::protocols::{After, Output, Protocol, Step, Turn};
+use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
 use crate::target::Target;
 
-const CONNECT: usize = 0;
-const TTFB: usize = 1;
-const BODY: usize = 2;
+const TTFB: usize = 2;
+const BODY: usize = 3;
 
 /// One worker's requests.
 #[derive(Debug, Clone)]
@@ -168,13 +167,13 @@ impl Http {
 impl Protocol for Http {
     type Session = Session;
 
-    const PHASES: &'static [&'static str] = &["connect", "ttfb", "body"];
+    const PHASES: &'static [&'static str] = &["connect", "tls", "ttfb", "body"];
 
     fn one_shot(&self) -> bool {
         !self.keep_alive
     }
 
-    fn open(&mut self) -> Session {
+    fn open(&mut self, _place: usize) -> Session {
         Session {
             state: State::Connecting,
             first_byte_ns: 0,
@@ -189,7 +188,7 @@ impl Protocol for Http {
         Step::Ready
     }
 
-    fn start(&mut self, session: &mut Session, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
         session.state = State::Awaiting;
         out.tail = 0..self.request.len();
     }

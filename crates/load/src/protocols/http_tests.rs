@@ -12,10 +12,10 @@ fn machine(operation: &HttpOperation) -> Http {
 
 /// Steps of one reply that arrives in `parts`, then the end of the connection if `ends`.
 fn steps(http: &mut Http, parts: &[&[u8]], ends: bool) -> Vec<Step> {
-    let mut session = http.open();
+    let mut session = http.open(0);
     let mut out = Output::default();
     let mut steps = vec![http.connected(&mut session, &mut Turn::new(0, &mut out))];
-    http.start(&mut session, &mut out);
+    http.start(&mut session, 0, &mut out);
     for part in parts.iter().filter(|part| !part.is_empty()) {
         steps.push(http.received(&mut session, part, &mut Turn::new(1, &mut out)));
     }
@@ -128,10 +128,10 @@ fn a_reply_to_head_has_no_body_whatever_it_declares() {
 #[test]
 fn the_first_byte_ends_ttfb_and_the_last_ends_the_body() {
     let mut http = machine(&HttpOperation::default());
-    let mut session = http.open();
+    let mut session = http.open(0);
     let mut out = Output::default();
     http.connected(&mut session, &mut Turn::new(0, &mut out));
-    http.start(&mut session, &mut out);
+    http.start(&mut session, 0, &mut out);
     http.received(&mut session, b"HTT", &mut Turn::new(10, &mut out));
     let mut turn = Turn::new(30, &mut out);
     http.received(

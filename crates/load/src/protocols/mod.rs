@@ -11,29 +11,80 @@ mod smtp_reply;
 
 use std::ops::Range;
 
+use steelyard_wire::result::Payload;
+
 use crate::fault::ErrorKind;
 
+/// Index of the phase `connect` in [`Protocol::PHASES`].
+pub const CONNECT: usize = 0;
+
+/// Index of the phase `tls` in [`Protocol::PHASES`].
+pub const TLS: usize = 1;
+
 /// One worker's side of a protocol: what all its connections share.
+///
+/// TLS lies beneath: a machine sees and writes clear text only. With a target like `https://` it
+/// is told [`Protocol::connected`] when the handshake is over; a machine that upgrades later says
+/// [`Step::Secure`] and is told [`Protocol::secured`].
 pub trait Protocol {
     /// What one connection remembers; small, there may be many thousands.
     type Session;
 
-    /// Names of the phases, in the order in which they usually happen; the first is `connect`.
+    /// Names of the phases, in the order in which they usually happen; the first are `connect`
+    /// and `tls`.
     const PHASES: &'static [&'static str];
 
     /// Whether each operation opens a connection of its own and begins with it.
     fn one_shot(&self) -> bool;
 
-    /// State of a connection about to be opened.
-    fn open(&mut self) -> Self::Session;
+    /// Operations that may be under way on one connection. With more than one, output must be
+    /// written to [`Output::head`] alone, and [`Turn::lane`] tells which operation is over.
+    fn lanes(&self) -> usize {
+        1
+    }
 
-    /// The connection is there.
+    /// Whether a connection that has a free lane can take an operation (`lanes` above 1 only).
+    fn has_room(&self, _session: &Self::Session) -> bool {
+        true
+    }
+
+    /// Names of the kinds of operations, if there are several: commands, paths, targets.
+    fn kinds(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Index into [`Self::kinds`] of the operation in `lane`; asked when it is over.
+    fn kind(&self, _session: &Self::Session, _lane: usize) -> usize {
+        0
+    }
+
+    /// Which of the plan's addresses a connection goes to.
+    fn address(&self, _session: &Self::Session) -> usize {
+        0
+    }
+
+    /// State of a connection about to be opened; `place` is the same for all that a user opens
+    /// and different for each user of a worker.
+    fn open(&mut self, place: usize) -> Self::Session;
+
+    /// The connection is there, secured if the target asks for TLS from the first byte.
     fn connected(&mut self, session: &mut Self::Session, turn: &mut Turn) -> Step;
 
-    /// Begins an operation on a connection that is [`Step::Ready`].
-    fn start(&mut self, session: &mut Self::Session, out: &mut Output);
+    /// TLS is agreed on, after [`Step::Secure`].
+    fn secured(&mut self, _session: &mut Self::Session, _turn: &mut Turn) -> Step {
+        Step::Broken(ErrorKind::BadProtocol)
+    }
 
-    /// `bytes` have arrived; all of them are consumed.
+    /// The time of [`Step::Pause`] is over.
+    fn resumed(&mut self, _session: &mut Self::Session, _turn: &mut Turn) -> Step {
+        Step::More
+    }
+
+    /// Begins an operation in `lane` on a connection that is [`Step::Ready`].
+    fn start(&mut self, session: &mut Self::Session, lane: usize, out: &mut Output);
+
+    /// `bytes` have arrived. All are consumed, unless the step ends an operation and
+    /// [`Turn::left`] says how many at the end were not looked at: they come again at once.
     fn received(&mut self, session: &mut Self::Session, bytes: &[u8], turn: &mut Turn) -> Step;
 
     /// The peer has closed its side.
@@ -47,6 +98,11 @@ pub trait Protocol {
 
     /// What is said before an idle connection is closed at the end of a run.
     fn farewell(&self) -> &'static [u8];
+
+    /// Payloads that were read back and checked, if the job asks for it.
+    fn payload(&self) -> Option<Payload> {
+        None
+    }
 }
 
 /// What follows from what has arrived.
@@ -54,6 +110,11 @@ pub trait Protocol {
 pub enum Step {
     /// Wait for more.
     More,
+    /// Send what is to be sent and wait for more, but no longer than so many nanoseconds:
+    /// [`Protocol::resumed`] follows then.
+    Pause(u64),
+    /// Send what is to be sent, then agree on TLS: [`Protocol::secured`] follows.
+    Secure,
     /// The connection can take an operation.
     Ready,
     /// The operation is over, well or not.
@@ -98,7 +159,7 @@ impl Output {
 }
 
 /// Most phases that can end with one arrival.
-const MOST_MARKS: usize = 4;
+const MOST_MARKS: usize = 8;
 
 /// What a machine may use while it takes a step.
 #[derive(Debug)]
@@ -107,6 +168,10 @@ pub struct Turn<'a> {
     pub now_ns: u64,
     /// Bytes to send in answer.
     pub out: &'a mut Output,
+    /// The lane of the operation that a step speaks of.
+    pub lane: usize,
+    /// Bytes at the end of the input that were not looked at.
+    pub left: usize,
     marks: [(u8, u64); MOST_MARKS],
     marked: usize,
 }
@@ -117,6 +182,8 @@ impl<'a> Turn<'a> {
         Self {
             now_ns,
             out,
+            lane: 0,
+            left: 0,
             marks: [(0, 0); MOST_MARKS],
             marked: 0,
         }

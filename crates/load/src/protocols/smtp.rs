@@ -8,7 +8,7 @@ use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::protocols::smtp_message::Message;
 use crate::protocols::smtp_reply::ReplyReader;
-use crate::protocols::{After, Output, Protocol, Step, Turn};
+use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
 use crate::schedule::{Purpose, random_stream};
 
 /// One worker's messages.
@@ -50,15 +50,15 @@ impl State {
     /// Index into [`Protocol::PHASES`].
     fn phase(self) -> usize {
         match self {
-            Self::Connecting => 0,
-            Self::Banner => 1,
-            Self::Ehlo | Self::Helo => 2,
-            Self::Idle | Self::Mail => 3,
-            Self::Rcpt => 4,
-            Self::Data => 5,
-            Self::Eom => 6,
-            Self::Rset => 7,
-            Self::Quit => 8,
+            Self::Connecting => CONNECT,
+            Self::Banner => 2,
+            Self::Ehlo | Self::Helo => 3,
+            Self::Idle | Self::Mail => 4,
+            Self::Rcpt => 5,
+            Self::Data => 6,
+            Self::Eom => 7,
+            Self::Rset => 8,
+            Self::Quit => 9,
         }
     }
 }
@@ -228,14 +228,14 @@ impl Protocol for Smtp {
     type Session = Session;
 
     const PHASES: &'static [&'static str] = &[
-        "connect", "banner", "ehlo", "mail", "rcpt", "data", "eom", "rset", "quit",
+        "connect", "tls", "banner", "ehlo", "mail", "rcpt", "data", "eom", "rset", "quit",
     ];
 
     fn one_shot(&self) -> bool {
         self.operation.messages_per_connection == 1
     }
 
-    fn open(&mut self) -> Session {
+    fn open(&mut self, _place: usize) -> Session {
         Session {
             state: State::Connecting,
             reply: ReplyReader::default(),
@@ -249,7 +249,7 @@ impl Protocol for Smtp {
         Step::More
     }
 
-    fn start(&mut self, session: &mut Session, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
         session.state = State::Mail;
         session.recipient = self.any_recipient();
         out.head.extend_from_slice(b"MAIL FROM:<");

@@ -15,7 +15,7 @@ struct Talk {
 impl Talk {
     fn new(operation: &SmtpOperation) -> Self {
         let mut smtp = machine(operation);
-        let session = smtp.open();
+        let session = smtp.open(0);
         let mut talk = Self {
             smtp,
             session,
@@ -52,7 +52,7 @@ impl Talk {
 
     fn start(&mut self) {
         let mut out = Output::default();
-        self.smtp.start(&mut self.session, &mut out);
+        self.smtp.start(&mut self.session, 0, &mut out);
         self.sent = String::from_utf8(out.head).unwrap();
     }
 

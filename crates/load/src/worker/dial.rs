@@ -98,7 +98,7 @@ impl<P: Protocol> Worker<'_, P> {
             self.recorder.counts.connects += 1;
         }
         let connection = &mut self.connections[place];
-        connection.session = self.protocol.open();
+        connection.session = self.protocol.open(place);
         connection.phase_start_ns = now_ns;
         let started = socket::start_connect(self.plan.address).and_then(|(socket, _)| {
             self.poller

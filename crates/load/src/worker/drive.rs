@@ -118,7 +118,7 @@ impl<P: Protocol> Worker<'_, P> {
 
     fn apply(&mut self, place: usize, step: Step, phase: usize, now_ns: u64) {
         match step {
-            Step::More => self.flush(place),
+            Step::More | Step::Pause(_) | Step::Secure => self.flush(place),
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
                 self.complete(place, outcome, phase, now_ns);
@@ -142,7 +142,8 @@ impl<P: Protocol> Worker<'_, P> {
         if self.connections[place].operation.is_some() {
             // The operation began with the connection; its request goes out now.
             let connection = &mut self.connections[place];
-            self.protocol.start(&mut connection.session, &mut self.out);
+            self.protocol
+                .start(&mut connection.session, 0, &mut self.out);
             self.flush(place);
         } else {
             self.ready(place, now_ns);
@@ -235,7 +236,8 @@ impl<P: Protocol> Worker<'_, P> {
         let begins_with_connection = connection.socket.is_none();
         if !begins_with_connection {
             self.out.clear();
-            self.protocol.start(&mut connection.session, &mut self.out);
+            self.protocol
+                .start(&mut connection.session, 0, &mut self.out);
         }
         let operation = Operation {
             intended_ns,
