@@ -86,7 +86,7 @@ fn a_message_goes_through_the_dialogue_in_order() {
         talk.hear("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(talk.marks, [1, 2, 3, 4, 5, 6]);
+    assert_eq!(talk.marks, [2, 3, 4, 5, 6, 7]);
 }
 
 #[test]
