@@ -2,6 +2,7 @@
 //!
 //! Own epoll loops instead of an async runtime: see `docs/decisions/`.
 
+pub mod checksum;
 pub mod clock;
 pub mod poller;
 pub mod socket;
