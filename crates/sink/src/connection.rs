@@ -215,7 +215,12 @@ impl<S> Connection<S> {
             }
         };
         self.keep(&input[at..]);
-        self.fresh = !self.spill.is_empty() && !matches!(flow, Flow::Continue);
+        // A protocol that asked to be called again may have more to say without any input.
+        self.fresh = match flow {
+            Flow::Continue => false,
+            Flow::Flush | Flow::Hold(_) => true,
+            _ => !self.spill.is_empty(),
+        };
         self.follow(flow, cx)
     }
 

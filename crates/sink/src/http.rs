@@ -1,7 +1,11 @@
 //! The HTTP/1.1 server: reads requests, discards bodies, answers from prepared bytes.
 
 mod body;
-mod head;
+mod chunking;
+pub(crate) mod content;
+pub(crate) mod head;
+pub(crate) mod payload;
+mod reason;
 mod reply;
 
 use std::os::fd::BorrowedFd;
@@ -9,9 +13,12 @@ use std::os::fd::BorrowedFd;
 use crate::error::SinkError;
 use crate::fault::FaultKind;
 use crate::http::body::{Chunks, Read};
+use crate::http::chunking::Chunking;
+use crate::http::content::{Content, Delimiting};
 use crate::http::head::{Framing, Head, HeadReader, Method, Parsed};
-use crate::http::reply::{Refusal, Replies};
-use crate::options::HttpOptions;
+use crate::http::reason::reason;
+use crate::http::reply::{Refusal, Replies, Rest};
+use crate::options::{BodyEnd, HttpOptions};
 use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
 use crate::store::{Message, Outcome};
 use crate::tally::ErrorKind;
@@ -24,6 +31,8 @@ const BATCH_BYTES: usize = 64 * 1024;
 pub(crate) struct Http {
     heads: HeadReader,
     replies: Replies,
+    /// What is sent before every good reply; empty without.
+    interim: Vec<u8>,
 }
 
 /// Where a connection is between two bytes.
@@ -32,6 +41,8 @@ pub(crate) enum Session {
     Head,
     Body(Head, u64),
     Chunked(Head, Chunks),
+    /// A large chunked reply is under way.
+    Reply(Chunking),
 }
 
 impl Http {
@@ -42,9 +53,19 @@ impl Http {
                 problem: format!("{} is not between 200 and 599", options.status),
             });
         }
+        let usual = Content::new(
+            options.status,
+            options.body_bytes,
+            match options.body_end {
+                BodyEnd::Length => Delimiting::Length,
+                BodyEnd::Chunked => Delimiting::Chunked,
+                BodyEnd::Close => Delimiting::Close,
+            },
+        );
         Ok(Self {
             heads: HeadReader::default(),
-            replies: Replies::new(options.status, options.body_bytes),
+            replies: Replies::new(usual, options.body_bytes, options.payload),
+            interim: options.interim.map_or(Ok(Vec::new()), interim)?,
         })
     }
 
@@ -73,25 +94,57 @@ impl Http {
             turn.tally.unanswered += 1;
             return flow;
         }
-        let from = turn.out.len();
-        let refused = matches!(fault, Some(FaultKind::Reject | FaultKind::Tempfail));
-        let verdict = if refused {
-            let refusal = Refusal {
-                status: 503,
-                retry: fault == Some(FaultKind::Tempfail),
-                close: !head.keep_alive,
-            };
+        if let Some(refusal) = Self::refusal(fault, &head) {
+            let from = turn.out.len();
             self.replies.refuse(refusal, head.method, turn.out);
-            Verdict::Failed
-        } else {
-            *turn.fill = self.replies.write(&head, turn.out);
-            Verdict::Ok
-        };
+            return turn.settle(Reply {
+                verb,
+                fault,
+                from,
+                verdict: Some(Verdict::Failed),
+                close: refusal.close,
+            });
+        }
+        self.reply(session, &head, fault, turn)
+    }
+
+    /// The reply that was asked for.
+    fn reply(
+        &mut self,
+        session: &mut Session,
+        head: &Head,
+        fault: Option<FaultKind>,
+        turn: &mut Turn,
+    ) -> Flow {
+        if !head.old {
+            turn.out.extend_from_slice(&self.interim);
+        }
+        let from = turn.out.len();
+        let (rest, mut close) = self.replies.write(head, turn.out);
+        match rest {
+            Rest::Nothing => {}
+            Rest::Filler(bytes) => *turn.fill = bytes,
+            // A damaged reply ends with its damage.
+            Rest::Chunks(_) if matches!(fault, Some(FaultKind::Garbage | FaultKind::Short)) => {}
+            Rest::Chunks(left) => {
+                let done = 0;
+                *session = Session::Reply(Chunking { left, done, close });
+                close = false;
+            }
+        }
         turn.settle(Reply {
-            verb,
+            verb: head.method.verb(),
             fault,
             from,
-            verdict: Some(verdict),
+            verdict: Some(Verdict::Ok),
+            close,
+        })
+    }
+
+    fn refusal(fault: Option<FaultKind>, head: &Head) -> Option<Refusal> {
+        matches!(fault, Some(FaultKind::Reject | FaultKind::Tempfail)).then(|| Refusal {
+            status: 503,
+            retry: fault == Some(FaultKind::Tempfail),
             close: !head.keep_alive,
         })
     }
@@ -141,8 +194,27 @@ impl Http {
                 }
                 Read::Bad => (0, Step::Leave(self.refuse(400, turn))),
             },
+            Session::Reply(chunking) => {
+                if !chunking.write(turn.out) {
+                    return (0, Step::Leave(Flow::Flush));
+                }
+                let close = chunking.close;
+                *session = Session::Head;
+                (0, if close { Step::Leave(Flow::Close) } else { Step::Next })
+            }
         }
     }
+}
+
+fn interim(status: u16) -> Result<Vec<u8>, SinkError> {
+    if !(100..200).contains(&status) || status == 101 {
+        return Err(SinkError::BadOption {
+            option: "interim",
+            problem: format!("{status} is not between 100 and 199, or is 101"),
+        });
+    }
+    let reason = reason(status);
+    Ok(format!("HTTP/1.1 {status} {reason}\r\nX-Interim: yes\r\n\r\n").into_bytes())
 }
 
 /// How to go on after one step.
@@ -183,7 +255,7 @@ impl Protocol for Http {
         turn: &mut Turn<'_>,
     ) -> (usize, Flow) {
         let mut at = 0;
-        while at < input.len() {
+        while at < input.len() || matches!(session, Session::Reply(_)) {
             let (used, step) = self.step(session, &input[at..], turn);
             at += used;
             match step {

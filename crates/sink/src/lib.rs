@@ -31,7 +31,7 @@ pub use delay::Delay;
 pub use error::SinkError;
 pub use fault::{Fault, FaultKind, ParseError};
 pub use options::{
-    DEFAULT_STORE_THREADS, HttpOptions, Protocol, SinkOptions, SmtpOptions, Store, Sync,
+    BodyEnd, DEFAULT_STORE_THREADS, HttpOptions, Protocol, SinkOptions, SmtpOptions, Store, Sync,
 };
 pub use server::serve;
 pub use stop::StopHandle;

@@ -74,6 +74,26 @@ pub struct HttpOptions {
     pub status: u16,
     /// Length of the body of every good reply; ignored for 204 and 304, which have none.
     pub body_bytes: u64,
+    /// How a client knows the end of the body.
+    pub body_end: BodyEnd,
+    /// An interim reply (100 to 199, not 101) before every good one.
+    pub interim: Option<u16>,
+    /// Every good reply says in `x-steelyard-payload` what its body must be; without this only
+    /// replies to requests that carry such a header do.
+    pub payload: bool,
+}
+
+/// How a client knows the end of a reply's body. HTTP/2 has its own end for each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BodyEnd {
+    /// `Content-Length`.
+    #[default]
+    Length,
+    /// `Transfer-Encoding: chunked`.
+    Chunked,
+    /// The connection is closed, as in HTTP/1.0.
+    Close,
 }
 
 impl Default for HttpOptions {
@@ -81,6 +101,9 @@ impl Default for HttpOptions {
         Self {
             status: 200,
             body_bytes: 128,
+            body_end: BodyEnd::Length,
+            interim: None,
+            payload: false,
         }
     }
 }

@@ -15,9 +15,11 @@ const PATTERN: &[u8] = b"steelyard weighs one thing against another.............
 /// What large bodies are made of: one page, sent again and again.
 static PAGE: LazyLock<Vec<u8>> = LazyLock::new(|| PATTERN.repeat(PAGE_BYTES / PATTERN.len()));
 
-/// `length` bytes of a body as [`Pending`] would send them.
-pub(crate) fn filler(length: usize) -> &'static [u8] {
-    &PAGE[..length.min(PAGE.len())]
+/// `length` bytes of a body from its byte `offset` on, as [`Pending`] would send them; fewer, but
+/// at least one, when so many do not lie in one piece.
+pub(crate) fn filler(offset: u64, length: usize) -> &'static [u8] {
+    let start = (offset % PATTERN.len() as u64) as usize;
+    &PAGE[start..start + length.min(PAGE.len() - start)]
 }
 
 /// How far sending got.
@@ -76,10 +78,8 @@ impl Pending {
         let bytes = &self.bytes[self.sent..];
         let (part, counter) = if bytes.is_empty() {
             // Every page starts where the one before ended, whatever the socket took of it.
-            let start = (self.filled % PATTERN.len() as u64) as usize;
             let left = usize::try_from(self.fill - self.filled).unwrap_or(usize::MAX);
-            let page = &PAGE[start..];
-            (&page[..page.len().min(left).min(most)], None)
+            (filler(self.filled, left.min(most)), None)
         } else {
             (&bytes[..bytes.len().min(most)], Some(&mut self.sent))
         };

@@ -2,6 +2,9 @@
 
 use httparse::{EMPTY_HEADER, Error, Request, Status};
 
+use crate::http::content::Asked;
+use crate::http::payload::{self, Identity};
+
 /// Largest head taken; more is answered with 431.
 pub(crate) const MAX_HEAD_BYTES: usize = 8 * 1024;
 const MAX_HEADERS: usize = 64;
@@ -20,15 +23,15 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    fn read(name: &str) -> Self {
+    pub fn read(name: &[u8]) -> Self {
         match name {
-            "GET" => Self::Get,
-            "HEAD" => Self::Head,
-            "POST" => Self::Post,
-            "PUT" => Self::Put,
-            "DELETE" => Self::Delete,
-            "PATCH" => Self::Patch,
-            "OPTIONS" => Self::Options,
+            b"GET" => Self::Get,
+            b"HEAD" => Self::Head,
+            b"POST" => Self::Post,
+            b"PUT" => Self::Put,
+            b"DELETE" => Self::Delete,
+            b"PATCH" => Self::Patch,
+            b"OPTIONS" => Self::Options,
             _ => Self::Other,
         }
     }
@@ -55,6 +58,9 @@ pub(crate) struct Head {
     pub keep_alive: bool,
     pub expects_continue: bool,
     pub framing: Framing,
+    pub asked: Asked,
+    /// Of the payload the request carries; its reply carries one with the same.
+    pub identity: Option<Identity>,
 }
 
 /// What the front of the input is.
@@ -127,7 +133,7 @@ fn meaning(request: &Request<'_, '_>) -> Result<Head, u16> {
         return Err(400);
     }
     Ok(Head {
-        method: Method::read(request.method.unwrap_or_default()),
+        method: Method::read(request.method.unwrap_or_default().as_bytes()),
         old,
         keep_alive: !seen.close && (!old || seen.keep_alive),
         expects_continue: seen.expects_continue && !old,
@@ -136,6 +142,8 @@ fn meaning(request: &Request<'_, '_>) -> Result<Head, u16> {
         } else {
             Framing::Length(seen.length.unwrap_or(0))
         },
+        asked: Asked::read(request.path.unwrap_or_default().as_bytes()),
+        identity: seen.identity,
     })
 }
 
@@ -151,6 +159,7 @@ struct Seen {
     close: bool,
     keep_alive: bool,
     expects_continue: bool,
+    identity: Option<Identity>,
 }
 
 impl Seen {
@@ -168,6 +177,9 @@ impl Seen {
                 }
                 self.chunked = true;
             }
+            19 if name.eq_ignore_ascii_case(payload::HEADER) => {
+                self.identity = Identity::read(value);
+            }
             _ => {}
         }
         Ok(())
@@ -182,18 +194,21 @@ impl Seen {
     }
 
     fn length(&mut self, value: &[u8]) -> Result<(), u16> {
-        let digits = value.trim_ascii();
-        let plain = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
-        let length = plain
-            .then(|| std::str::from_utf8(digits).ok()?.parse().ok())
-            .flatten()
-            .ok_or(400_u16)?;
+        let length = number(value.trim_ascii()).ok_or(400_u16)?;
         if self.length.is_some_and(|earlier| earlier != length) {
             return Err(400);
         }
         self.length = Some(length);
         Ok(())
     }
+}
+
+/// Decimal digits and nothing else.
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]

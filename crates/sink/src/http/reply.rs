@@ -3,7 +3,10 @@
 use std::io::Write;
 
 use crate::date::write_date;
+use crate::http::content::{Content, Delimiting};
 use crate::http::head::{Head, Method};
+use crate::http::payload::{self, Checksums, Identity, Value};
+use crate::http::reason::reason;
 use crate::output::filler;
 
 /// Bodies up to this size are part of the prepared reply, larger ones are sent page by page.
@@ -24,14 +27,27 @@ pub(crate) struct Refusal {
     pub close: bool,
 }
 
+/// What must follow what was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Nothing,
+    /// So many bytes of body.
+    Filler(u64),
+    /// So many bytes of body, in chunks.
+    Chunks(u64),
+}
+
 /// The prepared replies of one event loop.
 #[derive(Debug)]
 pub(crate) struct Replies {
-    status: u16,
+    usual: Content,
     body_bytes: u64,
+    /// Every reply carries a payload.
+    payload: bool,
     prepared: [Prepared; 3],
     date: String,
     date_unix_s: Option<i64>,
+    checksums: Checksums,
 }
 
 #[derive(Debug, Default)]
@@ -42,14 +58,16 @@ struct Prepared {
 }
 
 impl Replies {
-    pub fn new(status: u16, body_bytes: u64) -> Self {
-        let bodiless = matches!(status, 204 | 304);
+    /// `body_bytes` also for a status that is asked for by path.
+    pub fn new(usual: Content, body_bytes: u64, payload: bool) -> Self {
         let mut replies = Self {
-            status,
-            body_bytes: if bodiless { 0 } else { body_bytes },
+            usual,
+            body_bytes,
+            payload,
             prepared: Default::default(),
             date: String::new(),
             date_unix_s: None,
+            checksums: Checksums::default(),
         };
         replies.date(0);
         replies
@@ -62,38 +80,74 @@ impl Replies {
         }
         self.date_unix_s = Some(unix_s);
         write_date(&mut self.date, unix_s);
-        for (prepared, connection) in self.prepared.iter_mut().zip(CONNECTIONS) {
-            let bytes = &mut prepared.bytes;
+        let identity = self.payload.then(Identity::default);
+        for connection in [KEEP, KEEP_TOLD, CLOSE] {
+            let mut bytes = std::mem::take(&mut self.prepared[connection].bytes);
             bytes.clear();
-            write_head(bytes, self.status, &self.date, connection);
-            if !matches!(self.status, 204 | 304) {
-                put(
-                    bytes,
-                    format_args!("Content-Length: {}\r\n", self.body_bytes),
-                );
-                bytes.extend_from_slice(b"Content-Type: text/plain\r\n");
-            }
-            bytes.extend_from_slice(b"\r\n");
-            prepared.head_bytes = bytes.len();
-            if self.body_bytes <= INLINE_BYTES {
-                bytes.extend_from_slice(filler(self.body_bytes as usize));
-            }
+            let usual = self.usual;
+            let head_bytes = self.render(&mut bytes, usual, connection, identity);
+            write_small_body(&mut bytes, self.usual);
+            self.prepared[connection] = Prepared { bytes, head_bytes };
         }
     }
 
-    /// Writes the reply; returns how much of its body must follow as filler.
-    pub fn write(&self, head: &Head, out: &mut Vec<u8>) -> u64 {
-        let prepared = &self.prepared[connection(head)];
+    /// Writes the reply, or its start, and says what must follow and whether the connection ends.
+    pub fn write(&mut self, head: &Head, out: &mut Vec<u8>) -> (Rest, bool) {
+        let mut content = self.usual.asked(head.asked, self.body_bytes);
+        if head.old {
+            content = content.for_old();
+        }
+        let close = !head.keep_alive || content.delimiting == Delimiting::Close;
+        let connection = connection(close, head.old);
+        if content == self.usual && head.identity.is_none() {
+            let prepared = &self.prepared[connection];
+            if head.method == Method::Head {
+                out.extend_from_slice(&prepared.bytes[..prepared.head_bytes]);
+                return (Rest::Nothing, close);
+            }
+            out.extend_from_slice(&prepared.bytes);
+            return (rest(content), close);
+        }
+        let identity = head.identity.or(self.payload.then(Identity::default));
+        self.render(out, content, connection, identity);
         if head.method == Method::Head {
-            out.extend_from_slice(&prepared.bytes[..prepared.head_bytes]);
-            return 0;
+            return (Rest::Nothing, close);
         }
-        out.extend_from_slice(&prepared.bytes);
-        if self.body_bytes <= INLINE_BYTES {
-            0
-        } else {
-            self.body_bytes
+        write_small_body(out, content);
+        (rest(content), close)
+    }
+
+    /// Writes the head of a reply; returns its length.
+    fn render(
+        &mut self,
+        out: &mut Vec<u8>,
+        content: Content,
+        connection: usize,
+        identity: Option<Identity>,
+    ) -> usize {
+        let from = out.len();
+        write_head(out, content.status, &self.date, CONNECTIONS[connection]);
+        if content.has_body() {
+            match content.delimiting {
+                Delimiting::Length => put(
+                    out,
+                    format_args!("Content-Length: {}\r\n", content.body_bytes),
+                ),
+                Delimiting::Chunked => out.extend_from_slice(b"Transfer-Encoding: chunked\r\n"),
+                Delimiting::Close => {}
+            }
+            out.extend_from_slice(b"Content-Type: text/plain\r\n");
         }
+        if let Some(identity) = identity {
+            let value = Value {
+                identity,
+                length: content.body_bytes,
+                checksum: self.checksums.of(content.body_bytes),
+            };
+            put(out, format_args!("{}: {value}\r\n", payload::HEADER));
+        }
+        out.extend_from_slice(b"\r\n");
+        out.len() - from
     }
 
     /// Writes a refusal with its reason as body.
@@ -115,12 +169,47 @@ impl Replies {
     }
 }
 
-fn connection(head: &Head) -> usize {
-    match (head.keep_alive, head.old) {
-        (false, _) => CLOSE,
-        (true, true) => KEEP_TOLD,
-        (true, false) => KEEP,
+fn connection(close: bool, old: bool) -> usize {
+    match (close, old) {
+        (true, _) => CLOSE,
+        (false, true) => KEEP_TOLD,
+        (false, false) => KEEP,
     }
+}
+
+/// What [`write_small_body`] has left out.
+fn rest(content: Content) -> Rest {
+    match content.delimiting {
+        _ if content.body_bytes <= INLINE_BYTES => Rest::Nothing,
+        Delimiting::Chunked => Rest::Chunks(content.body_bytes),
+        Delimiting::Length | Delimiting::Close => Rest::Filler(content.body_bytes),
+    }
+}
+
+fn write_small_body(out: &mut Vec<u8>, content: Content) {
+    if content.body_bytes > INLINE_BYTES {
+        return;
+    }
+    let body = filler(0, content.body_bytes as usize);
+    if content.delimiting == Delimiting::Chunked {
+        // Three chunks where there is enough for three, so that chunks are met at all.
+        for part in body.chunks(body.len().div_ceil(3).max(1)) {
+            write_chunk(out, part);
+        }
+        out.extend_from_slice(LAST_CHUNK);
+    } else {
+        out.extend_from_slice(body);
+    }
+}
+
+/// What ends a chunked body.
+pub(crate) const LAST_CHUNK: &[u8] = b"0\r\n\r\n";
+
+/// One chunk of a chunked body; `data` may not be empty.
+pub(crate) fn write_chunk(out: &mut Vec<u8>, data: &[u8]) {
+    put(out, format_args!("{:x}\r\n", data.len()));
+    out.extend_from_slice(data);
+    out.extend_from_slice(b"\r\n");
 }
 
 fn write_head(out: &mut Vec<u8>, status: u16, date: &str, connection: &str) {
@@ -136,39 +225,4 @@ fn write_head(out: &mut Vec<u8>, status: u16, date: &str, connection: &str) {
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     // Writing to a Vec cannot fail.
     let _ = out.write_fmt(text);
-}
-
-/// Reasons of statuses people ask for; others have their class's (RFC 9110, 15).
-const REASONS: [(u16, &str); 19] = [
-    (200, "OK"),
-    (201, "Created"),
-    (202, "Accepted"),
-    (204, "No Content"),
-    (301, "Moved Permanently"),
-    (302, "Found"),
-    (304, "Not Modified"),
-    (400, "Bad Request"),
-    (401, "Unauthorized"),
-    (403, "Forbidden"),
-    (404, "Not Found"),
-    (408, "Request Timeout"),
-    (429, "Too Many Requests"),
-    (431, "Request Header Fields Too Large"),
-    (500, "Internal Server Error"),
-    (501, "Not Implemented"),
-    (502, "Bad Gateway"),
-    (503, "Service Unavailable"),
-    (504, "Gateway Timeout"),
-];
-
-fn reason(status: u16) -> &'static str {
-    match REASONS.iter().find(|(known, _)| *known == status) {
-        Some((_, reason)) => reason,
-        None => match status / 100 {
-            2 => "Successful",
-            3 => "Redirection",
-            4 => "Client Error",
-            _ => "Server Error",
-        },
-    }
 }
