@@ -200,7 +200,14 @@ impl Http {
                 }
                 let close = chunking.close;
                 *session = Session::Head;
-                (0, if close { Step::Leave(Flow::Close) } else { Step::Next })
+                (
+                    0,
+                    if close {
+                        Step::Leave(Flow::Close)
+                    } else {
+                        Step::Next
+                    },
+                )
             }
         }
     }

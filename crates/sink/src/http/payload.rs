@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use steelyard_net::checksum::Checksum;
+
 use crate::output::filler;
 
 /// The header's name, in either case.
@@ -50,10 +52,10 @@ impl Checksums {
         while at < length {
             let left = usize::try_from(length - at).unwrap_or(usize::MAX);
             let part = filler(at, left);
-            hash.update(part);
+            hash.feed(part);
             at += part.len() as u64;
         }
-        let sum = hash.finish();
+        let sum = hash.value();
         self.known = Some((length, sum));
         sum
     }
@@ -74,6 +76,9 @@ impl fmt::Display for Value {
             sequence,
         } = self.identity;
         let (length, checksum) = (self.length, self.checksum);
-        write!(f, "v1 {run:016x} {sender} {sequence} {length} {checksum:016x}")
+        write!(
+            f,
+            "v1 {run:016x} {sender} {sequence} {length} {checksum:016x}"
+        )
     }
 }

@@ -7,6 +7,7 @@
 
 mod faults;
 mod http;
+mod http_replies;
 mod peer;
 mod running;
 mod smtp;
