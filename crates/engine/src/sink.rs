@@ -78,6 +78,7 @@ fn options(args: &SinkArgs) -> Result<SinkOptions, Failure> {
         http: HttpOptions {
             status: args.status.unwrap_or(http.status),
             body_bytes: args.body_bytes.unwrap_or(http.body_bytes),
+            ..http
         },
         smtp: SmtpOptions {
             store: store(args),
