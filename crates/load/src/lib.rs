@@ -13,6 +13,7 @@ mod host;
 mod meter;
 mod operation;
 mod pace;
+mod payload;
 mod plan;
 mod progress;
 mod protocols;
