@@ -96,6 +96,8 @@ words! {
         CapabilityMissing = "capability_missing",
         /// Login refused.
         AuthFail = "auth_fail",
+        /// The transfer went below the share of its rate that the job asks for.
+        TooSlow = "too_slow",
         /// The local system forbids the connection (`EACCES`, `EPERM`).
         PermissionDenied = "permission_denied",
         /// Any other refusal of the local system.

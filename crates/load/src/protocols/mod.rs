@@ -5,6 +5,7 @@
 pub mod http;
 mod http_body;
 mod http_head;
+mod side;
 pub mod smtp;
 mod smtp_message;
 mod smtp_reply;
@@ -14,6 +15,8 @@ use std::ops::Range;
 use steelyard_wire::result::Payload;
 
 use crate::fault::ErrorKind;
+
+pub use side::{SideAddress, SideEvent, SideInput, SidePlan};
 
 /// Index of the phase `connect` in [`Protocol::PHASES`].
 pub const CONNECT: usize = 0;
@@ -33,6 +36,9 @@ pub trait Protocol {
     /// Names of the phases, in the order in which they usually happen; the first are `connect`
     /// and `tls`.
     const PHASES: &'static [&'static str];
+
+    /// Whether connections have a second socket at times; costs nothing where they have not.
+    const HAS_SIDE: bool = false;
 
     /// Whether each operation opens a connection of its own and begins with it.
     fn one_shot(&self) -> bool;
@@ -96,6 +102,28 @@ pub trait Protocol {
     /// Bytes that are the same for every operation; [`Output::tail`] points into them.
     fn shared(&self) -> &[u8];
 
+    /// What the side channel is for, after [`Step::OpenSide`].
+    fn side_plan(&self, _session: &Self::Session) -> Option<SidePlan> {
+        None
+    }
+
+    /// Something has become of the side channel; what is written to `turn.out` goes to the
+    /// connection that it belongs to.
+    fn side(
+        &mut self,
+        _session: &mut Self::Session,
+        _event: SideEvent<'_>,
+        _turn: &mut Turn,
+    ) -> Step {
+        Step::Broken(ErrorKind::BadProtocol)
+    }
+
+    /// What the side channel sends after [`Step::SendSide`]: these bytes, then so many of
+    /// [`Self::shared`], from its start and over and over; then it is closed.
+    fn side_output<'a>(&'a self, _session: &'a Self::Session) -> (&'a [u8], u64) {
+        (&[], 0)
+    }
+
     /// What is said before an idle connection is closed at the end of a run.
     fn farewell(&self) -> &'static [u8];
 
@@ -115,6 +143,10 @@ pub enum Step {
     Pause(u64),
     /// Send what is to be sent, then agree on TLS: [`Protocol::secured`] follows.
     Secure,
+    /// Open the side channel: [`Protocol::side_plan`] says where to.
+    OpenSide,
+    /// Send [`Protocol::side_output`] over the side channel.
+    SendSide,
     /// The connection can take an operation.
     Ready,
     /// The operation is over, well or not.

@@ -119,6 +119,9 @@ impl<P: Protocol> Worker<'_, P> {
     fn apply(&mut self, place: usize, step: Step, phase: usize, now_ns: u64) {
         match step {
             Step::More | Step::Pause(_) | Step::Secure => self.flush(place),
+            Step::OpenSide | Step::SendSide => {
+                self.lost(place, ErrorKind::BadProtocol, now_ns);
+            }
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
                 self.complete(place, outcome, phase, now_ns);
