@@ -92,6 +92,8 @@ fn default_port(scheme: &str) -> Result<u16, LoadError> {
     match scheme {
         "http" => Ok(80),
         "smtp" => Ok(25),
+        // No port is theirs: the target must name one.
+        "rr+tcp" | "rr+udp" | "stream+tcp" | "stream+udp" => Ok(0),
         _ if LATER.contains(&scheme) => Err(LoadError::bad_job(
             format!("{scheme}:// is not spoken yet"),
             "this version speaks http:// and smtp://",
@@ -118,9 +120,9 @@ fn host_and_port(authority: &str, default_port: u16) -> Option<(&str, u16)> {
     };
     let port = match port? {
         "" => default_port,
-        digits => digits.parse().ok().filter(|port| *port > 0)?,
+        digits => digits.parse().ok()?,
     };
-    (!host.is_empty()).then_some((host, port))
+    (!host.is_empty() && port > 0).then_some((host, port))
 }
 
 fn unresolved(host: &str, reason: &str) -> LoadError {

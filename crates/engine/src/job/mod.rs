@@ -3,6 +3,7 @@
 mod foreign;
 mod http;
 mod smtp;
+mod stream;
 
 use clap::ArgMatches;
 use steelyard_wire::agent::Failure;
@@ -65,12 +66,20 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("http") => &["HTTP"],
         Some("https") => &["HTTP", "TLS"],
         Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "TLS"],
+        Some("rr+tcp" | "rr+udp") => &["Request and response"],
+        Some("stream+tcp" | "stream+udp") => &["Streams"],
         _ => return Err(no_target(&args.url)),
     };
     foreign::refuse(matches, allowed)?;
     match scheme {
         Some("http" | "https") => Ok(Operation::Http(http::operation(&args.http)?)),
         Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
+        Some("rr+tcp" | "rr+udp") => Ok(Operation::RequestResponse(stream::request_response(
+            &args.request_response,
+        )?)),
+        Some("stream+tcp" | "stream+udp") => {
+            Ok(Operation::Stream(stream::operation(&args.stream)?))
+        }
         _ => Err(no_target(&args.url)),
     }
 }

@@ -2,6 +2,7 @@
 
 mod http;
 mod smtp;
+mod stream;
 mod tls;
 
 use std::net::IpAddr;
@@ -10,6 +11,7 @@ use clap::{Args, ValueEnum};
 
 pub(crate) use http::HttpArgs;
 pub(crate) use smtp::SmtpArgs;
+pub(crate) use stream::{DirectionArg, RequestResponseArgs, StreamArgs};
 pub(crate) use tls::TlsArgs;
 
 use crate::quantity::duration_ns;
@@ -92,4 +94,8 @@ pub(crate) struct LoadArgs {
     pub(crate) http: HttpArgs,
     #[command(flatten, next_help_heading = "SMTP and LMTP")]
     pub(crate) smtp: SmtpArgs,
+    #[command(flatten, next_help_heading = "Request and response")]
+    pub(crate) request_response: RequestResponseArgs,
+    #[command(flatten, next_help_heading = "Streams")]
+    pub(crate) stream: StreamArgs,
 }

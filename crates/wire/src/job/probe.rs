@@ -34,21 +34,29 @@ impl Default for RequestResponseOperation {
 }
 
 /// Bytes as fast as they go, or at a pace.
+///
+/// The users of a closed job are its flows; each has a connection of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StreamOperation {
     /// Which way the bytes go.
     pub direction: Direction,
-    /// Bytes of one write (TCP) or one datagram's payload (UDP).
+    /// Bytes of one write (TCP; 0 for 128 KiB) or one datagram's payload (UDP; 0 for 1400, at
+    /// least 24).
     pub block_bytes: u32,
-    /// Pace of each flow; 0 for as fast as it goes.
+    /// Pace of each flow and direction; 0 for as fast as it goes.
     pub bytes_per_s: f64,
-    /// Socket buffers; 0 leaves them to the kernel.
+    /// Socket buffers; 0 leaves them to the kernel (UDP: 4 MiB, as far as the system allows).
     pub socket_buffer_bytes: u32,
     /// Congestion control of TCP, for example `bbr`; the system's without.
     pub congestion: Option<String>,
-    /// Send without copying (`MSG_ZEROCOPY`).
+    /// TCP: send without copying (`MSG_ZEROCOPY`).
     pub zero_copy: bool,
+    /// UDP: let the kernel cut and join datagrams (`UDP_SEGMENT`, `UDP_GRO`), where it can.
+    pub segment_offload: bool,
+    /// Agree with a sink on flows, window and counts; without it the target may be any server
+    /// that takes or gives bytes, and only what this end counts is known.
+    pub handshake: bool,
     /// Small requests a second beside the flows, to see latency under load; 0 for none.
     pub latency_probes_per_s: f64,
 }
@@ -62,6 +70,8 @@ impl Default for StreamOperation {
             socket_buffer_bytes: 0,
             congestion: None,
             zero_copy: false,
+            segment_offload: true,
+            handshake: true,
             latency_probes_per_s: 0.0,
         }
     }
