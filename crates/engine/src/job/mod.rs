@@ -4,6 +4,7 @@ mod foreign;
 mod http;
 mod smtp;
 mod stream;
+mod urls;
 
 use clap::ArgMatches;
 use steelyard_wire::agent::Failure;
@@ -72,7 +73,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
     };
     foreign::refuse(matches, allowed)?;
     match scheme {
-        Some("http" | "https") => Ok(Operation::Http(http::operation(&args.http)?)),
+        Some("http" | "https") => Ok(Operation::Http(http::operation(&args.http, &args.url)?)),
         Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
         Some("rr+tcp" | "rr+udp") => Ok(Operation::RequestResponse(stream::request_response(
             &args.request_response,

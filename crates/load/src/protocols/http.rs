@@ -1,13 +1,16 @@
 //! HTTP/1.1: one request and its whole reply.
 
+mod body;
+mod head;
+
 use steelyard_wire::job::HttpOperation;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::protocols::http_body::Body;
-use crate::protocols::http_head::{self, Head, LONGEST_HEAD};
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
 use crate::target::Target;
+use body::Body;
+use head::{Head, LONGEST_HEAD};
 
 const TTFB: usize = 2;
 const BODY: usize = 3;
@@ -74,7 +77,7 @@ impl Http {
         {
             return Ok(Some(learned.head));
         }
-        let parsed = http_head::parse(bytes, self.bodiless)?;
+        let parsed = head::parse(bytes, self.bodiless)?;
         if let Some(head) = parsed
             && !self.strict
             && !head.interim
@@ -297,5 +300,4 @@ fn request(operation: &HttpOperation, target: &Target) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[path = "http_tests.rs"]
 mod tests;

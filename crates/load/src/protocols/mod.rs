@@ -3,8 +3,6 @@
 //! A new protocol is a file here, a line in [`crate::run`] and a variant of the job's operation.
 
 pub mod http;
-mod http_body;
-mod http_head;
 mod side;
 pub mod smtp;
 mod smtp_message;
@@ -126,6 +124,13 @@ pub trait Protocol {
 
     /// What is said before an idle connection is closed at the end of a run.
     fn farewell(&self) -> &'static [u8];
+
+    /// Names of application protocols to offer with TLS, the best first; none for no offer.
+    ///
+    /// With an offer, a server that chooses none of them has not agreed.
+    fn alpn(&self) -> &'static [&'static [u8]] {
+        &[]
+    }
 
     /// Payloads that were read back and checked, if the job asks for it.
     fn payload(&self) -> Option<Payload> {

@@ -13,6 +13,8 @@ pub struct HttpOperation {
     pub headers: Vec<(String, String)>,
     /// Request body.
     pub body: String,
+    /// Request body that is no text, in base64; instead of `body`.
+    pub body_base64: Option<String>,
     /// Reuse the connection for the next request (HTTP/1.1 only).
     pub keep_alive: bool,
     /// Run the full parser on every reply, never the learned shortcut.
@@ -34,6 +36,7 @@ impl Default for HttpOperation {
             method: "GET".to_owned(),
             headers: Vec::new(),
             body: String::new(),
+            body_base64: None,
             keep_alive: true,
             strict: false,
             version: HttpVersion::Http1,

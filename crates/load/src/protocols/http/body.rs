@@ -1,7 +1,7 @@
 //! The body of an HTTP/1.1 reply: counted, never kept.
 
+use super::head::Framing;
 use crate::fault::ErrorKind;
-use crate::protocols::http_head::Framing;
 
 /// Longest chunk-size line with extensions, and longest trailer line.
 const LONGEST_LINE: u16 = 8 * 1024;
