@@ -90,6 +90,8 @@ pub(crate) fn from_sink(error: &SinkError) -> Failure {
         SinkError::NotFound(_) => FailureKind::NotFound,
         SinkError::AddressNotAvailable(_)
         | SinkError::UnknownVerb { .. }
+        | SinkError::NotSpoken(_)
+        | SinkError::Tls { .. }
         | SinkError::BadOption { .. } => FailureKind::BadRequest,
         SinkError::ResourceLimit { .. } => FailureKind::ResourceLimit,
         SinkError::System { errno, .. } => kind_of(&io::Error::from(*errno)),

@@ -12,6 +12,7 @@ mod quantity;
 mod sample;
 mod schema;
 mod sink;
+mod sink_args;
 mod summary;
 
 use std::process::ExitCode;

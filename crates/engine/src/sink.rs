@@ -1,22 +1,23 @@
-//! `sink http|smtp`: serves until SIGTERM or Ctrl-C, then prints what it saw.
+//! `sink`: serves until SIGTERM or Ctrl-C, then prints what it saw.
 //!
 //! stdout holds one JSON document a line: `{"listening":"ADDRESS:PORT"}` when ready, the counters
 //! at the end, or `{"error":{...}}` if it could not start, so that an agent can pass it on.
 
-use std::net::SocketAddr;
+use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use steelyard_sink::{
-    HttpOptions, Protocol, SinkCounters, SinkOptions, SmtpOptions, StopHandle, Store, Sync,
+    DEFAULT_STORE_THREADS, HttpOptions, Listen, MailOptions, Protocol, SinkCounters, SinkError,
+    SinkOptions, SmtpOptions, StopHandle, Store, Sync, TlsServerOptions,
 };
 use steelyard_wire::agent::{Failure, FailureKind};
 
-use crate::args::{SinkArgs, SinkProtocol, StoreArg, SyncArg};
 use crate::console::{Outcome, print};
 use crate::failure::{bad_request, failure, from_sink, refused};
+use crate::sink_args::{MailSinkArgs, SinkArgs, SinkProtocol, StoreArg, SyncArg};
 
 pub(crate) fn run(args: &SinkArgs) -> Outcome {
     match serve(args) {
@@ -34,19 +35,26 @@ pub(crate) fn run(args: &SinkArgs) -> Outcome {
 }
 
 fn serve(args: &SinkArgs) -> Result<SinkCounters, Failure> {
-    let options = options(args)?;
+    refuse_foreign_options(args)?;
+    let any = args.listen.clone().unwrap_or_else(any_port);
+    let Some(protocol) = args.protocol.single() else {
+        let _ = args.mail_listen.listeners(&any);
+        return Err(from_sink(&SinkError::NotSpoken("mail")));
+    };
+    let options = options(args, protocol, any)?;
     let stop = StopHandle::new().map_err(|error| from_sink(&error))?;
     stop_on_signal(stop.clone())?;
     steelyard_sink::serve(&options, &stop, announce).map_err(|error| from_sink(&error))
 }
 
-fn announce(address: SocketAddr) {
-    eprintln!("listening on {address}; Ctrl-C ends");
+fn any_port() -> Listen {
+    Listen::Tcp((Ipv4Addr::LOCALHOST, 0).into())
+}
+
+fn announce(at: Listen) {
+    eprintln!("listening on {at}; Ctrl-C ends");
     // Nobody may be left to read it; the sink serves all the same.
-    let _ = print(&format!(
-        "{}\n",
-        json!({ "listening": address.to_string() })
-    ));
+    let _ = print(&format!("{}\n", json!({ "listening": at.to_string() })));
 }
 
 fn stop_on_signal(stop: StopHandle) -> Result<(), Failure> {
@@ -63,54 +71,71 @@ fn stop_on_signal(stop: StopHandle) -> Result<(), Failure> {
     Ok(())
 }
 
-fn options(args: &SinkArgs) -> Result<SinkOptions, Failure> {
-    let protocol = match args.protocol {
-        SinkProtocol::Http => Protocol::Http,
-        SinkProtocol::Smtp => Protocol::Smtp,
-    };
-    refuse_options_of_the_other(args)?;
+fn options(args: &SinkArgs, protocol: Protocol, listen: Listen) -> Result<SinkOptions, Failure> {
     let http = HttpOptions::default();
     Ok(SinkOptions {
+        tls: tls(args)?,
+        idle_timeout_ns: args.idle_timeout,
         threads: args.threads,
         delays: args.delays.clone(),
         faults: args.faults.clone(),
         seed: args.seed,
         http: HttpOptions {
-            status: args.status.unwrap_or(http.status),
-            body_bytes: args.body_bytes.unwrap_or(http.body_bytes),
+            status: args.http.status.unwrap_or(http.status),
+            body_bytes: args.http.body_bytes.unwrap_or(http.body_bytes),
             ..http
         },
         smtp: SmtpOptions {
             store: store(args),
             ..SmtpOptions::default()
         },
-        ..SinkOptions::new(protocol, args.listen)
+        mail: mail(&args.mail),
+        ..SinkOptions::new(protocol, listen)
     })
 }
 
-fn refuse_options_of_the_other(args: &SinkArgs) -> Result<(), Failure> {
-    let wrong = match args.protocol {
-        SinkProtocol::Http if args.store != StoreArg::None => "--store",
-        SinkProtocol::Smtp if args.body_bytes.is_some() => "--body-bytes",
-        SinkProtocol::Smtp if args.status.is_some() => "--status",
-        _ => return Ok(()),
-    };
-    Err(bad_request(
-        format!("{wrong}: not for this protocol"),
-        "leave it out, or choose the other protocol",
-    ))
+fn refuse_foreign_options(args: &SinkArgs) -> Result<(), Failure> {
+    args.foreign().map_or(Ok(()), |name| {
+        Err(bad_request(
+            format!("{name}: not for this protocol"),
+            "leave it out, or choose another protocol",
+        ))
+    })
+}
+
+fn tls(args: &SinkArgs) -> Result<Option<TlsServerOptions>, Failure> {
+    args.tls.options().map_err(|name| {
+        bad_request(
+            format!("{name}: TLS was not asked for"),
+            "add --tls or --starttls",
+        )
+    })
+}
+
+fn mail(args: &MailSinkArgs) -> MailOptions {
+    let default = MailOptions::default();
+    MailOptions {
+        mailboxes: args.mailboxes.unwrap_or(default.mailboxes),
+        messages: args.messages.unwrap_or(default.messages),
+        message_bytes: args.message_size.unwrap_or(default.message_bytes),
+        most_bytes: args.mail_memory.unwrap_or(default.most_bytes),
+        users: args.users.clone(),
+    }
 }
 
 fn store(args: &SinkArgs) -> Store {
-    match (args.store, &args.folder) {
-        (StoreArg::Maildir, Some(folder)) => Store::Maildir {
+    let smtp = &args.smtp;
+    match (smtp.store, &smtp.folder) {
+        (Some(StoreArg::Maildir), Some(folder)) => Store::Maildir {
             folder: folder.clone(),
-            sync: match args.sync {
-                SyncArg::None => Sync::None,
-                SyncArg::EachMessage => Sync::EachMessage,
+            sync: match smtp.sync {
+                Some(SyncArg::EachMessage) => Sync::EachMessage,
+                Some(SyncArg::None) | None => Sync::None,
             },
-            threads: args.store_threads,
+            threads: smtp.store_threads.unwrap_or(DEFAULT_STORE_THREADS),
         },
+        (Some(StoreArg::Memory), _) => Store::Memory,
+        (None, _) if args.protocol == SinkProtocol::Mail => Store::Memory,
         _ => Store::None,
     }
 }

@@ -32,8 +32,11 @@ pub fn local_address(fd: impl AsFd) -> Result<SocketAddr> {
 pub fn accept_one(listener: impl AsFd) -> Result<Option<OwnedFd>> {
     match accept_with(listener, FLAGS) {
         Ok(fd) => {
-            sockopt::set_tcp_nodelay(&fd, true)?;
-            Ok(Some(fd))
+            match sockopt::set_tcp_nodelay(&fd, true) {
+                // A unix socket delays nothing.
+                Ok(()) | Err(Errno::OPNOTSUPP) => Ok(Some(fd)),
+                Err(error) => Err(error),
+            }
         }
         Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => Ok(None),
         Err(error) => Err(error),

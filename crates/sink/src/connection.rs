@@ -35,12 +35,13 @@ pub(crate) struct Context<P> {
 }
 
 impl<P> Context<P> {
-    pub fn turn(&mut self) -> (&mut P, Turn<'_>) {
+    pub fn turn(&mut self, token: u64) -> (&mut P, Turn<'_>) {
         let turn = Turn {
             out: &mut self.out,
             fill: &mut self.fill,
             tally: &mut self.tally,
             shape: &self.shape,
+            token,
         };
         (&mut self.protocol, turn)
     }
@@ -76,6 +77,8 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Connection<S> {
     fd: OwnedFd,
+    /// Its own, zero until it has a place.
+    token: u64,
     session: S,
     /// Input the protocol has not used up.
     spill: Vec<u8>,
@@ -92,6 +95,7 @@ impl<S> Connection<S> {
     pub fn new(fd: OwnedFd, session: S) -> Self {
         Self {
             fd,
+            token: 0,
             session,
             spill: Vec::new(),
             fresh: false,
@@ -101,6 +105,18 @@ impl<S> Connection<S> {
             hangup: false,
             deadline_ns: 0,
         }
+    }
+
+    /// Has its place now: greets.
+    pub fn begin<P: Protocol<Session = S>>(
+        &mut self,
+        token: u64,
+        cx: &mut Context<P>,
+    ) -> Option<Next> {
+        self.token = token;
+        let (protocol, mut turn) = cx.turn(token);
+        let flow = protocol.greet(&mut self.session, &mut turn);
+        self.follow(flow, cx)
     }
 
     pub fn is_storing(&self) -> bool {
@@ -202,7 +218,7 @@ impl<S> Connection<S> {
     ) -> Option<Next> {
         let mut at = 0;
         let flow = loop {
-            let (protocol, mut turn) = cx.turn();
+            let (protocol, mut turn) = cx.turn(self.token);
             let (used, flow) = protocol.consume(&mut self.session, &input[at..], &mut turn);
             at += used;
             if !matches!(flow, Flow::Flush) {
@@ -252,7 +268,7 @@ impl<S> Connection<S> {
                 let _ = sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO));
                 return Some(Next::End);
             }
-            Flow::Continue | Flow::Flush | Flow::Hold(_) => {}
+            Flow::Continue | Flow::Flush | Flow::StartTls | Flow::Hold(_) => {}
         }
         (sent == Progress::Failed).then_some(Next::End)
     }
@@ -265,7 +281,7 @@ impl<S> Connection<S> {
         cx: &mut Context<P>,
     ) -> Next {
         self.state = State::Serving;
-        let (protocol, mut turn) = cx.turn();
+        let (protocol, mut turn) = cx.turn(self.token);
         let flow = protocol.stored(&mut self.session, message, outcome, &mut turn);
         self.follow(flow, cx).unwrap_or_else(|| self.pump(cx))
     }

@@ -1,19 +1,20 @@
 //! Why a sink could not start or go on, and what to do about it.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use rustix::io::Errno;
+
+use crate::options::Listen;
 
 /// Why a sink could not start or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
     /// Another program listens there.
     #[error("{0} is in use")]
-    AddressInUse(SocketAddr),
+    AddressInUse(Listen),
     /// The address is not one of this machine.
     #[error("{0} is no address of this machine")]
-    AddressNotAvailable(SocketAddr),
+    AddressNotAvailable(Listen),
     /// Rights are missing.
     #[error("no permission to {action}")]
     PermissionDenied {
@@ -30,6 +31,17 @@ pub enum SinkError {
         verb: String,
         /// Verbs of the protocol.
         known: String,
+    },
+    /// The protocol has a name here but no server.
+    #[error("{0} is not spoken yet")]
+    NotSpoken(&'static str),
+    /// A file of TLS cannot be read, written or used.
+    #[error("{}: {problem}", path.display())]
+    Tls {
+        /// As given, or `tls` where no file is at fault.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
     },
     /// An option is out of its range.
     #[error("{option}: {problem}")]
@@ -72,6 +84,8 @@ impl SinkError {
             Self::ResourceLimit { .. } => {
                 Some("raise the limit (ulimit -n, ulimit -u, memory), or ask for less")
             }
+            Self::NotSpoken(_) => Some("use another protocol, or a newer version"),
+            Self::Tls { .. } => Some("give PEM files: a certificate and the private key to it"),
             Self::UnknownVerb { .. } | Self::BadOption { .. } | Self::System { .. } => None,
         }
     }
@@ -90,10 +104,10 @@ impl SinkError {
     }
 
     /// The variant for a refused listener.
-    pub(crate) fn from_listen(address: SocketAddr, errno: Errno) -> Self {
+    pub(crate) fn from_listen(address: &Listen, errno: Errno) -> Self {
         match errno {
-            Errno::ADDRINUSE => Self::AddressInUse(address),
-            Errno::ADDRNOTAVAIL => Self::AddressNotAvailable(address),
+            Errno::ADDRINUSE => Self::AddressInUse(address.clone()),
+            Errno::ADDRNOTAVAIL => Self::AddressNotAvailable(address.clone()),
             errno => Self::from_errno(format!("listen on {address}"), errno),
         }
     }

@@ -247,12 +247,13 @@ impl Protocol for Http {
     const GREETS: bool = false;
     type Session = Session;
 
-    fn open(&mut self, _peer: BorrowedFd<'_>, turn: &mut Turn<'_>) -> (Session, Flow) {
+    fn open(&mut self, _peer: BorrowedFd<'_>) -> Session {
+        Session::Head
+    }
+
+    fn greet(&mut self, _session: &mut Session, turn: &mut Turn<'_>) -> Flow {
         let fault = turn.draw(0);
-        (
-            Session::Head,
-            Turn::silence(fault).unwrap_or(Flow::Continue),
-        )
+        Turn::silence(fault).unwrap_or(Flow::Continue)
     }
 
     fn consume(

@@ -12,6 +12,7 @@ mod delay;
 mod error;
 mod fault;
 mod http;
+mod listener;
 mod mailbox;
 mod options;
 mod output;
@@ -31,7 +32,8 @@ pub use delay::Delay;
 pub use error::SinkError;
 pub use fault::{Fault, FaultKind, ParseError};
 pub use options::{
-    BodyEnd, DEFAULT_STORE_THREADS, HttpOptions, Protocol, SinkOptions, SmtpOptions, Store, Sync,
+    BodyEnd, Certificate, DEFAULT_STORE_THREADS, HttpOptions, Listen, MailOptions, Protocol,
+    SinkOptions, SmtpOptions, Store, Sync, TlsServerOptions, User,
 };
 pub use server::serve;
 pub use stop::StopHandle;

@@ -1,12 +1,19 @@
 //! What a sink is told: protocol, address, replies, store, delays and faults.
 
-use std::net::SocketAddr;
+mod listen;
+mod mail;
+mod tls;
+
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::delay::Delay;
 use crate::fault::Fault;
+
+pub use listen::Listen;
+pub use mail::{MailOptions, User};
+pub use tls::{Certificate, TlsServerOptions};
 
 /// Everything one sink is told. Build it with [`SinkOptions::new`] and change what differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,7 +22,13 @@ pub struct SinkOptions {
     /// What is spoken.
     pub protocol: Protocol,
     /// Where to listen; port 0 lets the system choose.
-    pub listen: SocketAddr,
+    pub listen: Listen,
+    /// TLS, if it is spoken at all.
+    #[serde(default)]
+    pub tls: Option<TlsServerOptions>,
+    /// Silence after which a connection is closed; `None` for never.
+    #[serde(default)]
+    pub idle_timeout_ns: Option<u64>,
     /// Event loops, one thread each; at least 1.
     #[serde(default = "one")]
     pub threads: u32,
@@ -34,17 +47,22 @@ pub struct SinkOptions {
     /// Read by [`Protocol::Http`] only.
     #[serde(default)]
     pub http: HttpOptions,
-    /// Read by [`Protocol::Smtp`] only.
+    /// Read by [`Protocol::Smtp`] and [`Protocol::Lmtp`] only.
     #[serde(default)]
     pub smtp: SmtpOptions,
+    /// Read by the protocols of mail only.
+    #[serde(default)]
+    pub mail: MailOptions,
 }
 
 impl SinkOptions {
     /// One thread, no delay, no fault, nothing stored.
-    pub fn new(protocol: Protocol, listen: SocketAddr) -> Self {
+    pub fn new(protocol: Protocol, listen: impl Into<Listen>) -> Self {
         Self {
             protocol,
-            listen,
+            listen: listen.into(),
+            tls: None,
+            idle_timeout_ns: None,
             threads: one(),
             backlog: default_backlog(),
             delays: Vec::new(),
@@ -52,6 +70,7 @@ impl SinkOptions {
             seed: 0,
             http: HttpOptions::default(),
             smtp: SmtpOptions::default(),
+            mail: MailOptions::default(),
         }
     }
 }
@@ -64,6 +83,37 @@ pub enum Protocol {
     Http,
     /// SMTP (ESMTP).
     Smtp,
+    /// LMTP.
+    Lmtp,
+    /// POP3.
+    Pop3,
+    /// `IMAP4rev1`.
+    Imap,
+    /// FTP.
+    Ftp,
+    /// Sends back what it is sent.
+    Echo,
+    /// Reads and drops.
+    Discard,
+    /// Streams, requests and responses of set sizes.
+    Stream,
+}
+
+impl Protocol {
+    /// As written on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Smtp => "smtp",
+            Self::Lmtp => "lmtp",
+            Self::Pop3 => "pop3",
+            Self::Imap => "imap",
+            Self::Ftp => "ftp",
+            Self::Echo => "echo",
+            Self::Discard => "discard",
+            Self::Stream => "stream",
+        }
+    }
 }
 
 /// What the HTTP sink answers.
@@ -118,6 +168,8 @@ pub struct SmtpOptions {
     pub max_message_bytes: u64,
     /// Most recipients of one message; at least 100 by RFC 5321.
     pub max_recipients: u32,
+    /// Offer `CHUNKING` (BDAT).
+    pub chunking: bool,
     /// Offer `PIPELINING`. Grouped commands are answered in order either way.
     pub pipelining: bool,
     /// Where messages go.
@@ -130,6 +182,7 @@ impl Default for SmtpOptions {
             hostname: None,
             max_message_bytes: 64 << 20,
             max_recipients: 100,
+            chunking: true,
             pipelining: true,
             store: Store::None,
         }
@@ -142,6 +195,8 @@ impl Default for SmtpOptions {
 pub enum Store {
     /// Read, counted, dropped.
     None,
+    /// Kept in memory, in the mailboxes of [`MailOptions`].
+    Memory,
     /// One file for each recipient in `FOLDER/LOCALPART/new/`.
     Maildir {
         /// Must exist and be writable.

@@ -19,8 +19,12 @@ pub(crate) trait Protocol: Sized {
     /// What is remembered of one connection.
     type Session;
 
-    /// A new connection: its session, and its greeting if the protocol has one.
-    fn open(&mut self, peer: BorrowedFd<'_>, turn: &mut Turn<'_>) -> (Self::Session, Flow);
+    /// A new connection.
+    fn open(&mut self, peer: BorrowedFd<'_>) -> Self::Session;
+
+    /// The connection can be spoken on (with implicit TLS: agreed on): says what the protocol says
+    /// first, if anything.
+    fn greet(&mut self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Flow;
 
     /// Reads from the front of `input` and returns how many bytes were used up.
     ///
@@ -31,6 +35,17 @@ pub(crate) trait Protocol: Sized {
         input: &[u8],
         turn: &mut Turn<'_>,
     ) -> (usize, Flow);
+
+    /// TLS was agreed on after [`Flow::StartTls`]: what was said before counts no more.
+    fn secured(&mut self, _session: &mut Self::Session) {}
+
+    /// Another connection has left word for this one, through [`Turn::token`].
+    fn woken(&mut self, _session: &mut Self::Session, _turn: &mut Turn<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    /// Last words to a peer that was silent for too long, if the protocol has any.
+    fn too_idle(&self, _out: &mut Vec<u8>) {}
 
     /// What became of a message handed out with [`Flow::Store`].
     fn stored(
@@ -62,6 +77,8 @@ pub(crate) enum Flow {
     Hold(Hold),
     /// Come back through [`Protocol::stored`] when the store is done.
     Store(StoreJob, Box<Message>),
+    /// Send what is there, forget the rest of the input, then agree on TLS.
+    StartTls,
     /// Never answer again.
     Stall,
     /// Send what is there, then close.
@@ -83,6 +100,8 @@ pub(crate) struct Hold {
     pub drip: bool,
     /// Close when it is sent.
     pub close: bool,
+    /// Agree on TLS when it is sent.
+    pub start_tls: bool,
     /// Counted when it leaves.
     pub verdict: Option<Verdict>,
 }
@@ -115,6 +134,8 @@ pub(crate) struct Turn<'a> {
     pub fill: &'a mut u64,
     pub tally: &'a mut Tally,
     pub shape: &'a Shape,
+    /// Names this connection to its event loop, for [`Protocol::woken`].
+    pub token: u64,
 }
 
 impl Turn<'_> {
@@ -154,6 +175,7 @@ impl Turn<'_> {
             delay_ns: self.shape.delay_ns(reply.verb),
             drip: reply.fault == Some(FaultKind::Slow),
             close: reply.close || reply.fault == Some(FaultKind::Short),
+            start_tls: false,
             verdict: reply.verdict.map(|verdict| after(reply.fault, verdict)),
         };
         if hold.delay_ns > 0 || hold.drip {
@@ -164,6 +186,18 @@ impl Turn<'_> {
             Flow::Close
         } else {
             Flow::Continue
+        }
+    }
+
+    /// [`Turn::settle`] for a reply after which TLS begins.
+    pub fn settle_then_tls(&mut self, reply: Reply) -> Flow {
+        match self.settle(reply) {
+            Flow::Continue => Flow::StartTls,
+            Flow::Hold(hold) => Flow::Hold(Hold {
+                start_tls: !hold.close,
+                ..hold
+            }),
+            other => other,
         }
     }
 

@@ -1,18 +1,17 @@
 //! Starting and ending a sink: listener, event loops, store threads.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, open};
 use rustix::io::Errno;
-use steelyard_net::socket::{listen_on, local_address};
 
 use crate::acceptor::{Acceptor, Crew};
 use crate::counters::SinkCounters;
 use crate::error::SinkError;
 use crate::http::Http;
-use crate::options::{self, SinkOptions, Store};
+use crate::listener;
+use crate::options::{self, Listen, SinkOptions, Store};
 use crate::protocol::Protocol;
 use crate::shape::Shape;
 use crate::smtp::Smtp;
@@ -31,14 +30,18 @@ use crate::worker::Worker;
 pub fn serve(
     options: &SinkOptions,
     stop: &StopHandle,
-    ready: impl FnOnce(SocketAddr),
+    ready: impl FnOnce(Listen),
 ) -> Result<SinkCounters, SinkError> {
+    if options.tls.is_some() || options.idle_timeout_ns.is_some() {
+        return Err(SinkError::NotSpoken("TLS or a time limit"));
+    }
     match options.protocol {
         options::Protocol::Http => run(options, stop, ready, None, || Http::new(&options.http)),
         options::Protocol::Smtp => {
             let files = open_store(&options.smtp.store)?;
             serve_smtp(options, stop, ready, files)
         }
+        other => Err(SinkError::NotSpoken(other.name())),
     }
 }
 
@@ -46,7 +49,7 @@ pub fn serve(
 pub(crate) fn serve_smtp(
     options: &SinkOptions,
     stop: &StopHandle,
-    ready: impl FnOnce(SocketAddr),
+    ready: impl FnOnce(Listen),
     files: Option<Arc<dyn Files>>,
 ) -> Result<SinkCounters, SinkError> {
     let host = Smtp::hostname(&options.smtp);
@@ -77,7 +80,7 @@ pub(crate) fn serve_smtp(
 fn run<P: Protocol + Send>(
     options: &SinkOptions,
     stop: &StopHandle,
-    ready: impl FnOnce(SocketAddr),
+    ready: impl FnOnce(Listen),
     pool: Option<&Arc<Pool>>,
     protocol: impl Fn() -> Result<P, SinkError>,
 ) -> Result<SinkCounters, SinkError>
@@ -87,11 +90,10 @@ where
     let threads = at_least_one("threads", options.threads)?;
     let shape = Arc::new(Shape::compile::<P>(options)?);
     let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
-    let refused = |errno| SinkError::from_listen(options.listen, errno);
-    let backlog = i32::try_from(options.backlog).unwrap_or(i32::MAX);
-    let listener = listen_on(options.listen, backlog, false).map_err(refused)?;
-    let address = local_address(&listener).map_err(refused)?;
-    let mut acceptor = Some(Acceptor(listener));
+    let listener = listener::open(&options.listen, options.backlog)
+        .map_err(|errno| SinkError::from_listen(&options.listen, errno))?;
+    let address = listener.address;
+    let mut acceptor = Some(Acceptor(listener.fd));
     let mut workers = Vec::new();
     for index in 0..threads as usize {
         let (shape, crew) = (Arc::clone(&shape), Arc::clone(&crew));
@@ -107,6 +109,7 @@ where
         workers.push(worker.map_err(|errno| system("set up an event loop", errno))?);
     }
     let tallies = std::thread::scope(|scope| run_all(scope, workers, stop, || ready(address)))?;
+    drop(listener.path);
     Ok(total(&tallies))
 }
 

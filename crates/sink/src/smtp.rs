@@ -139,29 +139,31 @@ impl Protocol for Smtp {
     const GREETS: bool = true;
     type Session = Session;
 
-    fn open(&mut self, peer: BorrowedFd<'_>, turn: &mut Turn<'_>) -> (Session, Flow) {
+    fn open(&mut self, peer: BorrowedFd<'_>) -> Session {
         let address = self
             .stores
             .then(|| SocketAddr::try_from(getpeername(peer).ok()??).ok())
             .flatten();
-        let session = Session::new(address.map(|address| address.ip()));
+        Session::new(address.map(|address| address.ip()))
+    }
+
+    fn greet(&mut self, _session: &mut Session, turn: &mut Turn<'_>) -> Flow {
         let verb = Verb::Connect as usize;
         let fault = turn.draw(verb);
         if let Some(flow) = Turn::silence(fault) {
-            return (session, flow);
+            return flow;
         }
         let from = turn.out.len();
         let answer = Answer::refusing(Verb::Connect, fault).unwrap_or(Answer::banner());
         answer.write(&self.host, &self.options, turn.out);
         let close = answer.close;
-        let reply = Reply {
+        turn.settle(Reply {
             verb,
             fault,
             from,
             verdict: None,
             close,
-        };
-        (session, turn.settle(reply))
+        })
     }
 
     fn consume(

@@ -212,8 +212,7 @@ impl<P: Protocol> Worker<P> {
 
     fn open(&mut self, fd: OwnedFd) {
         self.cx.tally.connections += 1;
-        let (protocol, mut turn) = self.cx.turn();
-        let (session, flow) = protocol.open(fd.as_fd(), &mut turn);
+        let session = self.cx.protocol.open(fd.as_fd());
         let token = self.connections.insert(Connection::new(fd, session));
         let Some(connection) = self.connections.get_mut(token) else {
             return;
@@ -221,11 +220,10 @@ impl<P: Protocol> Worker<P> {
         // Registered once for both directions: edge-triggered, unused output costs nothing.
         let registered = self.poller.add(&*connection, token, READ_WRITE);
         let next = if registered.is_ok() {
-            connection.follow(flow, &mut self.cx)
+            connection.begin(token, &mut self.cx)
         } else {
             // Out of memory or of watches: this one goes, the others stay.
             self.cx.tally.error(ErrorKind::AcceptOther);
-            self.cx.out.clear();
             Some(Next::End)
         };
         if let Some(next) = next {

@@ -214,7 +214,7 @@ fn errors_are_told_apart_by_what_can_be_done() {
 
 /// Sends two messages to a sink whose disk refuses the first; returns the replies to them.
 fn replies_of(folder: &TempDir, steps: i64, errno: Errno, body: &str) -> Vec<String> {
-    let listen = (Ipv4Addr::LOCALHOST, 0).into();
+    let listen = std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut options = SinkOptions::new(Protocol::Smtp, listen);
     options.smtp.store = Store::Maildir {
         folder: folder.path().to_owned(),
@@ -228,7 +228,7 @@ fn replies_of(folder: &TempDir, steps: i64, errno: Errno, body: &str) -> Vec<Str
     let sink = std::thread::spawn(move || {
         serve_smtp(&options, &handle, |at| tell.send(at).unwrap(), Some(files))
     });
-    let mut stream = TcpStream::connect(told.recv().unwrap()).unwrap();
+    let mut stream = TcpStream::connect(told.recv().unwrap().tcp().unwrap()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();

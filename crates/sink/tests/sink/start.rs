@@ -18,9 +18,9 @@ fn refusal(options: &SinkOptions) -> SinkError {
 fn a_taken_port_is_named() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut options = options(Protocol::Http);
-    options.listen = taken.local_addr().unwrap();
+    options.listen = taken.local_addr().unwrap().into();
     let error = refusal(&options);
-    assert!(matches!(error, SinkError::AddressInUse(address) if address == options.listen));
+    assert!(matches!(error, SinkError::AddressInUse(ref address) if *address == options.listen));
     assert!(error.hint().unwrap().contains("another port"), "{error}");
 }
 
@@ -125,6 +125,6 @@ fn the_port_is_free_again_after_the_stop() {
     let address = sink.address;
     sink.finish();
     let mut again = options(Protocol::Http);
-    again.listen = address;
+    again.listen = address.into();
     crate::running::start(again).finish();
 }
