@@ -9,10 +9,11 @@ use steelyard_wire::job::{HttpOperation, HttpVersion};
 
 use super::urls;
 use crate::failure::{bad_request, refused_path};
-use crate::load_args::HttpArgs;
+use crate::load_args::LoadArgs;
 
-/// What one request is; `target` is the URL of the command line.
-pub(super) fn operation(args: &HttpArgs, target: &str) -> Result<HttpOperation, Failure> {
+/// What one request is.
+pub(super) fn operation(all: &LoadArgs) -> Result<HttpOperation, Failure> {
+    let (args, target) = (&all.http, &all.url);
     let headers = args.headers.iter().map(|line| header(line));
     let (body, body_base64) = args
         .body
@@ -40,7 +41,7 @@ pub(super) fn operation(args: &HttpArgs, target: &str) -> Result<HttpOperation, 
             .urls
             .as_deref()
             .map_or(Ok(Vec::new()), |file| urls::paths(file, target))?,
-        verify: args.verify,
+        verify: all.payload.verify,
     })
 }
 

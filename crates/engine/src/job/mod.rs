@@ -2,6 +2,8 @@
 
 mod foreign;
 mod http;
+mod imap;
+mod pop3;
 mod smtp;
 mod stream;
 mod urls;
@@ -64,16 +66,18 @@ fn mode(args: &LoadArgs) -> Mode {
 fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure> {
     let scheme = args.url.split_once("://").map(|(scheme, _)| scheme);
     let allowed: &[&str] = match scheme {
-        Some("http") => &["HTTP"],
-        Some("https") => &["HTTP", "TLS"],
+        Some("http") => &["HTTP", "Payload"],
+        Some("https") => &["HTTP", "Payload", "TLS"],
         Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "TLS"],
         Some("rr+tcp" | "rr+udp") => &["Request and response"],
         Some("stream+tcp" | "stream+udp") => &["Streams"],
+        Some("pop3" | "pop3s") => &["POP3", "Login", "Payload", "TLS"],
+        Some("imap" | "imaps") => &["IMAP", "Login", "Payload", "TLS"],
         _ => return Err(no_target(&args.url)),
     };
     foreign::refuse(matches, allowed)?;
     match scheme {
-        Some("http" | "https") => Ok(Operation::Http(http::operation(&args.http, &args.url)?)),
+        Some("http" | "https") => Ok(Operation::Http(http::operation(args)?)),
         Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
         Some("rr+tcp" | "rr+udp") => Ok(Operation::RequestResponse(stream::request_response(
             &args.request_response,
@@ -81,6 +85,8 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("stream+tcp" | "stream+udp") => {
             Ok(Operation::Stream(stream::operation(&args.stream)?))
         }
+        Some("pop3" | "pop3s") => Ok(Operation::Pop3(pop3::operation(args)?)),
+        Some("imap" | "imaps") => Ok(Operation::Imap(imap::operation(args)?)),
         _ => Err(no_target(&args.url)),
     }
 }

@@ -29,9 +29,6 @@ pub(crate) struct HttpArgs {
     /// Ask for the URLs in FILE in turn, one a line; all on the host of the target.
     #[arg(long, value_name = "FILE")]
     pub(crate) urls: Option<String>,
-    /// Send a checked payload and check the body that comes back (`x-steelyard-payload`).
-    #[arg(long)]
-    pub(crate) verify: bool,
     /// Run the full parser on every reply, never the learned shortcut.
     #[arg(long)]
     pub(crate) strict: bool,

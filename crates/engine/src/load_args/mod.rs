@@ -1,6 +1,8 @@
 //! The options of `load URL`, spelled as other load generators spell them.
 
 mod http;
+mod login;
+mod mailbox;
 mod smtp;
 mod stream;
 mod tls;
@@ -10,6 +12,8 @@ use std::net::IpAddr;
 use clap::{Args, ValueEnum};
 
 pub(crate) use http::HttpArgs;
+pub(crate) use login::{LoginArgs, PayloadArgs};
+pub(crate) use mailbox::{ImapArgs, Pop3Args};
 pub(crate) use smtp::SmtpArgs;
 pub(crate) use stream::{DirectionArg, RequestResponseArgs, StreamArgs};
 pub(crate) use tls::TlsArgs;
@@ -98,4 +102,12 @@ pub(crate) struct LoadArgs {
     pub(crate) request_response: RequestResponseArgs,
     #[command(flatten, next_help_heading = "Streams")]
     pub(crate) stream: StreamArgs,
+    #[command(flatten, next_help_heading = "Login")]
+    pub(crate) login: LoginArgs,
+    #[command(flatten, next_help_heading = "Payload")]
+    pub(crate) payload: PayloadArgs,
+    #[command(flatten, next_help_heading = "POP3")]
+    pub(crate) pop3: Pop3Args,
+    #[command(flatten, next_help_heading = "IMAP")]
+    pub(crate) imap: ImapArgs,
 }

@@ -36,6 +36,22 @@ pub struct ImapOperation {
     pub verify: bool,
 }
 
+impl ImapOperation {
+    /// FETCH of whole messages by the users of `login`, every other field at its default.
+    pub fn new(login: Login) -> Self {
+        Self {
+            login,
+            starttls: StartTls::Never,
+            mailbox: inbox(),
+            commands: usual_commands(),
+            commands_per_connection: 0,
+            append_bytes: usual_size(),
+            idle_ns: 0,
+            verify: false,
+        }
+    }
+}
+
 /// A command that is an operation of its own.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -66,6 +82,42 @@ pub enum ImapCommand {
     Idle,
     /// NOOP.
     Noop,
+}
+
+impl ImapCommand {
+    /// Every one, in the order of the list.
+    pub const ALL: [Self; 12] = [
+        Self::Session,
+        Self::Select,
+        Self::List,
+        Self::Status,
+        Self::FetchHeaders,
+        Self::Fetch,
+        Self::Store,
+        Self::Append,
+        Self::Search,
+        Self::Expunge,
+        Self::Idle,
+        Self::Noop,
+    ];
+
+    /// The word that jobs, options and results use.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Select => "select",
+            Self::List => "list",
+            Self::Status => "status",
+            Self::FetchHeaders => "fetch_headers",
+            Self::Fetch => "fetch",
+            Self::Store => "store",
+            Self::Append => "append",
+            Self::Search => "search",
+            Self::Expunge => "expunge",
+            Self::Idle => "idle",
+            Self::Noop => "noop",
+        }
+    }
 }
 
 fn inbox() -> String {

@@ -33,3 +33,19 @@ pub struct Pop3Operation {
     #[serde(default)]
     pub verify: bool,
 }
+
+impl Pop3Operation {
+    /// Sessions of the users of `login`, every other field at its default.
+    pub fn new(login: Login) -> Self {
+        Self {
+            login,
+            starttls: StartTls::Never,
+            uidl: true,
+            retrieve_share: 1.0,
+            delete_share: 0.0,
+            most_messages: 0,
+            pipelining: false,
+            verify: false,
+        }
+    }
+}
