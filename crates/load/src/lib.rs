@@ -58,8 +58,8 @@ pub fn run(
     let watch = Watch { cancel, progress };
     match (&job.operation, target.scheme.as_str()) {
         (Operation::Http(operation), "http") => {
-            let http = Http::new(operation, &target)?;
-            run_with(&plan, &target, &watch, |_| http.clone())
+            let http = Http::new(operation, &target, realtime_ns())?;
+            run_with(&plan, &target, &watch, |worker| http.for_worker(worker))
         }
         (Operation::Smtp(operation), "smtp") => {
             let smtp = Smtp::new(operation, realtime_ns(), job.seed)?;
