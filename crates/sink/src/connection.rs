@@ -1,21 +1,23 @@
 //! One connection: reads, lets the protocol answer, writes, and waits for what it must wait for.
 
 mod hold;
+mod idle;
 mod part;
+mod secure;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, recv, sockopt};
 use steelyard_net::poller::Interest;
 
+use crate::link::Link;
 use crate::output::{Pending, Progress, push};
 use crate::protocol::{Flow, Hold, Protocol, Turn};
 use crate::shape::Shape;
 use crate::store::{Message, Outcome, StoreJob};
 use crate::tally::{ErrorKind, Tally};
+use crate::tls::Secure;
 
 /// Input read at once, and the most that is kept unread-by-the-protocol of one connection.
 pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
@@ -29,6 +31,10 @@ pub(crate) struct Context<P> {
     pub protocol: P,
     pub tally: Tally,
     pub shape: Arc<Shape>,
+    /// TLS, if it can be had.
+    pub secure: Option<Secure>,
+    /// Silence after which a connection ends.
+    pub idle_ns: Option<u64>,
     pub buffer: Vec<u8>,
     pub out: Vec<u8>,
     pub fill: u64,
@@ -68,6 +74,9 @@ enum State {
     Held(Hold),
     Storing(StoreJob),
     Stalled,
+    /// TLS begins when everything is sent.
+    Upgrading,
+    Handshaking,
     /// Ends when everything is sent; `linger` if the peer may still be sending.
     Closing,
     Lingering,
@@ -76,7 +85,7 @@ enum State {
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection<S> {
-    fd: OwnedFd,
+    link: Link,
     /// Its own, zero until it has a place.
     token: u64,
     session: S,
@@ -88,13 +97,18 @@ pub(crate) struct Connection<S> {
     state: State,
     readable: bool,
     hangup: bool,
+    greeted: bool,
+    /// Another connection has left word.
+    news: bool,
     deadline_ns: u64,
+    active_ns: u64,
+    idle_due_ns: u64,
 }
 
 impl<S> Connection<S> {
     pub fn new(fd: OwnedFd, session: S) -> Self {
         Self {
-            fd,
+            link: Link::plain(fd),
             token: 0,
             session,
             spill: Vec::new(),
@@ -103,20 +117,12 @@ impl<S> Connection<S> {
             state: State::Serving,
             readable: false,
             hangup: false,
+            greeted: false,
+            news: false,
             deadline_ns: 0,
+            active_ns: 0,
+            idle_due_ns: 0,
         }
-    }
-
-    /// Has its place now: greets.
-    pub fn begin<P: Protocol<Session = S>>(
-        &mut self,
-        token: u64,
-        cx: &mut Context<P>,
-    ) -> Option<Next> {
-        self.token = token;
-        let (protocol, mut turn) = cx.turn(token);
-        let flow = protocol.greet(&mut self.session, &mut turn);
-        self.follow(flow, cx)
     }
 
     pub fn is_storing(&self) -> bool {
@@ -145,15 +151,19 @@ impl<S> Connection<S> {
             State::Stalled if self.hangup => return Some(Next::End),
             State::Held(_) | State::Storing(_) | State::Stalled => return Some(Next::Wait),
             State::Lingering => return self.discard(cx),
-            State::Serving | State::Closing => {}
+            State::Handshaking => return self.shake(cx),
+            State::Serving | State::Upgrading | State::Closing => {}
         }
-        match self.pending.flush(&self.fd, &mut cx.tally) {
+        match self.pending.flush(&mut self.link, &mut cx.tally) {
             Progress::Done => {}
             Progress::Blocked => return Some(Next::Wait),
             Progress::Failed => return Some(Next::End),
         }
-        if matches!(self.state, State::Closing) {
-            return Some(self.part());
+        match self.state {
+            State::Closing => return Some(self.part(cx)),
+            State::Upgrading => return self.start_tls(cx),
+            _ if self.news => return self.hear(cx),
+            _ => {}
         }
         if !self.fresh && !self.readable {
             return Some(Next::Wait);
@@ -185,18 +195,19 @@ impl<S> Connection<S> {
         cx: &mut Context<P>,
     ) -> Result<usize, Next> {
         let length = room.len();
-        match recv(&self.fd, room, RecvFlags::empty()) {
-            Ok((0, _)) => {
+        match self.link.receive(room, &mut cx.tally) {
+            Ok(0) => {
+                self.link.announce_end(&mut cx.tally);
                 if !self.spill.is_empty() || cx.protocol.unfinished(&self.session) {
                     cx.tally.error(ErrorKind::PeerClosedEarly);
                 }
                 Err(Next::End)
             }
-            Ok((count, _)) => {
+            Ok(count) => {
                 // A short read has emptied the socket: what comes later is a new event. Only the
-                // peer's end may have been announced already and is read next.
-                self.readable = count == length || self.hangup;
-                cx.tally.bytes_in += count as u64;
+                // peer's end may have been announced already and is read next. TLS gives a record
+                // at a time, whatever else has come.
+                self.readable = count == length || self.hangup || self.link.is_secure();
                 Ok(count)
             }
             Err(Errno::AGAIN) => {
@@ -204,6 +215,8 @@ impl<S> Connection<S> {
                 Err(Next::Wait)
             }
             Err(Errno::INTR) => Err(Next::Yield),
+            // Counted where its cause was known.
+            Err(Errno::PROTO) => Err(Next::End),
             Err(_) => {
                 cx.tally.error(ErrorKind::PeerReset);
                 Err(Next::End)
@@ -224,7 +237,7 @@ impl<S> Connection<S> {
             if !matches!(flow, Flow::Flush) {
                 break flow;
             }
-            match push(&self.fd, &mut self.pending, cx) {
+            match push(&mut self.link, &mut self.pending, cx) {
                 Progress::Done => {}
                 Progress::Blocked => break flow,
                 Progress::Failed => return Some(Next::End),
@@ -253,7 +266,7 @@ impl<S> Connection<S> {
         if let Flow::Hold(hold) = flow {
             return Some(self.hold(hold, cx));
         }
-        let sent = push(&self.fd, &mut self.pending, cx);
+        let sent = push(&mut self.link, &mut self.pending, cx);
         match flow {
             // A message that was read whole is stored even if its sender has gone.
             Flow::Store(job, message) => {
@@ -264,13 +277,29 @@ impl<S> Connection<S> {
             Flow::Close => self.state = State::Closing,
             Flow::Drop => return Some(Next::End),
             Flow::Reset => {
-                // If refused, the close sends FIN instead of RST: nothing better can be done.
-                let _ = sockopt::set_socket_linger(&self.fd, Some(Duration::ZERO));
+                self.link.arm_reset();
                 return Some(Next::End);
             }
-            Flow::Continue | Flow::Flush | Flow::StartTls | Flow::Hold(_) => {}
+            Flow::StartTls => {
+                self.forget_input(cx);
+                self.state = State::Upgrading;
+            }
+            Flow::Continue | Flow::Flush | Flow::Hold(_) => {}
         }
         (sent == Progress::Failed).then_some(Next::End)
+    }
+
+    /// Another connection has left word for this one.
+    pub fn wake<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Next {
+        self.news = true;
+        self.pump(cx)
+    }
+
+    fn hear<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
+        self.news = false;
+        let (protocol, mut turn) = cx.turn(self.token);
+        let flow = protocol.woken(&mut self.session, &mut turn);
+        self.follow(flow, cx)
     }
 
     /// The store is done with this connection's message.
@@ -289,6 +318,6 @@ impl<S> Connection<S> {
 
 impl<S> AsFd for Connection<S> {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.link.as_fd()
     }
 }

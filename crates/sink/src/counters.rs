@@ -32,6 +32,12 @@ pub struct SinkCounters {
     pub bytes_in: u64,
     /// Bytes written to sockets.
     pub bytes_out: u64,
+    /// TLS handshakes done.
+    #[serde(default)]
+    pub tls_handshakes: u64,
+    /// Of these, resumed from a ticket.
+    #[serde(default)]
+    pub tls_resumed: u64,
     /// What went wrong, by kind; kinds that never occurred are left out.
     pub errors: BTreeMap<String, u64>,
     /// Faults injected, by kind; kinds that never struck are left out.

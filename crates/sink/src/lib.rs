@@ -12,6 +12,7 @@ mod delay;
 mod error;
 mod fault;
 mod http;
+mod link;
 mod listener;
 mod mailbox;
 mod options;
@@ -25,6 +26,7 @@ mod stop;
 mod store;
 mod tally;
 mod timers;
+mod tls;
 mod worker;
 
 pub use counters::{Lateness, SinkCounters};

@@ -1,12 +1,11 @@
 //! Sending: at once if the socket takes it, the rest when it does.
 
-use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
 use rustix::io::Errno;
-use rustix::net::{SendFlags, send};
 
 use crate::connection::Context;
+use crate::link::Link;
 use crate::tally::{ErrorKind, Tally};
 
 const PAGE_BYTES: usize = 64 * 1024;
@@ -51,20 +50,20 @@ impl Pending {
     }
 
     /// Sends as much as the socket takes.
-    pub fn flush(&mut self, fd: &OwnedFd, tally: &mut Tally) -> Progress {
+    pub fn flush(&mut self, link: &mut Link, tally: &mut Tally) -> Progress {
         while !self.is_empty() {
-            match self.send_some(fd, PAGE_BYTES, tally) {
+            match self.send_some(link, PAGE_BYTES, tally) {
                 Progress::Done => {}
                 other => return other,
             }
         }
         self.reset();
-        Progress::Done
+        drain(link, tally)
     }
 
     /// Sends one byte: `Done` if it was the last, `Blocked` if more are left.
-    pub fn send_one(&mut self, fd: &OwnedFd, tally: &mut Tally) -> Progress {
-        if self.send_some(fd, 1, tally) == Progress::Failed {
+    pub fn send_one(&mut self, link: &mut Link, tally: &mut Tally) -> Progress {
+        if self.send_some(link, 1, tally) == Progress::Failed {
             return Progress::Failed;
         }
         if self.is_empty() {
@@ -74,7 +73,7 @@ impl Pending {
         Progress::Blocked
     }
 
-    fn send_some(&mut self, fd: &OwnedFd, most: usize, tally: &mut Tally) -> Progress {
+    fn send_some(&mut self, link: &mut Link, most: usize, tally: &mut Tally) -> Progress {
         let bytes = &self.bytes[self.sent..];
         let (part, counter) = if bytes.is_empty() {
             // Every page starts where the one before ended, whatever the socket took of it.
@@ -84,7 +83,7 @@ impl Pending {
             (&bytes[..bytes.len().min(most)], Some(&mut self.sent))
         };
         let more = counter.is_some() && self.fill > 0 && most > 1;
-        match transmit(fd, part, more, tally) {
+        match transmit(link, part, more, tally) {
             Ok(count) => match counter {
                 Some(sent) => *sent += count,
                 None => self.filled += count as u64,
@@ -101,12 +100,12 @@ impl Pending {
 }
 
 /// Sends the turn's output, in one call if the socket takes it; what it does not take waits.
-pub(crate) fn push<P>(fd: &OwnedFd, pending: &mut Pending, cx: &mut Context<P>) -> Progress {
+pub(crate) fn push<P>(link: &mut Link, pending: &mut Pending, cx: &mut Context<P>) -> Progress {
     if cx.out.is_empty() && cx.fill == 0 {
         return Progress::Done;
     }
     let sent = if pending.is_empty() {
-        transmit(fd, &cx.out, cx.fill > 0, &mut cx.tally)
+        transmit(link, &cx.out, cx.fill > 0, &mut cx.tally)
     } else {
         Ok(0)
     };
@@ -124,27 +123,36 @@ pub(crate) fn push<P>(fd: &OwnedFd, pending: &mut Pending, cx: &mut Context<P>) 
     }
     cx.out.clear();
     if pending.is_empty() {
-        return Progress::Done;
+        return drain(link, &mut cx.tally);
     }
-    pending.flush(fd, &mut cx.tally)
+    pending.flush(link, &mut cx.tally)
 }
 
-fn transmit(fd: &OwnedFd, bytes: &[u8], more: bool, tally: &mut Tally) -> Result<usize, Progress> {
-    let flags = if more {
-        SendFlags::NOSIGNAL | SendFlags::MORE
-    } else {
-        SendFlags::NOSIGNAL
-    };
-    match send(fd, bytes, flags) {
-        Ok(count) => {
-            tally.bytes_out += count as u64;
-            Ok(count)
-        }
+fn transmit(
+    link: &mut Link,
+    bytes: &[u8],
+    more: bool,
+    tally: &mut Tally,
+) -> Result<usize, Progress> {
+    match link.send(bytes, more, tally) {
+        Ok(count) => Ok(count),
         Err(Errno::INTR) => Ok(0),
         Err(Errno::AGAIN) => Err(Progress::Blocked),
         Err(_) => {
             tally.error(ErrorKind::PeerReset);
             Err(Progress::Failed)
+        }
+    }
+}
+
+/// What the link has taken and not sent.
+fn drain(link: &mut Link, tally: &mut Tally) -> Progress {
+    match link.flush(tally) {
+        Ok(()) => Progress::Done,
+        Err(Errno::AGAIN | Errno::INTR) => Progress::Blocked,
+        Err(_) => {
+            tally.error(ErrorKind::PeerReset);
+            Progress::Failed
         }
     }
 }

@@ -16,6 +16,10 @@ pub(crate) trait Protocol: Sized {
     const VERBS: &'static [&'static str];
     /// Whether the server speaks first, so that `CONNECT` has a reply to delay or refuse.
     const GREETS: bool;
+    /// Names of the protocol for ALPN, best first; a client that offers others only is refused.
+    const ALPN: &'static [&'static [u8]] = &[];
+    /// Whether a command of the protocol can begin TLS.
+    const STARTS_TLS: bool = false;
     /// What is remembered of one connection.
     type Session;
 

@@ -11,7 +11,7 @@ use crate::counters::SinkCounters;
 use crate::error::SinkError;
 use crate::http::Http;
 use crate::listener;
-use crate::options::{self, Listen, SinkOptions, Store};
+use crate::options::{self, Listen, SinkOptions, Store, TlsServerOptions};
 use crate::protocol::Protocol;
 use crate::shape::Shape;
 use crate::smtp::Smtp;
@@ -20,7 +20,8 @@ use crate::store::files::{Disk, Files};
 use crate::store::maildir::{Maildir, Names};
 use crate::store::pool::Pool;
 use crate::tally::{Tally, total};
-use crate::worker::Worker;
+use crate::tls::Identity;
+use crate::worker::{Limits, Worker};
 
 /// Serves until `stop` is pulled, then returns what was counted.
 ///
@@ -32,9 +33,6 @@ pub fn serve(
     stop: &StopHandle,
     ready: impl FnOnce(Listen),
 ) -> Result<SinkCounters, SinkError> {
-    if options.tls.is_some() || options.idle_timeout_ns.is_some() {
-        return Err(SinkError::NotSpoken("TLS or a time limit"));
-    }
     match options.protocol {
         options::Protocol::Http => run(options, stop, ready, None, || Http::new(&options.http)),
         options::Protocol::Smtp => {
@@ -88,6 +86,7 @@ where
     P::Session: Send,
 {
     let threads = at_least_one("threads", options.threads)?;
+    let limits = limits::<P>(options)?;
     let shape = Arc::new(Shape::compile::<P>(options)?);
     let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
     let listener = listener::open(&options.listen, options.backlog)
@@ -104,6 +103,7 @@ where
             crew,
             pool.cloned(),
             acceptor.take(),
+            limits.clone(),
             stop,
         );
         workers.push(worker.map_err(|errno| system("set up an event loop", errno))?);
@@ -111,6 +111,26 @@ where
     let tallies = std::thread::scope(|scope| run_all(scope, workers, stop, || ready(address)))?;
     drop(listener.path);
     Ok(total(&tallies))
+}
+
+fn limits<P: Protocol>(options: &SinkOptions) -> Result<Limits, SinkError> {
+    if options.idle_timeout_ns == Some(0) {
+        return Err(SinkError::BadOption {
+            option: "idle_timeout",
+            problem: "must be above 0; leave it out for no limit".to_owned(),
+        });
+    }
+    if !P::STARTS_TLS && options.tls.as_ref().is_some_and(|tls| !tls.implicit) {
+        return Err(SinkError::BadOption {
+            option: "tls",
+            problem: "this protocol has no command that begins TLS: it must be implicit".to_owned(),
+        });
+    }
+    let secure = |tls: &TlsServerOptions| Identity::open(&tls.certificate)?.secure(tls, P::ALPN);
+    Ok(Limits {
+        secure: options.tls.as_ref().map(secure).transpose()?,
+        idle_ns: options.idle_timeout_ns,
+    })
 }
 
 /// Runs every loop in its own thread; the first that fails stops all.

@@ -30,10 +30,24 @@ pub(crate) enum ErrorKind {
     StoreResource,
     StoreIo,
     StoreCancelled,
+    IdleTimeout,
+    TlsNotTls,
+    TlsNothingInCommon,
+    TlsCertificateRefused,
+    TlsRefusedByPeer,
+    TlsClosedInHandshake,
+    TlsHandshakeOther,
+    TlsBroken,
+    TlsCutShort,
+    TlsInjected,
+    LoginFailed,
+    MailboxBusy,
+    NoSuchMessage,
+    MailboxFull,
 }
 
 impl ErrorKind {
-    const NAMES: [&'static str; 19] = [
+    const NAMES: [&'static str; 33] = [
         "accept_fd_limit",
         "accept_other",
         "peer_reset",
@@ -53,11 +67,35 @@ impl ErrorKind {
         "store_resource",
         "store_io",
         "store_cancelled",
+        "idle_timeout",
+        "tls_not_tls",
+        "tls_nothing_in_common",
+        "tls_certificate_refused",
+        "tls_refused_by_peer",
+        "tls_closed_in_handshake",
+        "tls_handshake_other",
+        "tls_broken",
+        "tls_cut_short",
+        "tls_injected",
+        "login_failed",
+        "mailbox_busy",
+        "no_such_message",
+        "mailbox_full",
     ];
 }
 
 /// Lateness above a minute counts as a minute in the percentiles; the largest is kept exactly.
 const LATEST_NS: u64 = 60_000_000_000;
+
+/// One number for each kind; a type of its own because long arrays have no default.
+#[derive(Debug)]
+struct Errors([u64; ErrorKind::NAMES.len()]);
+
+impl Default for Errors {
+    fn default() -> Self {
+        Self([0; ErrorKind::NAMES.len()])
+    }
+}
 
 /// Counters of one event loop.
 #[derive(Debug, Default)]
@@ -73,8 +111,10 @@ pub(crate) struct Tally {
     pub stored_bytes: u64,
     pub bytes_in: u64,
     pub bytes_out: u64,
+    pub tls_handshakes: u64,
+    pub tls_resumed: u64,
     pub faults: [u64; FaultKind::ALL.len()],
-    errors: [u64; ErrorKind::NAMES.len()],
+    errors: Errors,
     lateness: Option<Histogram<u64>>,
     late_max_ns: u64,
 }
@@ -82,7 +122,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// One more of this kind.
     pub fn error(&mut self, kind: ErrorKind) {
-        self.errors[kind as usize] += 1;
+        self.errors.0[kind as usize] += 1;
     }
 
     /// The end of an operation, if it is one.
@@ -122,7 +162,9 @@ pub(crate) fn total(tallies: &[Tally]) -> SinkCounters {
         stored_bytes: sum(|tally| tally.stored_bytes),
         bytes_in: sum(|tally| tally.bytes_in),
         bytes_out: sum(|tally| tally.bytes_out),
-        errors: by_name(&ErrorKind::NAMES, tallies, |tally| &tally.errors),
+        tls_handshakes: sum(|tally| tally.tls_handshakes),
+        tls_resumed: sum(|tally| tally.tls_resumed),
+        errors: by_name(&ErrorKind::NAMES, tallies, |tally| &tally.errors.0),
         faults: by_name(&FaultKind::ALL.map(FaultKind::name), tallies, |tally| {
             &tally.faults
         }),

@@ -21,6 +21,7 @@ use crate::store::pool::{Job, Pool};
 use crate::store::{Message, Outcome};
 use crate::tally::{ErrorKind, Tally};
 use crate::timers::Timers;
+use crate::tls::Secure;
 
 const EVENTS: usize = 512;
 /// Tokens of the loop's own descriptors; the slab gives none with the highest bit.
@@ -38,6 +39,15 @@ const EDGE: Interest = Interest::IN.union(Interest::ET);
 pub(crate) enum Letter {
     Connection(OwnedFd),
     Stored(u64, Box<Message>, Outcome),
+    /// Another connection has left word for this one.
+    Woken(u64),
+}
+
+/// What holds for every connection of a listener.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    pub secure: Option<Secure>,
+    pub idle_ns: Option<u64>,
 }
 
 /// One event loop and its connections.
@@ -65,6 +75,7 @@ impl<P: Protocol> Worker<P> {
         crew: Arc<Crew>,
         pool: Option<Arc<Pool>>,
         acceptor: Option<Acceptor>,
+        limits: Limits,
         stop: &StopHandle,
     ) -> Result<Self> {
         let poller = Poller::new()?;
@@ -85,6 +96,8 @@ impl<P: Protocol> Worker<P> {
                 protocol,
                 tally: Tally::default(),
                 shape,
+                secure: limits.secure,
+                idle_ns: limits.idle_ns,
                 buffer: vec![0; BUFFER_BYTES],
                 out: Vec::with_capacity(BUFFER_BYTES),
                 fill: 0,
@@ -129,6 +142,9 @@ impl<P: Protocol> Worker<P> {
             token => {
                 if let Some(connection) = self.connections.get_mut(token) {
                     connection.note(event.flags);
+                    if self.cx.idle_ns.is_some() {
+                        connection.stir(monotonic_ns());
+                    }
                     let next = connection.pump(&mut self.cx);
                     self.carry_out(token, next);
                 }
@@ -219,6 +235,10 @@ impl<P: Protocol> Worker<P> {
         };
         // Registered once for both directions: edge-triggered, unused output costs nothing.
         let registered = self.poller.add(&*connection, token, READ_WRITE);
+        if let Some(limit_ns) = self.cx.idle_ns {
+            let due_ns = connection.watch_idleness(monotonic_ns(), limit_ns);
+            self.timers.push(due_ns, token);
+        }
         let next = if registered.is_ok() {
             connection.begin(token, &mut self.cx)
         } else {

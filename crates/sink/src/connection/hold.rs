@@ -15,7 +15,7 @@ impl<S> Connection<S> {
         self.deadline_ns = monotonic_ns() + wait_ns;
         let later = cx.out.split_off(hold.from);
         let fill = std::mem::take(&mut cx.fill);
-        if push(&self.fd, &mut self.pending, cx) == Progress::Failed {
+        if push(&mut self.link, &mut self.pending, cx) == Progress::Failed {
             cx.tally.unanswered += u64::from(hold.verdict.is_some());
             return Next::End;
         }
@@ -31,6 +31,9 @@ impl<S> Connection<S> {
         now_ns: u64,
         cx: &mut Context<P>,
     ) -> Next {
+        if deadline_ns == self.idle_due_ns {
+            return self.look_at_idleness(now_ns, cx);
+        }
         if deadline_ns != self.deadline_ns {
             return Next::Wait;
         }
@@ -49,6 +52,9 @@ impl<S> Connection<S> {
         cx.tally.count(hold.verdict);
         self.state = if hold.close {
             State::Closing
+        } else if hold.start_tls {
+            self.forget_input(cx);
+            State::Upgrading
         } else {
             State::Serving
         };
@@ -61,7 +67,7 @@ impl<S> Connection<S> {
         now_ns: u64,
         cx: &mut Context<P>,
     ) -> Next {
-        match self.pending.send_one(&self.fd, &mut cx.tally) {
+        match self.pending.send_one(&mut self.link, &mut cx.tally) {
             Progress::Done => self.release(hold, cx),
             Progress::Blocked => {
                 self.deadline_ns = now_ns + DRIP_NS;

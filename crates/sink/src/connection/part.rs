@@ -1,7 +1,6 @@
 //! How a connection ends.
 
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown, recv, shutdown};
 use steelyard_net::clock::monotonic_ns;
 
 use crate::connection::{Connection, Context, Next, State};
@@ -14,13 +13,14 @@ const LINGER_NS: u64 = 1_000_000_000;
 
 impl<S> Connection<S> {
     /// Everything is sent: closes, or first reads on so that the last words are not lost to a RST.
-    pub(super) fn part(&mut self) -> Next {
+    pub(super) fn part<P>(&mut self, cx: &mut Context<P>) -> Next {
+        self.link.announce_end(&mut cx.tally);
         if !self.readable && self.spill.is_empty() {
             return Next::End;
         }
         self.state = State::Lingering;
         self.deadline_ns = monotonic_ns() + LINGER_NS;
-        match shutdown(&self.fd, Shutdown::Write) {
+        match self.link.stop_sending() {
             Ok(()) => Next::WakeAt(self.deadline_ns),
             Err(_) => Next::End,
         }
@@ -30,12 +30,9 @@ impl<S> Connection<S> {
         &mut self,
         cx: &mut Context<P>,
     ) -> Option<Next> {
-        match recv(&self.fd, &mut cx.buffer[..], RecvFlags::empty()) {
-            Ok((0, _)) => Some(Next::End),
-            Ok((count, _)) => {
-                cx.tally.bytes_in += count as u64;
-                None
-            }
+        match self.link.receive_raw(&mut cx.buffer[..], &mut cx.tally) {
+            Ok(0) => Some(Next::End),
+            Ok(_) => None,
             Err(Errno::AGAIN | Errno::INTR) => Some(Next::Wait),
             Err(_) => Some(Next::End),
         }
@@ -49,7 +46,8 @@ impl<S> Connection<S> {
             State::Storing(StoreJob::Deliver) => cx.tally.unanswered += 1,
             State::Serving => {
                 cx.protocol.farewell(&mut cx.out);
-                push(&self.fd, &mut self.pending, cx);
+                push(&mut self.link, &mut self.pending, cx);
+                self.link.announce_end(&mut cx.tally);
             }
             _ => {}
         }

@@ -11,6 +11,12 @@ impl<P: Protocol> Worker<P> {
             match letter {
                 Letter::Connection(_) if self.stopping => self.crew.left(self.index),
                 Letter::Connection(fd) => self.open(fd),
+                Letter::Woken(token) => {
+                    if let Some(connection) = self.connections.get_mut(token) {
+                        let next = connection.wake(&mut self.cx);
+                        self.carry_out(token, next);
+                    }
+                }
                 Letter::Stored(token, message, outcome) => self.stored(token, message, outcome),
             }
         }

@@ -13,3 +13,4 @@ mod running;
 mod smtp;
 mod start;
 mod store;
+mod tls;

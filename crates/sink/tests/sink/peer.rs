@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Far beyond what any reply here takes: only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub struct Peer(pub TcpStream);
+pub struct Peer<S = TcpStream>(pub S);
 
 impl Peer {
     pub fn connect(address: SocketAddr) -> Self {
@@ -32,6 +32,25 @@ impl Peer {
         peer
     }
 
+    pub fn done_sending(&mut self) {
+        self.0.shutdown(Shutdown::Write).unwrap();
+    }
+
+    /// True when nothing has come for a moment; only ever used to show that nothing comes.
+    pub fn is_silent(&mut self) -> bool {
+        self.0
+            .set_read_timeout(Some(Duration::from_millis(50)))
+            .unwrap();
+        let silent = matches!(
+            self.0.read(&mut [0]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
+        );
+        self.0.set_read_timeout(Some(PATIENCE)).unwrap();
+        silent
+    }
+}
+
+impl<S: Read + Write> Peer<S> {
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.0.write_all(bytes.as_ref()).unwrap();
     }
@@ -86,10 +105,6 @@ impl Peer {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    pub fn done_sending(&mut self) {
-        self.0.shutdown(Shutdown::Write).unwrap();
-    }
-
     /// One HTTP reply with a Content-Length (or none, when it has no body): head and body.
     pub fn http_reply(&mut self, has_body: bool) -> (String, Vec<u8>) {
         let mut head = String::new();
@@ -102,19 +117,6 @@ impl Peer {
             .map_or(0, |length| length.parse().unwrap());
         let body = self.exactly(if has_body { length } else { 0 });
         (head, body)
-    }
-
-    /// True when nothing has come for a moment; only ever used to show that nothing comes.
-    pub fn is_silent(&mut self) -> bool {
-        self.0
-            .set_read_timeout(Some(Duration::from_millis(50)))
-            .unwrap();
-        let silent = matches!(
-            self.0.read(&mut [0]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut)
-        );
-        self.0.set_read_timeout(Some(PATIENCE)).unwrap();
-        silent
     }
 
     /// What ends the connection: `None` for an orderly end.
