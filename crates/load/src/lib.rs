@@ -34,6 +34,7 @@ use steelyard_wire::result::LoadResult;
 use conduct::{Watch, conduct};
 use plan::Plan;
 use protocols::Protocol;
+use protocols::ftp::Ftp;
 use protocols::http::Http;
 use protocols::smtp::Smtp;
 use report::About;
@@ -58,13 +59,19 @@ pub fn run(
     let watch = Watch { cancel, progress };
     match (&job.operation, target.scheme.as_str()) {
         (Operation::Http(operation), "http") => {
-            let http = Http::new(operation, &target, realtime_ns())?;
-            run_with(&plan, &target, &watch, |worker| http.for_worker(worker))
+            let http = Http::new(operation, &target)?;
+            run_with(&plan, &target, &watch, |_| http.clone())
         }
         (Operation::Smtp(operation), "smtp") => {
             let smtp = Smtp::new(operation, realtime_ns(), job.seed)?;
             run_with(&plan, &target, &watch, |worker| {
                 smtp.for_worker(worker, job.seed)
+            })
+        }
+        (Operation::Ftp(operation), "ftp" | "ftps") => {
+            let ftp = Ftp::new(operation, &target, realtime_ns(), job.seed)?;
+            run_with(&plan, &target, &watch, |worker| {
+                ftp.for_worker(worker, plan.job.threads, job.seed)
             })
         }
         (_, scheme) => Err(LoadError::bad_job(

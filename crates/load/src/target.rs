@@ -21,7 +21,7 @@ pub struct Target {
 
 /// Schemes that will come; they get a better answer than "unknown".
 const LATER: &[&str] = &[
-    "https", "smtps", "lmtp", "pop3", "pop3s", "imap", "imaps", "ftp", "ftps", "tcp", "udp",
+    "https", "smtps", "lmtp", "pop3", "pop3s", "imap", "imaps", "tcp", "udp",
 ];
 
 const WANTED: &str = "write http://HOST:PORT/PATH or smtp://HOST:PORT";
@@ -92,6 +92,8 @@ fn default_port(scheme: &str) -> Result<u16, LoadError> {
     match scheme {
         "http" => Ok(80),
         "smtp" => Ok(25),
+        "ftp" => Ok(21),
+        "ftps" => Ok(990),
         // No port is theirs: the target must name one.
         "rr+tcp" | "rr+udp" | "stream+tcp" | "stream+udp" => Ok(0),
         _ if LATER.contains(&scheme) => Err(LoadError::bad_job(

@@ -2,6 +2,7 @@
 //!
 //! A new protocol is a file here, a line in [`crate::run`] and a variant of the job's operation.
 
+pub mod ftp;
 pub mod http;
 mod side;
 pub mod smtp;

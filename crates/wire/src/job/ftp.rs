@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::tls::{Login, StartTls};
+use super::tls::{Login, Mechanism, StartTls};
 
 /// One transfer (or login), drawn by weight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FtpOperation {
     /// Who logs in.
+    #[serde(default = "anonymous")]
     pub login: Login,
     /// Weight of each action.
     #[serde(default = "usual_actions")]
@@ -46,9 +47,30 @@ pub struct FtpOperation {
     /// A transfer slower than this share of `user_bytes_per_s` has failed (`too_slow`).
     #[serde(default = "three_quarters")]
     pub least_share: f64,
-    /// Check sequence and checksum of files that this engine has uploaded.
+    /// Uploads begin with a line that holds a checksum of the `upload_bytes` behind it; downloads of
+    /// such files are checked.
     #[serde(default)]
     pub verify: bool,
+}
+
+impl Default for FtpOperation {
+    fn default() -> Self {
+        Self {
+            login: anonymous(),
+            actions: usual_actions(),
+            download: Vec::new(),
+            folder: String::new(),
+            upload_bytes: usual_size(),
+            delete_uploads: false,
+            starttls: StartTls::Never,
+            passive: Passive::EpsvThenPasv,
+            trust_pasv_address: false,
+            transfers_per_connection: 0,
+            user_bytes_per_s: 0,
+            least_share: three_quarters(),
+            verify: false,
+        }
+    }
 }
 
 /// What one operation does.
@@ -78,6 +100,15 @@ pub enum Passive {
     Epsv,
     /// PASV only.
     Pasv,
+}
+
+fn anonymous() -> Login {
+    Login {
+        user: "anonymous".to_owned(),
+        password: "load@steelyard.test".to_owned(),
+        users: 1,
+        mechanism: Mechanism::Login,
+    }
 }
 
 fn usual_actions() -> BTreeMap<FtpAction, f64> {

@@ -1,0 +1,550 @@
+use super::*;
+
+fn operation(action: FtpAction) -> FtpOperation {
+    FtpOperation {
+        actions: [(action, 1.0)].into(),
+        folder: "in".to_owned(),
+        upload_bytes: 10,
+        ..FtpOperation::default()
+    }
+}
+
+/// A connection in conversation; remembers what was sent last.
+struct Talk {
+    ftp: Ftp,
+    session: Session,
+    sent: String,
+    marks: Vec<&'static str>,
+    left: usize,
+    now_ns: u64,
+}
+
+impl Talk {
+    fn with(operation: &FtpOperation, url: &str) -> Self {
+        let target = Target::resolve(url).unwrap();
+        let mut ftp = Ftp::new(operation, &target, 1, 1).unwrap();
+        let session = ftp.open(0);
+        let mut talk = Self {
+            ftp,
+            session,
+            sent: String::new(),
+            marks: Vec::new(),
+            left: 0,
+            now_ns: 0,
+        };
+        assert_eq!(
+            talk.told(|ftp, session, turn| ftp.connected(session, turn)),
+            Step::More
+        );
+        talk
+    }
+
+    fn new(operation: &FtpOperation) -> Self {
+        Self::with(operation, "ftp://127.0.0.1/file")
+    }
+
+    fn ready(operation: &FtpOperation) -> Self {
+        let mut talk = Self::new(operation);
+        talk.hear("220 hi\r\n");
+        talk.hear("331 who?\r\n");
+        talk.hear("230 you\r\n");
+        let mut step = talk.hear("200 binary\r\n");
+        while talk.sent.starts_with("SIZE") {
+            step = talk.hear("550 no such command\r\n");
+        }
+        assert_eq!(step, Step::Ready);
+        talk
+    }
+
+    /// An operation whose data connection is there.
+    fn transferring(operation: &FtpOperation) -> Self {
+        let mut talk = Self::ready(operation);
+        talk.start();
+        assert_eq!(talk.hear("229 here (|||4000|)\r\n"), Step::OpenSide);
+        assert_eq!(talk.side(SideEvent::Connected), Step::More);
+        talk.marks.clear();
+        talk
+    }
+
+    fn told(&mut self, tell: impl FnOnce(&mut Ftp, &mut Session, &mut Turn<'_>) -> Step) -> Step {
+        let mut out = Output::default();
+        let mut turn = Turn::new(self.now_ns, &mut out);
+        let step = tell(&mut self.ftp, &mut self.session, &mut turn);
+        self.marks
+            .extend(turn.marks().map(|(phase, _)| phases::NAMES[phase]));
+        self.left = turn.left;
+        self.sent = String::from_utf8(out.head).unwrap();
+        step
+    }
+
+    fn hear(&mut self, reply: &str) -> Step {
+        self.told(|ftp, session, turn| ftp.received(session, reply.as_bytes(), turn))
+    }
+
+    fn side(&mut self, event: SideEvent<'_>) -> Step {
+        self.told(|ftp, session, turn| ftp.side(session, event, turn))
+    }
+
+    fn start(&mut self) {
+        self.told(|ftp, session, turn| {
+            ftp.start(session, 0, turn.out);
+            Step::More
+        });
+    }
+
+    fn phase(&self) -> &'static str {
+        phases::NAMES[self.ftp.phase(&self.session)]
+    }
+}
+
+const DONE: Step = Step::Done(Ok(()), After::Ready);
+
+const END: SideEvent<'static> = SideEvent::Ended { clean: true };
+
+fn failed(kind: ErrorKind) -> Step {
+    Step::Done(Err(kind), After::Ready)
+}
+
+#[test]
+fn every_phase_has_its_name() {
+    for (place, name) in [
+        (phases::CONNECT, "connect"),
+        (phases::TLS, "tls"),
+        (phases::PASS, "pass"),
+        (phases::SIZE, "size"),
+        (phases::DATA_CONNECT, "data-connect"),
+        (phases::COMPLETE, "226"),
+        (phases::QUIT, "quit"),
+    ] {
+        assert_eq!(phases::NAMES[place], name);
+    }
+    assert_eq!(phases::NAMES.len(), phases::QUIT + 1);
+}
+
+#[test]
+fn a_login_asks_for_the_size_of_the_file_once_for_all_connections() {
+    let mut talk = Talk::new(&operation(FtpAction::Download));
+    talk.hear("220-first\r\n220 second\r\n");
+    assert_eq!(talk.sent, "USER anonymous\r\n");
+    talk.hear("331 password?\r\n");
+    assert!(talk.sent.starts_with("PASS "));
+    talk.hear("230 welcome\r\n");
+    assert_eq!(talk.sent, "TYPE I\r\n");
+    talk.hear("200 ok\r\n");
+    assert_eq!(talk.sent, "SIZE file\r\n");
+    assert_eq!(talk.hear("213 5\r\n"), Step::Ready);
+    assert_eq!(talk.marks, ["banner", "user", "pass", "type", "size"]);
+    talk.session = talk.ftp.open(1);
+    talk.told(|ftp, session, turn| ftp.connected(session, turn));
+    for reply in ["220 hi\r\n", "230 no password\r\n"] {
+        assert_eq!(talk.hear(reply), Step::More);
+    }
+    assert_eq!(talk.hear("200 ok\r\n"), Step::Ready);
+}
+
+#[test]
+fn a_download_is_done_when_data_and_226_are_there() {
+    let mut talk = Talk::transferring(&operation(FtpAction::Download));
+    assert_eq!(talk.sent, "RETR file\r\n");
+    assert_eq!(talk.hear("150 Opening for file (5 bytes).\r\n"), Step::More);
+    assert_eq!(talk.side(SideEvent::Discarded(2)), Step::More);
+    assert_eq!(talk.side(SideEvent::Discarded(3)), Step::More);
+    assert_eq!(talk.side(END), Step::More);
+    assert_eq!(talk.phase(), "226");
+    assert_eq!(talk.hear("226 done\r\n"), DONE);
+    assert_eq!(talk.marks, ["150", "first-byte", "last-byte", "226"]);
+}
+
+#[test]
+fn the_two_conversations_of_a_download_may_come_in_any_order() {
+    #[derive(Clone, Copy)]
+    enum Piece {
+        Reply(&'static str),
+        Data,
+        End,
+    }
+    use Piece::{Data, End, Reply};
+    let orders: &[&[Piece]] = &[
+        &[Reply("150 go\r\n226 done\r\n"), Data, End],
+        &[Reply("150 go\r\n"), Data, Reply("226 done\r\n"), End],
+        &[Data, End, Reply("150 go\r\n226 done\r\n")],
+        &[Data, Reply("125 go\r\n"), End, Reply("250 done\r\n")],
+        &[Data, End, Reply("226 without 150\r\n")],
+        &[Reply("226 without 150\r\n"), Data, End],
+    ];
+    for (number, order) in orders.iter().enumerate() {
+        let mut talk = Talk::transferring(&operation(FtpAction::Download));
+        let steps: Vec<Step> = order
+            .iter()
+            .map(|piece| match piece {
+                Reply(text) => talk.hear(text),
+                Data => talk.side(SideEvent::Discarded(5)),
+                End => talk.side(END),
+            })
+            .collect();
+        let (last, before) = steps.split_last().unwrap();
+        assert_eq!(*last, DONE, "order {number}");
+        assert!(
+            before.iter().all(|step| *step == Step::More),
+            "order {number}"
+        );
+    }
+}
+
+#[test]
+fn a_download_of_another_length_than_announced_has_failed() {
+    for (bytes, kind) in [(4, ErrorKind::ShortRead), (6, ErrorKind::BodyMismatch)] {
+        let mut talk = Talk::transferring(&operation(FtpAction::Download));
+        talk.hear("150 Opening for file (5 bytes)\r\n");
+        talk.side(SideEvent::Discarded(bytes));
+        talk.side(END);
+        assert_eq!(talk.hear("226 done\r\n"), failed(kind));
+    }
+}
+
+#[test]
+fn data_that_ends_without_a_word_of_tls_is_doubted_unless_its_length_is_known() {
+    for (begin, step) in [
+        ("150 go\r\n", failed(ErrorKind::ShortRead)),
+        ("150 go (5 bytes)\r\n", DONE),
+    ] {
+        let mut talk = Talk::transferring(&operation(FtpAction::Download));
+        talk.hear(begin);
+        talk.side(SideEvent::Discarded(5));
+        talk.side(SideEvent::Ended { clean: false });
+        assert_eq!(talk.hear("226 done\r\n"), step);
+    }
+}
+
+#[test]
+fn an_upload_waits_for_150_and_is_done_with_226() {
+    let mut talk = Talk::transferring(&operation(FtpAction::Upload));
+    assert_eq!(talk.sent, "STOR in/steelyard-0000000000000001-0-0\r\n");
+    assert_eq!(talk.hear("150 go\r\n"), Step::SendSide);
+    assert_eq!(talk.ftp.side_output(&talk.session), (&b""[..], 10));
+    assert_eq!(talk.side(SideEvent::SentAll), Step::More);
+    assert_eq!(talk.hear("226 stored\r\n"), DONE);
+    assert_eq!(talk.marks, ["150", "last-byte", "226"]);
+    talk.start();
+    talk.hear("229 (|||1|)\r\n");
+    talk.side(SideEvent::Connected);
+    assert_eq!(talk.sent, "STOR in/steelyard-0000000000000001-0-1\r\n");
+}
+
+#[test]
+fn an_upload_that_the_server_calls_complete_too_early_has_failed() {
+    for replies in [
+        &["150 go\r\n", "226 done\r\n"][..],
+        &["150 go\r\n226 done\r\n"],
+    ] {
+        let mut talk = Talk::transferring(&operation(FtpAction::Upload));
+        let last = replies.iter().map(|reply| talk.hear(reply)).last();
+        assert_eq!(last, Some(failed(ErrorKind::ShortWrite)));
+    }
+}
+
+#[test]
+fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
+    let operation = FtpOperation {
+        starttls: StartTls::Require,
+        ..operation(FtpAction::Upload)
+    };
+    for tls_first in [true, false] {
+        let mut talk = Talk::new(&operation);
+        talk.hear("220 hi\r\n");
+        assert_eq!(talk.sent, "AUTH TLS\r\n");
+        assert_eq!(talk.hear("234 go\r\n"), Step::Secure);
+        talk.told(|ftp, session, turn| ftp.secured(session, turn));
+        assert_eq!(talk.sent, "USER anonymous\r\n");
+        talk.hear("230 you\r\n");
+        assert_eq!(talk.sent, "PBSZ 0\r\n");
+        talk.hear("200 ok\r\n");
+        assert_eq!(talk.sent, "PROT P\r\n");
+        talk.hear("200 ok\r\n");
+        assert_eq!(talk.hear("200 binary\r\n"), Step::Ready);
+        talk.start();
+        talk.hear("229 (|||1|)\r\n");
+        assert!(talk.ftp.side_plan(&talk.session).unwrap().secure);
+        talk.side(SideEvent::Connected);
+        let steps = if tls_first {
+            [talk.side(SideEvent::Secured), talk.hear("150 go\r\n")]
+        } else {
+            [talk.hear("150 go\r\n"), talk.side(SideEvent::Secured)]
+        };
+        assert_eq!(steps, [Step::More, Step::SendSide]);
+    }
+}
+
+#[test]
+fn an_implicit_connection_asks_for_encrypted_data_without_auth() {
+    let mut talk = Talk::with(&operation(FtpAction::List), "ftps://127.0.0.1/");
+    talk.hear("220 hi\r\n");
+    assert_eq!(talk.sent, "USER anonymous\r\n");
+    talk.hear("230 you\r\n");
+    assert_eq!(talk.sent, "PBSZ 0\r\n");
+}
+
+#[test]
+fn a_server_without_tls_lacks_a_capability() {
+    let operation = FtpOperation {
+        starttls: StartTls::Require,
+        ..operation(FtpAction::List)
+    };
+    let mut talk = Talk::new(&operation);
+    talk.hear("220 hi\r\n");
+    let missing = Step::Broken(ErrorKind::CapabilityMissing);
+    assert_eq!(talk.hear("502 what\r\n"), missing);
+}
+
+#[test]
+fn nothing_may_be_said_in_clear_text_behind_the_consent_to_tls() {
+    let operation = FtpOperation {
+        starttls: StartTls::Require,
+        ..operation(FtpAction::List)
+    };
+    let mut talk = Talk::new(&operation);
+    talk.hear("220 hi\r\n");
+    let injected = talk.hear("234 go\r\n230 you are root\r\n");
+    assert_eq!(injected, Step::Broken(ErrorKind::BadProtocol));
+}
+
+#[test]
+fn a_server_without_epsv_is_asked_with_pasv_and_never_with_epsv_again() {
+    for code in [500, 501, 502, 522] {
+        let mut talk = Talk::ready(&operation(FtpAction::List));
+        talk.start();
+        assert_eq!(talk.sent, "EPSV\r\n");
+        talk.hear(&format!("{code} no\r\n"));
+        assert_eq!(talk.sent, "PASV\r\n");
+        assert_eq!(talk.hear("227 ok (10,1,2,3,4,3).\r\n"), Step::OpenSide);
+        let plan = talk.ftp.side_plan(&talk.session).unwrap();
+        assert_eq!(plan.address, SideAddress::PeerPort(1027));
+        talk.side(SideEvent::Connected);
+        talk.side(END);
+        assert_eq!(talk.hear("226 nothing\r\n"), DONE);
+        talk.start();
+        assert_eq!(talk.sent, "PASV\r\n");
+    }
+}
+
+#[test]
+fn the_address_of_227_is_believed_only_on_request() {
+    let operation = FtpOperation {
+        passive: Passive::Pasv,
+        trust_pasv_address: true,
+        ..operation(FtpAction::List)
+    };
+    let mut talk = Talk::ready(&operation);
+    talk.start();
+    talk.hear("227 ok (10,1,2,3,4,3)\r\n");
+    let plan = talk.ftp.side_plan(&talk.session).unwrap();
+    assert_eq!(
+        plan.address,
+        SideAddress::At("10.1.2.3:1027".parse().unwrap())
+    );
+}
+
+#[test]
+fn epsv_alone_does_not_fall_back() {
+    let operation = FtpOperation {
+        passive: Passive::Epsv,
+        ..operation(FtpAction::List)
+    };
+    let mut talk = Talk::ready(&operation);
+    talk.start();
+    assert_eq!(talk.hear("502 no\r\n"), failed(ErrorKind::Ftp5xx));
+}
+
+#[test]
+fn refusals_fail_the_transfer_by_their_cause_and_not_the_connection() {
+    for (reply, kind) in [
+        ("425 no data connection\r\n", ErrorKind::Ftp4xx),
+        ("426 aborted\r\n", ErrorKind::Ftp4xx),
+        ("450 busy\r\n", ErrorKind::Ftp4xx),
+        ("530 who are you\r\n", ErrorKind::AuthFail),
+        ("550 no such file\r\n", ErrorKind::Ftp5xx),
+    ] {
+        let mut talk = Talk::transferring(&operation(FtpAction::Download));
+        assert_eq!(talk.phase(), "150");
+        assert_eq!(talk.hear(reply), failed(kind), "{reply}");
+    }
+    let mut talk = Talk::transferring(&operation(FtpAction::Download));
+    let closing = Step::Done(Err(ErrorKind::Ftp4xx), After::Close);
+    assert_eq!(talk.hear("421 good bye\r\n"), closing);
+}
+
+#[test]
+fn a_refusal_in_the_midst_of_an_upload_ends_it() {
+    let mut talk = Talk::transferring(&operation(FtpAction::Upload));
+    talk.hear("150 go\r\n");
+    assert_eq!(talk.hear("452 disk full\r\n"), failed(ErrorKind::Ftp4xx));
+}
+
+#[test]
+fn a_login_that_is_refused_is_no_other_failure() {
+    for (reply, kind) in [
+        ("530 wrong\r\n", ErrorKind::AuthFail),
+        ("332 account?\r\n", ErrorKind::AuthFail),
+        ("421 too many\r\n", ErrorKind::Ftp4xx),
+    ] {
+        let mut talk = Talk::new(&operation(FtpAction::Login));
+        talk.hear("220 hi\r\n");
+        talk.hear("331 password?\r\n");
+        assert_eq!(talk.phase(), "pass");
+        assert_eq!(talk.hear(reply), Step::Broken(kind));
+    }
+}
+
+#[test]
+fn a_login_is_over_with_the_good_bye_and_asks_for_nothing_else() {
+    let mut talk = Talk::new(&operation(FtpAction::Login));
+    assert!(talk.ftp.one_shot());
+    talk.hear("220 hi\r\n");
+    talk.hear("331 password?\r\n");
+    assert_eq!(talk.hear("230 you\r\n"), Step::Ready);
+    talk.start();
+    assert_eq!(talk.sent, "QUIT\r\n");
+    let bye = Step::Done(Ok(()), After::Close);
+    assert_eq!(talk.hear("221 bye\r\n"), bye);
+}
+
+#[test]
+fn a_data_connection_that_fails_leaves_the_other_one_in_step() {
+    let mut talk = Talk::ready(&operation(FtpAction::Download));
+    talk.start();
+    talk.hear("229 (|||1|)\r\n");
+    let refused = SideEvent::Failed(ErrorKind::ConnRefused);
+    assert_eq!(talk.side(refused), failed(ErrorKind::ConnRefused));
+    let mut talk = Talk::transferring(&operation(FtpAction::Download));
+    talk.hear("150 go\r\n");
+    let reset = SideEvent::Failed(ErrorKind::ConnReset);
+    assert_eq!(talk.side(reset), Step::More);
+    assert_eq!(talk.hear("226 fine here\r\n"), failed(ErrorKind::ConnReset));
+}
+
+#[test]
+fn uploads_are_deleted_where_asked_for_and_that_belongs_to_the_operation() {
+    let operation = FtpOperation {
+        delete_uploads: true,
+        ..operation(FtpAction::Upload)
+    };
+    let mut talk = Talk::transferring(&operation);
+    talk.hear("150 go\r\n");
+    talk.side(SideEvent::SentAll);
+    assert_eq!(talk.hear("226 stored\r\n"), Step::More);
+    assert_eq!(talk.sent, "DELE in/steelyard-0000000000000001-0-0\r\n");
+    assert_eq!(talk.hear("250 gone\r\n"), DONE);
+}
+
+#[test]
+fn the_last_transfer_of_a_connection_is_followed_by_quit() {
+    let operation = FtpOperation {
+        transfers_per_connection: 1,
+        ..operation(FtpAction::List)
+    };
+    let mut talk = Talk::transferring(&operation);
+    assert_eq!(talk.sent, "LIST in\r\n");
+    talk.side(END);
+    assert_eq!(
+        talk.hear("226 nothing\r\n"),
+        Step::Done(Ok(()), After::Busy)
+    );
+    assert_eq!(talk.sent, "QUIT\r\n");
+    assert_eq!(talk.hear("221 bye\r\n"), Step::Finished);
+}
+
+#[test]
+fn a_transfer_below_its_share_is_too_slow() {
+    let operation = FtpOperation {
+        user_bytes_per_s: 1_000,
+        least_share: 0.5,
+        ..operation(FtpAction::Download)
+    };
+    for (took_ns, step) in [
+        (2_000_000_000, DONE),
+        (2_100_000_000, failed(ErrorKind::TooSlow)),
+    ] {
+        let mut talk = Talk::transferring(&operation);
+        talk.hear("150 go\r\n");
+        talk.side(SideEvent::Discarded(1_000));
+        talk.now_ns = took_ns;
+        talk.side(END);
+        assert_eq!(talk.hear("226 done\r\n"), step);
+    }
+}
+
+#[test]
+fn a_marked_file_is_checked_and_an_unmarked_one_only_counted() {
+    let operation = FtpOperation {
+        verify: true,
+        ..operation(FtpAction::Download)
+    };
+    let good = "steelyard-payload: v1 0000000000000001 0 0 0 ef46db3751d8e999\n";
+    let bad = good.replace("ef46", "ef47");
+    let mut talk = Talk::ready(&operation);
+    for (file, step) in [
+        (good, DONE),
+        (&bad, failed(ErrorKind::ChecksumMismatch)),
+        ("plain\n", DONE),
+    ] {
+        talk.start();
+        talk.hear("229 (|||1|)\r\n");
+        talk.side(SideEvent::Connected);
+        assert_eq!(
+            talk.ftp.side_plan(&talk.session).unwrap().input,
+            SideInput::Bytes
+        );
+        talk.side(SideEvent::Received(file.as_bytes()));
+        talk.side(END);
+        assert_eq!(talk.hear("226 done\r\n"), step, "{file}");
+    }
+    let payload = talk.ftp.payload().unwrap();
+    assert_eq!((payload.checked, payload.corrupted), (2, 1));
+    assert_eq!(payload.unmarked, 1);
+}
+
+#[test]
+fn users_take_turns_over_all_workers() {
+    let mut operation = operation(FtpAction::Login);
+    operation.login.user = "user{n}".to_owned();
+    operation.login.users = 3;
+    let target = Target::resolve("ftp://127.0.0.1/").unwrap();
+    let ftp = Ftp::new(&operation, &target, 1, 1).unwrap();
+    let mut users: Vec<u32> = (0..2)
+        .flat_map(|worker| {
+            let mut ftp = ftp.for_worker(worker, 2, 1);
+            [0, 1, 2].map(|place| ftp.open(place).user)
+        })
+        .collect();
+    users.sort_unstable();
+    assert_eq!(users, [1, 1, 2, 2, 3, 3]);
+}
+
+#[test]
+fn jobs_that_make_no_sense_are_refused_with_a_hint() {
+    let mixed = FtpOperation {
+        actions: [(FtpAction::Login, 1.0), (FtpAction::List, 1.0)].into(),
+        ..operation(FtpAction::List)
+    };
+    let mut injected = operation(FtpAction::List);
+    injected.login.user = "me\r\nDELE x".to_owned();
+    let too_much = FtpOperation {
+        least_share: 1.5,
+        ..operation(FtpAction::List)
+    };
+    let target = Target::resolve("ftp://127.0.0.1/").unwrap();
+    for bad in [mixed, injected, too_much, operation(FtpAction::Download)] {
+        let error = Ftp::new(&bad, &target, 1, 1).unwrap_err();
+        assert!(error.hint().is_some(), "{bad:?}");
+    }
+}
+
+#[test]
+fn a_farewell_of_the_server_between_transfers_is_none_of_ours() {
+    let mut talk = Talk::ready(&operation(FtpAction::List));
+    assert_eq!(talk.hear("421 idle for too long\r\n"), Step::Finished);
+    let mut talk = Talk::transferring(&operation(FtpAction::List));
+    talk.side(END);
+    assert_eq!(talk.hear("226 done\r\n421 now go\r\n"), DONE);
+    assert_eq!(talk.left, 12);
+}
