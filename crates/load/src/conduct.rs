@@ -15,8 +15,7 @@ use crate::host::MachineTicks;
 use crate::operation::Window;
 use crate::plan::Plan;
 use crate::progress::{Progress, Stage};
-use crate::protocols::Protocol;
-use crate::worker::{Report, Worker};
+use crate::worker::Report;
 
 /// What the caller gave to watch and to stop the run with.
 pub struct Watch<'a> {
@@ -51,22 +50,20 @@ const HOPE_NS: u64 = 1_000_000_000;
 /// From the decision to start until operations begin, so that every worker has heard of it.
 const START_AHEAD_NS: u64 = 2_000_000;
 
-/// Runs `plan` with one `protocol(worker)` for each worker.
-pub fn conduct<P: Protocol + Send>(
-    plan: &Plan,
-    watch: &Watch<'_>,
-    protocol: impl Fn(u32) -> P,
-) -> Result<Outcome, LoadError> {
-    let control = Control::new(plan.job.threads);
+/// One worker of a run, to be called in a thread of its own.
+pub type Work<'a> = Box<dyn FnOnce(&Control) -> rustix::io::Result<Report> + Send + 'a>;
+
+/// Runs `works`, which share the window of `plan`; each writes on the board of its number.
+pub fn conduct(plan: &Plan, watch: &Watch<'_>, works: Vec<Work<'_>>) -> Result<Outcome, LoadError> {
+    let control = Control::new(works.len());
     let conductor = thread::current();
     thread::scope(|scope| {
         let mut handles = Vec::new();
-        for index in 0..plan.job.threads {
-            let (protocol, share, control, conductor) =
-                (protocol(index), plan.share(index), &control, &conductor);
+        for (index, work) in works.into_iter().enumerate() {
+            let (control, conductor) = (&control, &conductor);
             let work = move || {
-                let report = Worker::new(protocol, plan, &share, control).map(Worker::run);
-                control.boards[index as usize].finished.store(true, Relaxed);
+                let report = work(control);
+                control.boards[index].finished.store(true, Relaxed);
                 conductor.unpark();
                 report
             };
@@ -183,7 +180,10 @@ fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
     let ever_ready = control.sum(|board| &board.ever_ready);
     match control.first_failure() {
         Some(kind) if ever_ready == 0 => Err(LoadError::NoConnection {
-            address: plan.address,
+            address: plan
+                .addresses
+                .first()
+                .map_or_else(String::new, ToString::to_string),
             kind: failure_kind(kind),
             message: format!(
                 "{} after {} tries",

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-use crate::operation::Operation;
+use crate::lanes::Lanes;
+use crate::tls::Tls;
 
 /// "No instant": never reached.
 pub const NEVER: u64 = u64::MAX;
@@ -25,9 +26,15 @@ pub struct Connection<S> {
     pub tried: bool,
     /// Failures in a row, for the back-off.
     pub failures: u32,
-    /// The operation it carries.
-    pub operation: Option<Operation>,
-    /// When the current phase began.
+    /// The operations it carries.
+    pub lanes: Lanes,
+    /// Its set-up is over: it takes operations.
+    pub open: bool,
+    /// The protocol waits for a time.
+    pub paused: bool,
+    /// What lies between the socket and the protocol.
+    pub tls: Option<Box<Tls>>,
+    /// When the current phase began, outside operations.
     pub phase_start_ns: u64,
     /// When waiting becomes a timeout.
     pub deadline_ns: u64,
@@ -48,6 +55,8 @@ pub enum State {
     Vacant,
     /// On its way.
     Connecting,
+    /// TLS is being agreed on.
+    Securing,
     /// An answer is due.
     Talking,
     /// Ready for an operation.
@@ -84,8 +93,8 @@ impl Unsent {
 }
 
 impl<S> Connection<S> {
-    /// A vacant place.
-    pub fn vacant(session: S) -> Self {
+    /// A vacant place for a connection of `lanes` lanes.
+    pub fn vacant(session: S, lanes: usize) -> Self {
         Self {
             socket: None,
             generation: 0,
@@ -94,7 +103,10 @@ impl<S> Connection<S> {
             useful: false,
             tried: false,
             failures: 0,
-            operation: None,
+            lanes: Lanes::new(lanes),
+            open: false,
+            paused: false,
+            tls: None,
             phase_start_ns: 0,
             deadline_ns: NEVER,
             wake_ns: NEVER,
@@ -106,8 +118,13 @@ impl<S> Connection<S> {
 
     /// Closes the socket and forgets what belonged to it; `true` if it was established.
     pub fn close(&mut self) -> bool {
-        let established = matches!(self.state, State::Talking | State::Idle);
+        let established = !matches!(self.state, State::Vacant | State::Connecting);
         self.socket = None;
+        self.tls = None;
+        self.open = false;
+        if std::mem::take(&mut self.paused) {
+            self.wake_ns = NEVER;
+        }
         self.generation = self.generation.wrapping_add(1);
         self.state = State::Vacant;
         self.deadline_ns = NEVER;
@@ -148,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_dead_target_is_tried_again_ever_more_slowly() {
-        let mut connection = Connection::vacant(());
+        let mut connection = Connection::vacant((), 1);
         let waits: Vec<u64> = (0..7)
             .map(|_| connection.back_off_ns() / 1_000_000)
             .collect();

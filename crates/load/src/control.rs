@@ -46,7 +46,7 @@ pub struct Board {
 
 impl Control {
     /// For `workers` workers, none of which may start yet.
-    pub fn new(workers: u32) -> Self {
+    pub fn new(workers: usize) -> Self {
         Self {
             start_ns: AtomicU64::new(0),
             window_start_ns: AtomicU64::new(u64::MAX),

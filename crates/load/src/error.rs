@@ -1,7 +1,5 @@
 //! Why a run could not happen at all. Whatever goes wrong once it runs is counted, not returned.
 
-use std::net::SocketAddr;
-
 use rustix::io::Errno;
 use steelyard_wire::agent::FailureKind;
 
@@ -28,7 +26,7 @@ pub enum LoadError {
     #[error("no connection to {address}: {message}")]
     NoConnection {
         /// As resolved.
-        address: SocketAddr,
+        address: String,
         /// Decides what can be done about it.
         kind: FailureKind,
         /// For people.
@@ -37,6 +35,14 @@ pub enum LoadError {
     /// Ended on request before the window began.
     #[error("cancelled before the measuring window began")]
     Cancelled,
+    /// The file for the operations cannot be written.
+    #[error("cannot write {path}: {reason}")]
+    Log {
+        /// As asked for.
+        path: String,
+        /// As the system put it.
+        reason: String,
+    },
     /// The system refused what a worker needs (a thread, an epoll instance).
     #[error("cannot start a worker: {0}")]
     Worker(Errno),
@@ -50,6 +56,7 @@ impl LoadError {
             Self::Unresolved { .. } => FailureKind::Unreachable,
             Self::NoConnection { kind, .. } => *kind,
             Self::Cancelled => FailureKind::Cancelled,
+            Self::Log { .. } => FailureKind::System,
             Self::Worker(_) => FailureKind::ResourceLimit,
         }
     }
@@ -61,6 +68,7 @@ impl LoadError {
             Self::Unresolved { .. } => Some("check the host name, or use an address"),
             Self::NoConnection { .. } => Some("is the server running and listening there?"),
             Self::Cancelled => None,
+            Self::Log { .. } => Some("is there room, and may you write there?"),
             Self::Worker(_) => Some("ask for fewer threads or raise the limits"),
         }
     }

@@ -150,6 +150,16 @@ impl FaultTable {
         }
     }
 
+    /// The same among `phases` phases, of which its own begin at `first`.
+    #[must_use]
+    pub fn placed(&self, first: usize, phases: usize) -> Self {
+        let mut all = Self::new(phases);
+        for (row, own) in all.rows[first..].iter_mut().zip(&self.rows) {
+            *row = *own;
+        }
+        all
+    }
+
     /// All failures.
     pub fn total(&self) -> u64 {
         self.rows.iter().flatten().sum()

@@ -6,11 +6,16 @@
 mod conduct;
 mod connection;
 mod control;
+mod crew;
 mod error;
 mod fault;
+mod figures;
 mod histogram;
 mod host;
+mod lanes;
+mod log;
 mod meter;
+mod mix;
 mod operation;
 mod pace;
 mod payload;
@@ -22,23 +27,17 @@ mod report;
 mod schedule;
 mod series;
 mod target;
+mod tls;
 mod verdict;
 mod worker;
 
 use std::sync::atomic::AtomicBool;
 
-use steelyard_net::clock::realtime_ns;
 use steelyard_wire::job::{LoadJob, Operation};
 use steelyard_wire::result::LoadResult;
 
 use conduct::{Watch, conduct};
-use plan::Plan;
-use protocols::Protocol;
-use protocols::ftp::Ftp;
-use protocols::http::Http;
-use protocols::smtp::Smtp;
-use report::About;
-use target::Target;
+use crew::Crew;
 
 pub use error::LoadError;
 pub use fault::ErrorKind;
@@ -54,44 +53,15 @@ pub fn run(
     cancel: &AtomicBool,
     progress: Option<&(dyn Fn(Progress) + Sync)>,
 ) -> Result<LoadResult, LoadError> {
-    let target = Target::resolve(&job.target)?;
-    let plan = Plan::new(job, target.address)?;
     let watch = Watch { cancel, progress };
-    match (&job.operation, target.scheme.as_str()) {
-        (Operation::Http(operation), "http") => {
-            let http = Http::new(operation, &target)?;
-            run_with(&plan, &target, &watch, |_| http.clone())
-        }
-        (Operation::Smtp(operation), "smtp") => {
-            let smtp = Smtp::new(operation, realtime_ns(), job.seed)?;
-            run_with(&plan, &target, &watch, |worker| {
-                smtp.for_worker(worker, job.seed)
-            })
-        }
-        (Operation::Ftp(operation), "ftp" | "ftps") => {
-            let ftp = Ftp::new(operation, &target, realtime_ns(), job.seed)?;
-            run_with(&plan, &target, &watch, |worker| {
-                ftp.for_worker(worker, plan.job.threads, job.seed)
-            })
-        }
-        (_, scheme) => Err(LoadError::bad_job(
-            format!("the operation is not one of {scheme}://"),
-            "operation and target must name the same protocol",
-        )),
+    match &job.operation {
+        Operation::Mix(operation) => mix::run(job, operation, &watch),
+        _ => run_crew(&Crew::new(job)?, &watch),
     }
 }
 
-fn run_with<P: Protocol + Send>(
-    plan: &Plan,
-    target: &Target,
-    watch: &Watch<'_>,
-    protocol: impl Fn(u32) -> P,
-) -> Result<LoadResult, LoadError> {
-    let about = About {
-        phases: P::PHASES,
-        one_shot: protocol(0).one_shot(),
-    };
+fn run_crew(crew: &Crew, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {
     let host = host::facts();
-    let outcome = conduct(plan, watch, protocol)?;
-    Ok(report::result(plan, target, host, about, outcome))
+    let outcome = conduct(&crew.plan, watch, crew.works(0))?;
+    report::result(&crew.plan, &crew.target, host, &crew.about, outcome)
 }

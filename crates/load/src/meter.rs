@@ -5,7 +5,7 @@ use steelyard_net::usage::{CpuTime, thread_cpu};
 use crate::host;
 
 /// Readings of one worker thread at the window's borders.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Meter {
     running: bool,
     cpu_at_start: CpuTime,

@@ -40,6 +40,8 @@ pub struct Operation {
     pub intended_ns: u64,
     /// Just before its first byte (one-connection operations: its connect) was handed to the kernel.
     pub sent_ns: u64,
+    /// When its current phase began.
+    pub phase_start_ns: u64,
     /// Decided by `intended_ns`.
     pub part: Part,
 }

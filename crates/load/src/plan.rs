@@ -1,17 +1,21 @@
 //! A job, checked, and the share that each worker has in it.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
 
+use steelyard_net::socket::Address;
 use steelyard_wire::job::{LoadJob, Mode};
 
 use crate::error::LoadError;
 use crate::series;
+use crate::tls::TlsPlan;
 
 /// A checked job with its address.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Where every connection goes.
-    pub address: SocketAddr,
+    /// Where connections go; the protocol says which goes where, usually all to the first.
+    pub addresses: Vec<Address>,
+    /// How TLS is spoken, if it is.
+    pub tls: Option<TlsPlan>,
     /// The job; its `threads` is what will run.
     pub job: LoadJob,
     /// Width of a row of the series.
@@ -33,7 +37,7 @@ pub struct Share {
 
 impl Plan {
     /// Checks what no type can.
-    pub fn new(job: &LoadJob, address: SocketAddr) -> Result<Self, LoadError> {
+    pub fn new(job: &LoadJob, address: Address) -> Result<Self, LoadError> {
         check_mode(&job.mode)?;
         check_length(job)?;
         if job.threads == 0 {
@@ -50,7 +54,8 @@ impl Plan {
         job.threads = job.threads.min(connections(&job.mode));
         let interval_ns = series::interval_ns(job.series_interval_ns, job.duration_ns);
         Ok(Self {
-            address,
+            addresses: vec![address],
+            tls: None,
             job,
             interval_ns,
         })
@@ -64,6 +69,23 @@ impl Plan {
     /// Whether operations follow a schedule.
     pub fn is_open(&self) -> bool {
         matches!(self.job.mode, Mode::Open { .. })
+    }
+
+    /// Whether the pool of an open run grows by demand.
+    pub fn is_unbounded(&self) -> bool {
+        matches!(
+            self.job.mode,
+            Mode::Open {
+                unbounded: true,
+                ..
+            }
+        )
+    }
+
+    /// The local address that the connection of `place` comes from, if one was asked for.
+    pub fn source(&self, place: usize) -> Option<IpAddr> {
+        let sources = &self.job.sources;
+        sources.get(place.checked_rem(sources.len())?).copied()
     }
 
     /// The share of worker `worker`.
@@ -150,7 +172,7 @@ mod tests {
     }
 
     fn plan(job: &LoadJob) -> Result<Plan, LoadError> {
-        Plan::new(job, "127.0.0.1:1".parse().unwrap())
+        Plan::new(job, Address::Inet("127.0.0.1:1".parse().unwrap()))
     }
 
     #[test]

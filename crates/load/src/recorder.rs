@@ -4,11 +4,12 @@ use steelyard_wire::result::Counts;
 
 use crate::fault::{ErrorKind, FaultTable};
 use crate::histogram::{Phase, Total};
+use crate::log::Logged;
 use crate::operation::{Operation, Part, Window};
 use crate::series::Series;
 
 /// Counts and distributions of one worker. Nothing is allocated while operations run.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Recorder {
     /// Moves when a run ends early or by its number of operations.
     pub window: Window,
@@ -36,14 +37,56 @@ pub struct Recorder {
     pub connection_errors: FaultTable,
     /// Intervals of the window.
     pub series: Series,
+    /// One for each kind of operation, none if there is only one kind.
+    pub kinds: Vec<KindRecord>,
+    /// Every operation, if somebody wants to see them.
+    pub log: Option<Vec<Logged>>,
     /// Instant of the last completed operation of the window.
     pub last_done_ns: u64,
     open_mode: bool,
 }
 
+impl Default for Recorder {
+    fn default() -> Self {
+        Self::new(&Shape {
+            phases: 0,
+            kinds: 0,
+            open_mode: false,
+            interval_ns: 1,
+            logged: false,
+        })
+    }
+}
+
+/// Operations of one kind in the window.
+#[derive(Debug, Clone)]
+pub struct KindRecord {
+    /// Answered well.
+    pub ok: u64,
+    /// Failed.
+    pub errors: u64,
+    /// Response times of the good ones.
+    pub responses: Phase,
+}
+
+/// What a recorder is made for.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Phases of the protocol.
+    pub phases: usize,
+    /// Kinds of operations that are told apart.
+    pub kinds: usize,
+    /// Operations follow a schedule.
+    pub open_mode: bool,
+    /// Width of a row of the series.
+    pub interval_ns: u64,
+    /// Every operation is kept.
+    pub logged: bool,
+}
+
 impl Recorder {
-    /// Empty, for a protocol with `phases` phases.
-    pub fn new(phases: usize, open_mode: bool, interval_ns: u64) -> Self {
+    /// Empty.
+    pub fn new(shape: &Shape) -> Self {
         Self {
             window: Window {
                 start_ns: u64::MAX,
@@ -56,13 +99,22 @@ impl Recorder {
             lag: Total::total(),
             failed: Total::total(),
             warm_up: Total::total(),
-            phases: vec![Phase::phase(); phases],
-            ramp: vec![Phase::phase(); phases],
-            errors: FaultTable::new(phases),
-            connection_errors: FaultTable::new(phases),
-            series: Series::new(interval_ns),
+            phases: vec![Phase::phase(); shape.phases],
+            ramp: vec![Phase::phase(); shape.phases],
+            errors: FaultTable::new(shape.phases),
+            connection_errors: FaultTable::new(shape.phases),
+            series: Series::new(shape.interval_ns),
+            kinds: vec![
+                KindRecord {
+                    ok: 0,
+                    errors: 0,
+                    responses: Phase::phase(),
+                };
+                shape.kinds
+            ],
+            log: shape.logged.then(Vec::new),
             last_done_ns: 0,
-            open_mode,
+            open_mode: shape.open_mode,
         }
     }
 
@@ -95,7 +147,7 @@ impl Recorder {
 
     /// An operation was answered well.
     #[inline]
-    pub fn ok(&mut self, operation: &Operation, done_ns: u64) {
+    pub fn ok(&mut self, operation: &Operation, kind: usize, done_ns: u64) {
         let service_ns = done_ns.saturating_sub(operation.sent_ns);
         let response_ns = if self.open_mode {
             done_ns.saturating_sub(operation.intended_ns)
@@ -114,6 +166,10 @@ impl Recorder {
                 if self.open_mode {
                     self.response.record(response_ns);
                 }
+                if let Some(record) = self.kinds.get_mut(kind) {
+                    record.ok += 1;
+                    record.responses.record(response_ns);
+                }
             }
             Part::Before => {
                 self.counts.warm_up += 1;
@@ -121,10 +177,23 @@ impl Recorder {
             }
             Part::After => {}
         }
+        if self.log.is_some() {
+            self.write_log(operation, kind, done_ns, None);
+        }
     }
 
-    /// An operation failed in `phase`.
-    pub fn failed(&mut self, operation: &Operation, done_ns: u64, phase: usize, kind: ErrorKind) {
+    /// An operation of `kind` failed in `phase`.
+    pub fn failed(
+        &mut self,
+        operation: &Operation,
+        kind: usize,
+        done_ns: u64,
+        phase: usize,
+        error: ErrorKind,
+    ) {
+        if self.log.is_some() {
+            self.write_log(operation, kind, done_ns, Some(error));
+        }
         if self.window.part(done_ns) == Part::Window {
             self.series.error(done_ns);
         }
@@ -132,12 +201,33 @@ impl Recorder {
             Part::Window => {
                 self.counts.errors += 1;
                 self.last_done_ns = done_ns;
-                self.errors.count(phase, kind);
+                self.errors.count(phase, error);
+                if let Some(record) = self.kinds.get_mut(kind) {
+                    record.errors += 1;
+                }
                 self.failed
                     .record(done_ns.saturating_sub(operation.intended_ns));
             }
             Part::Before => self.counts.warm_up_errors += 1,
             Part::After => {}
+        }
+    }
+
+    #[cold]
+    fn write_log(
+        &mut self,
+        operation: &Operation,
+        kind: usize,
+        done_ns: u64,
+        error: Option<ErrorKind>,
+    ) {
+        if let Some(log) = &mut self.log {
+            log.push(Logged {
+                operation: *operation,
+                done_ns,
+                kind: kind as u32,
+                error,
+            });
         }
     }
 
@@ -157,6 +247,24 @@ impl Recorder {
         }
     }
 
+    /// Makes room for the phases of the other parts of a mix: its own begin at `first` of
+    /// `phases`; kinds stay with the part.
+    pub fn place(&mut self, first: usize, phases: usize, part: u32) {
+        for own in [&mut self.phases, &mut self.ramp] {
+            let mut all = vec![Phase::phase(); phases];
+            for (place, phase) in all[first..].iter_mut().zip(own.drain(..)) {
+                *place = phase;
+            }
+            *own = all;
+        }
+        self.errors = self.errors.placed(first, phases);
+        self.connection_errors = self.connection_errors.placed(first, phases);
+        self.kinds.clear();
+        for row in self.log.iter_mut().flatten() {
+            row.kind = part;
+        }
+    }
+
     /// Adds what another worker has measured; `series` stay apart, see [`crate::series::merge`].
     pub fn add(&mut self, other: &Self) {
         self.response.add(&other.response);
@@ -170,6 +278,14 @@ impl Recorder {
         }
         for (mine, theirs) in self.ramp.iter_mut().zip(&other.ramp) {
             mine.add(theirs);
+        }
+        for (mine, theirs) in self.kinds.iter_mut().zip(&other.kinds) {
+            mine.ok += theirs.ok;
+            mine.errors += theirs.errors;
+            mine.responses.add(&theirs.responses);
+        }
+        if let (Some(mine), Some(theirs)) = (&mut self.log, &other.log) {
+            mine.extend_from_slice(theirs);
         }
         self.errors.add(&other.errors);
         self.connection_errors.add(&other.connection_errors);
@@ -207,7 +323,13 @@ mod tests {
     use super::*;
 
     fn recorder(open_mode: bool) -> Recorder {
-        let mut recorder = Recorder::new(2, open_mode, 1_000);
+        let mut recorder = Recorder::new(&Shape {
+            phases: 2,
+            kinds: 2,
+            open_mode,
+            interval_ns: 1_000,
+            logged: false,
+        });
         recorder.begin(Window {
             start_ns: 1_000,
             end_ns: 2_000,
@@ -219,6 +341,7 @@ mod tests {
         Operation {
             intended_ns,
             sent_ns,
+            phase_start_ns: sent_ns,
             part: Window {
                 start_ns: 1_000,
                 end_ns: 2_000,
@@ -232,7 +355,7 @@ mod tests {
         let mut recorder = recorder(true);
         let late = operation(1_100, 1_150);
         recorder.sent(&late, 1_120);
-        recorder.ok(&late, 1_350);
+        recorder.ok(&late, 0, 1_350);
         assert_eq!(recorder.lateness.max_ns(), Some(50));
         assert_eq!(recorder.lag.max_ns(), Some(30));
         assert_eq!(recorder.service.max_ns(), Some(200));
@@ -242,18 +365,19 @@ mod tests {
     #[test]
     fn failures_never_enter_the_distributions_of_success() {
         let mut recorder = recorder(true);
-        recorder.failed(&operation(1_100, 1_150), 1_200, 1, ErrorKind::ConnReset);
+        recorder.failed(&operation(1_100, 1_150), 1, 1_200, 1, ErrorKind::ConnReset);
         assert_eq!(recorder.service.count() + recorder.response.count(), 0);
         assert_eq!(recorder.failed.max_ns(), Some(100));
         assert_eq!(recorder.counts.errors, 1);
         assert_eq!(recorder.errors.total(), 1);
+        assert_eq!((recorder.kinds[0].errors, recorder.kinds[1].errors), (0, 1));
     }
 
     #[test]
     fn an_operation_counts_where_it_was_due_and_throughput_where_it_was_done() {
         let mut recorder = recorder(false);
-        recorder.ok(&operation(900, 900), 1_100);
-        recorder.ok(&operation(1_900, 1_900), 2_100);
+        recorder.ok(&operation(900, 900), 0, 1_100);
+        recorder.ok(&operation(1_900, 1_900), 0, 2_100);
         assert_eq!((recorder.counts.warm_up, recorder.counts.ok), (1, 1));
         assert_eq!(recorder.counts.ok_in_window, 1);
         assert_eq!(recorder.service.max_ns(), Some(200));

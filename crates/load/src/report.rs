@@ -4,80 +4,170 @@ use std::collections::BTreeMap;
 
 use steelyard_wire::job::Mode;
 use steelyard_wire::result::{
-    Cpu, HostClient, Latency, Load, LoadResult, Rates, Target as TargetFacts, Tool,
+    Cpu, HostClient, KindFigures, Latency, Load, LoadResult, Rates, Target as TargetFacts, Tool,
 };
 
 use crate::conduct::Outcome;
+use crate::crew::Crew;
+use crate::error::LoadError;
 use crate::fault::FaultTable;
+use crate::figures::Figures;
 use crate::histogram::Phase;
+use crate::log;
 use crate::plan::Plan;
-use crate::recorder::Recorder;
+use crate::recorder::{KindRecord, Recorder};
 use crate::series;
 use crate::target::Target;
 use crate::verdict::{self, Evidence, Little};
-use crate::worker::Report;
 
 /// What the protocol says about the run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct About {
     /// Names of its phases.
-    pub phases: &'static [&'static str],
+    pub phases: Vec<String>,
+    /// Names of the kinds of operations, if they are told apart.
+    pub kinds: Vec<String>,
     /// Connections come and go with operations.
     pub one_shot: bool,
+    /// Operations on one connection at once.
+    pub lanes: u32,
 }
 
-/// The result of a run.
+/// The result of a run; an error if its log cannot be written.
 pub fn result(
     plan: &Plan,
     target: &Target,
     host: HostClient,
-    about: About,
-    outcome: Outcome,
+    about: &About,
+    mut outcome: Outcome,
+) -> Result<LoadResult, LoadError> {
+    let reports = std::mem::take(&mut outcome.reports);
+    let mut figures = Figures::of(reports);
+    write_log(
+        plan,
+        &mut figures.all,
+        &about.kinds,
+        outcome.window_start_ns,
+    )?;
+    Ok(document(
+        plan,
+        target_facts(target),
+        host,
+        about,
+        &outcome,
+        figures,
+    ))
+}
+
+/// The result of a mix: of all its parts together, with that of each.
+pub fn mix(
+    plan: &Plan,
+    host: &HostClient,
+    parts: Vec<(String, &Crew, Outcome)>,
+) -> Result<LoadResult, LoadError> {
+    let names: Vec<String> = parts.iter().map(|(name, _, _)| name.clone()).collect();
+    let mut about = About {
+        phases: Vec::new(),
+        kinds: Vec::new(),
+        // Users of different parts take different times: no law for all of them together.
+        one_shot: true,
+        lanes: 1,
+    };
+    for (name, crew, _) in &parts {
+        let own = crew.about.phases.iter();
+        about
+            .phases
+            .extend(own.map(|phase| format!("{name}.{phase}")));
+    }
+    let mut results = BTreeMap::new();
+    let mut whole: Option<(Outcome, Figures)> = None;
+    let mut first_phase = 0;
+    for (index, (name, crew, mut outcome)) in parts.into_iter().enumerate() {
+        let figures = Figures::of(std::mem::take(&mut outcome.reports));
+        let placed = figures
+            .clone()
+            .placed(first_phase, about.phases.len(), index as u32);
+        first_phase += crew.about.phases.len();
+        let target = target_facts(&crew.target);
+        let part = document(
+            &crew.plan,
+            target,
+            host.clone(),
+            &crew.about,
+            &outcome,
+            figures,
+        );
+        results.insert(name, part);
+        whole = Some(match whole {
+            None => (outcome, placed),
+            Some((outcome, figures)) => (outcome, figures.plus(placed)),
+        });
+    }
+    let Some((outcome, mut figures)) = whole else {
+        return Err(LoadError::bad_job(
+            "the mix has no parts",
+            "name at least one",
+        ));
+    };
+    write_log(plan, &mut figures.all, &names, outcome.window_start_ns)?;
+    let target = TargetFacts {
+        url: plan.job.target.clone(),
+        address: names.join(", "),
+    };
+    let mut all = document(plan, target, host.clone(), &about, &outcome, figures);
+    verdict::include(&mut all.verdict, &results);
+    all.parts = results;
+    Ok(all)
+}
+
+fn target_facts(target: &Target) -> TargetFacts {
+    TargetFacts {
+        url: target.url.clone(),
+        address: target.address.to_string(),
+    }
+}
+
+fn write_log(
+    plan: &Plan,
+    all: &mut Recorder,
+    kinds: &[String],
+    start_ns: u64,
+) -> Result<(), LoadError> {
+    match (&plan.job.log_file, &mut all.log) {
+        (Some(path), Some(rows)) => {
+            log::write(path.as_ref(), rows, kinds, start_ns).map_err(|error| LoadError::Log {
+                path: path.clone(),
+                reason: error.to_string(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn document(
+    plan: &Plan,
+    target: TargetFacts,
+    host: HostClient,
+    about: &About,
+    outcome: &Outcome,
+    figures: Figures,
 ) -> LoadResult {
-    let window_end_ns = outcome
-        .reports
-        .iter()
-        .map(|report| report.window_end_ns)
-        .max()
-        .unwrap_or(0);
-    let window_ns = window_end_ns.saturating_sub(outcome.window_start_ns).max(1);
-    let achieved = outcome
-        .reports
-        .iter()
-        .map(|report| report.most_established)
-        .sum::<u32>();
-    let cpu = cpu(&outcome, window_ns);
-    let workers = outcome.reports.len() as u32;
-    let Some((all, rows)) = merged(outcome.reports) else {
-        unreachable!("a plan has at least one worker")
-    };
-    let evidence = Evidence {
-        counts: all.counts.clone(),
-        errors_by_kind: all.errors.total(),
-        window_ns,
-        busiest_worker_ratio: cpu.busiest_worker_ratio,
-        lag_p99_ns: all.lag.percentile_ns(9_900).or(all.lag.max_ns()),
-        response_p50_ns: all.responses().percentile_ns(5_000),
-        rate_asked_per_s: rate_asked(plan),
-        connections: (!about.one_shot).then_some((plan.connections(), achieved)),
-        steal_ratio: outcome.steal_ratio,
-        run_delay_ns: cpu.run_delay_ns,
-        workers,
-        little: little(plan, &all, about),
-        cancelled: outcome.cancelled,
-    };
+    let window_ns = figures
+        .window_end_ns
+        .saturating_sub(outcome.window_start_ns)
+        .max(1);
+    let cpu = cpu(&figures, outcome, window_ns);
+    let evidence = evidence(plan, about, outcome, &figures, &cpu, window_ns);
+    let all = &figures.all;
     LoadResult {
         schema: steelyard_wire::RESULT_SCHEMA.to_owned(),
         tool: tool(),
         host_client: host,
-        target: TargetFacts {
-            url: target.url.clone(),
-            address: target.address.to_string(),
-        },
+        target,
         load: Load {
             job: plan.job.clone(),
             connections_asked: plan.connections(),
-            connections_achieved: achieved,
+            connections_achieved: figures.most_established,
             window_ns,
             window_started_unix_ns: outcome.window_start_unix_ns,
             window_start_monotonic_ns: outcome.window_start_ns,
@@ -85,13 +175,12 @@ pub fn result(
         },
         errors: named(&all.errors, about),
         connection_errors: named(&all.connection_errors, about),
-        rates: rates(&all, window_ns),
-        latency_ns: latencies(&all, about),
+        rates: rates(all, window_ns),
+        latency_ns: latencies(all, about),
         counts: all.counts.clone(),
-        series: series::merge(rows, window_ns),
-        operations: BTreeMap::new(),
-        payload: None,
-        tls: None,
+        operations: kinds(all, about),
+        payload: figures.payload,
+        tls: figures.tls.result(!plan.job.tls.insecure),
         stream: None,
         parts: BTreeMap::new(),
         verdict: verdict::judge(&evidence),
@@ -99,21 +188,53 @@ pub fn result(
             ns_per_operation: per_operation(&cpu, all.counts.ok_in_window),
             ..cpu
         },
+        series: series::merge(figures.series, window_ns),
     }
 }
 
-/// Everything of all workers in one recorder, and the series of each.
-fn merged(reports: Vec<Report>) -> Option<(Recorder, Vec<series::Series>)> {
-    let mut recorders = reports.into_iter().map(|report| report.recorder);
-    let mut all = recorders.next()?;
-    let mut rows = Vec::new();
-    for other in recorders {
-        all.add(&other);
-        rows.push(other.series);
+fn evidence(
+    plan: &Plan,
+    about: &About,
+    outcome: &Outcome,
+    figures: &Figures,
+    cpu: &Cpu,
+    window_ns: u64,
+) -> Evidence {
+    let all = &figures.all;
+    Evidence {
+        counts: all.counts.clone(),
+        errors_by_kind: all.errors.total(),
+        window_ns,
+        busiest_worker_ratio: cpu.busiest_worker_ratio,
+        lag_p99_ns: all.lag.percentile_ns(9_900).or(all.lag.max_ns()),
+        response_p50_ns: all.responses().percentile_ns(5_000),
+        rate_asked_per_s: rate_asked(plan),
+        connections: (!about.one_shot && !plan.is_unbounded())
+            .then_some((plan.connections(), figures.most_established)),
+        steal_ratio: outcome.steal_ratio,
+        run_delay_ns: cpu.run_delay_ns,
+        workers: figures.meters.len() as u32,
+        little: little(plan, all, about),
+        cancelled: outcome.cancelled,
     }
-    let own = std::mem::replace(&mut all.series, series::Series::new(1));
-    rows.insert(0, own);
-    Some((all, rows))
+}
+
+fn kinds(all: &Recorder, about: &About) -> BTreeMap<String, KindFigures> {
+    let used = |record: &&KindRecord| record.ok + record.errors > 0;
+    about
+        .kinds
+        .iter()
+        .zip(&all.kinds)
+        .filter(|(_, record)| used(record))
+        .map(|(name, record)| {
+            let figures = KindFigures {
+                ok: record.ok,
+                errors: record.errors,
+                latency_ns: record.responses.latency(),
+            };
+            (name.clone(), figures)
+        })
+        .collect()
 }
 
 fn tool() -> Tool {
@@ -124,8 +245,8 @@ fn tool() -> Tool {
     }
 }
 
-fn cpu(outcome: &Outcome, window_ns: u64) -> Cpu {
-    let meters = || outcome.reports.iter().map(|report| &report.meter);
+fn cpu(figures: &Figures, outcome: &Outcome, window_ns: u64) -> Cpu {
+    let meters = || figures.meters.iter();
     let busiest = meters()
         .map(crate::meter::Meter::busy_ns)
         .max()
@@ -166,7 +287,7 @@ fn rate_asked(plan: &Plan) -> Option<f64> {
     }
 }
 
-fn little(plan: &Plan, all: &Recorder, about: About) -> Option<Little> {
+fn little(plan: &Plan, all: &Recorder, about: &About) -> Option<Little> {
     let Mode::Closed {
         users,
         think_time_ns,
@@ -181,12 +302,12 @@ fn little(plan: &Plan, all: &Recorder, about: About) -> Option<Little> {
         return None;
     }
     Some(Little {
-        users: f64::from(users),
+        users: f64::from(users) * f64::from(about.lanes),
         round_ns: all.service.mean_ns()? + all.lateness.mean_ns()? + think_time_ns as f64,
     })
 }
 
-fn latencies(all: &Recorder, about: About) -> BTreeMap<String, Latency> {
+fn latencies(all: &Recorder, about: &About) -> BTreeMap<String, Latency> {
     let totals = [
         ("response", all.responses()),
         ("service", &all.service),
@@ -207,21 +328,21 @@ fn latencies(all: &Recorder, about: About) -> BTreeMap<String, Latency> {
 fn phases<'a>(
     prefix: &'a str,
     all: &'a [Phase],
-    about: About,
+    about: &'a About,
 ) -> impl Iterator<Item = (String, Latency)> + 'a {
     about
         .phases
         .iter()
         .zip(all)
         // In clear text there is no such phase.
-        .filter(|(name, phase)| **name != "tls" || phase.count() > 0)
+        .filter(|(name, phase)| phase.count() > 0 || !name.ends_with("tls"))
         .map(move |(name, phase)| (format!("{prefix}.{name}"), phase.latency()))
 }
 
-fn named(table: &FaultTable, about: About) -> BTreeMap<String, BTreeMap<String, u64>> {
+fn named(table: &FaultTable, about: &About) -> BTreeMap<String, BTreeMap<String, u64>> {
     let mut names: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for (phase, kind, count) in table.entries() {
-        let kinds = names.entry(about.phases[phase].to_owned()).or_default();
+        let kinds = names.entry(about.phases[phase].clone()).or_default();
         kinds.insert(kind.word().to_owned(), count);
     }
     names

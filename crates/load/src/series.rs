@@ -8,7 +8,7 @@ use crate::histogram::Phase;
 const MOST_ROWS: u64 = 3_600;
 
 /// Rows of one worker.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Series {
     interval_ns: u64,
     start_ns: u64,

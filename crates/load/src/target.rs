@@ -1,6 +1,9 @@
 //! Where the load goes: a URL, taken apart and resolved.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::ToSocketAddrs;
+use std::path::PathBuf;
+
+use steelyard_net::socket::Address;
 
 use crate::error::LoadError;
 
@@ -9,36 +12,55 @@ use crate::error::LoadError;
 pub struct Target {
     /// As asked for.
     pub url: String,
-    /// `http` or `smtp`.
+    /// A word of [`SCHEMES`].
     pub scheme: String,
+    /// TLS from the first byte.
+    pub secured: bool,
+    /// Host as it stands in the URL, without brackets.
+    pub host: String,
     /// Host and port as they stand in the URL, for a `Host` header.
     pub authority: String,
     /// Path and query, at least `/`.
     pub path: String,
-    /// The first address of the host.
-    pub address: SocketAddr,
+    /// The first address of the host, or the unix socket instead of it.
+    pub address: Address,
 }
 
-/// Schemes that will come; they get a better answer than "unknown".
-const LATER: &[&str] = &[
-    "https", "smtps", "lmtp", "pop3", "pop3s", "imap", "imaps", "tcp", "udp",
+/// A scheme, its port where the URL names none, and whether it is TLS from the first byte.
+const SCHEMES: &[(&str, Option<u16>, bool)] = &[
+    ("http", Some(80), false),
+    ("https", Some(443), true),
+    ("smtp", Some(25), false),
+    ("smtps", Some(465), true),
+    ("lmtp", Some(24), false),
+    ("pop3", Some(110), false),
+    ("pop3s", Some(995), true),
+    ("imap", Some(143), false),
+    ("imaps", Some(993), true),
+    ("ftp", Some(21), false),
+    ("ftps", Some(990), true),
+    ("tcp", None, false),
+    ("rr+tcp", None, false),
+    ("rr+udp", None, false),
+    ("stream+tcp", None, false),
+    ("stream+udp", None, false),
 ];
 
-const WANTED: &str = "write http://HOST:PORT/PATH or smtp://HOST:PORT";
+const WANTED: &str = "write SCHEME://HOST:PORT, for example http://127.0.0.1:8080/";
 
 impl Target {
-    /// Takes `url` apart and resolves its host.
-    pub fn resolve(url: &str) -> Result<Self, LoadError> {
+    /// Takes `url` apart and resolves its host, unless connections go to `unix_socket`.
+    pub fn resolve(url: &str, unix_socket: Option<&str>) -> Result<Self, LoadError> {
         let parts = Parts::of(url)?;
-        let mut addresses = (parts.host, parts.port)
-            .to_socket_addrs()
-            .map_err(|error| unresolved(parts.host, &error.to_string()))?;
-        let address = addresses
-            .next()
-            .ok_or_else(|| unresolved(parts.host, "it has no address"))?;
+        let address = match unix_socket {
+            Some(path) => Address::Unix(PathBuf::from(path)),
+            None => resolve(parts.host, parts.port)?,
+        };
         Ok(Self {
             url: url.to_owned(),
             scheme: parts.scheme.to_owned(),
+            secured: parts.secured,
+            host: parts.host.to_owned(),
             authority: parts.authority.to_owned(),
             path: parts.path,
             address,
@@ -46,8 +68,20 @@ impl Target {
     }
 }
 
+/// The first address of `host`.
+pub fn resolve(host: &str, port: u16) -> Result<Address, LoadError> {
+    let mut addresses = (host, port)
+        .to_socket_addrs()
+        .map_err(|error| unresolved(host, &error.to_string()))?;
+    addresses
+        .next()
+        .map(Address::Inet)
+        .ok_or_else(|| unresolved(host, "it has no address"))
+}
+
 struct Parts<'a> {
     scheme: &'a str,
+    secured: bool,
     authority: &'a str,
     host: &'a str,
     port: u16,
@@ -59,11 +93,14 @@ impl<'a> Parts<'a> {
         let (scheme, rest) = url
             .split_once("://")
             .ok_or_else(|| LoadError::bad_job(format!("target {url:?} has no scheme"), WANTED))?;
-        let default_port = default_port(scheme)?;
+        let (_, default_port, secured) = SCHEMES
+            .iter()
+            .find(|(name, _, _)| *name == scheme)
+            .ok_or_else(|| LoadError::bad_job(format!("unknown scheme {scheme:?}"), WANTED))?;
         let rest = rest.split('#').next().unwrap_or_default();
         let cut = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(cut);
-        let (host, port) = host_and_port(authority, default_port).ok_or_else(|| {
+        let (host, port) = host_and_port(authority, *default_port).ok_or_else(|| {
             LoadError::bad_job(format!("target {url:?} has no valid host and port"), WANTED)
         })?;
         let unprintable = |c: char| c.is_whitespace() || c.is_control();
@@ -80,6 +117,7 @@ impl<'a> Parts<'a> {
         };
         Ok(Self {
             scheme,
+            secured: *secured,
             authority,
             host,
             port,
@@ -88,26 +126,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn default_port(scheme: &str) -> Result<u16, LoadError> {
-    match scheme {
-        "http" => Ok(80),
-        "smtp" => Ok(25),
-        "ftp" => Ok(21),
-        "ftps" => Ok(990),
-        // No port is theirs: the target must name one.
-        "rr+tcp" | "rr+udp" | "stream+tcp" | "stream+udp" => Ok(0),
-        _ if LATER.contains(&scheme) => Err(LoadError::bad_job(
-            format!("{scheme}:// is not spoken yet"),
-            "this version speaks http:// and smtp://",
-        )),
-        _ => Err(LoadError::bad_job(
-            format!("unknown scheme {scheme:?}"),
-            WANTED,
-        )),
-    }
-}
-
-fn host_and_port(authority: &str, default_port: u16) -> Option<(&str, u16)> {
+fn host_and_port(authority: &str, default_port: Option<u16>) -> Option<(&str, u16)> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
             let (host, after) = rest.split_once(']')?;
@@ -121,10 +140,10 @@ fn host_and_port(authority: &str, default_port: u16) -> Option<(&str, u16)> {
             .map_or((authority, Some("")), |(host, port)| (host, Some(port))),
     };
     let port = match port? {
-        "" => default_port,
-        digits => digits.parse().ok()?,
+        "" => default_port?,
+        digits => digits.parse().ok().filter(|port| *port > 0)?,
     };
-    (!host.is_empty() && port > 0).then_some((host, port))
+    (!host.is_empty()).then_some((host, port))
 }
 
 fn unresolved(host: &str, reason: &str) -> LoadError {
@@ -140,28 +159,32 @@ mod tests {
 
     use super::*;
 
+    fn inet(address: &str) -> Address {
+        Address::Inet(address.parse().unwrap())
+    }
+
     #[test]
     fn a_target_is_taken_apart_into_address_and_path() {
-        let target = Target::resolve("http://127.0.0.1:8080/a?b=1#top").unwrap();
-        assert_eq!(target.address, "127.0.0.1:8080".parse().unwrap());
+        let target = Target::resolve("http://127.0.0.1:8080/a?b=1#top", None).unwrap();
+        assert_eq!(target.address, inet("127.0.0.1:8080"));
         assert_eq!(target.path, "/a?b=1");
         assert_eq!(target.authority, "127.0.0.1:8080");
     }
 
     #[test]
     fn ports_have_the_default_of_their_scheme() {
-        assert_eq!(
-            Target::resolve("smtp://127.0.0.1").unwrap().address.port(),
-            25
-        );
-        assert_eq!(
-            Target::resolve("http://[::1]").unwrap().address,
-            "[::1]:80".parse().unwrap()
-        );
-        assert_eq!(
-            Target::resolve("http://[::1]:81/").unwrap().address,
-            "[::1]:81".parse().unwrap()
-        );
+        let address = |url| Target::resolve(url, None).unwrap().address;
+        assert_eq!(address("smtp://127.0.0.1"), inet("127.0.0.1:25"));
+        assert_eq!(address("http://[::1]"), inet("[::1]:80"));
+        assert_eq!(address("http://[::1]:81/"), inet("[::1]:81"));
+        assert!(Target::resolve("tcp://127.0.0.1", None).is_err());
+    }
+
+    #[test]
+    fn a_unix_socket_takes_the_place_of_the_host() {
+        let target = Target::resolve("http://app.invalid/x", Some("/run/app")).unwrap();
+        assert_eq!(target.address, Address::Unix(PathBuf::from("/run/app")));
+        assert_eq!(target.authority, "app.invalid");
     }
 
     #[test]
@@ -176,21 +199,15 @@ mod tests {
             "http://[::1",
             "http://h/a b",
         ] {
-            let error = Target::resolve(url).unwrap_err();
+            let error = Target::resolve(url, None).unwrap_err();
             assert_eq!(error.kind(), FailureKind::BadRequest, "{url}");
             assert!(error.hint().is_some(), "{url}");
         }
     }
 
     #[test]
-    fn https_is_refused_as_not_yet_spoken() {
-        let error = Target::resolve("https://127.0.0.1/").unwrap_err();
-        assert_eq!(error.to_string(), "https:// is not spoken yet");
-    }
-
-    #[test]
     fn a_host_without_an_address_is_unreachable() {
-        let error = Target::resolve("http://no-such-host.invalid/").unwrap_err();
+        let error = Target::resolve("http://no-such-host.invalid/", None).unwrap_err();
         assert_eq!(error.kind(), FailureKind::Unreachable);
     }
 }

@@ -1,6 +1,8 @@
 //! Whether the generator vouches for its figures, and why not.
 
-use steelyard_wire::result::{Counts, Reason, Verdict, VerdictState};
+use std::collections::BTreeMap;
+
+use steelyard_wire::result::{Counts, LoadResult, Reason, Verdict, VerdictState};
 
 use crate::fault::words;
 
@@ -105,6 +107,19 @@ pub fn judge(evidence: &Evidence) -> Verdict {
         .max()
         .unwrap_or(VerdictState::Valid);
     Verdict { state, reasons }
+}
+
+/// Takes the doubts about the parts of a mix into the verdict on the whole.
+pub fn include(verdict: &mut Verdict, parts: &BTreeMap<String, LoadResult>) {
+    for (name, part) in parts {
+        for reason in &part.verdict.reasons {
+            verdict.state = verdict.state.max(reason.state);
+            verdict.reasons.push(Reason {
+                message: format!("{name}: {}", reason.message),
+                ..reason.clone()
+            });
+        }
+    }
 }
 
 fn suspect(doubt: Doubt, message: String) -> Option<Reason> {

@@ -4,6 +4,7 @@ mod arrivals;
 mod dial;
 mod drive;
 mod leave;
+mod secure;
 mod send;
 
 use std::cmp::Reverse;
@@ -14,6 +15,7 @@ use rustix::io;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::{Event, Poller};
 use steelyard_net::usage;
+use steelyard_wire::result::Payload;
 
 use crate::connection::{Connection, NEVER};
 use crate::control::{Board, Control};
@@ -22,7 +24,8 @@ use crate::operation::Part;
 use crate::pace::Pace;
 use crate::plan::{Plan, Share};
 use crate::protocols::{Output, Protocol};
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, Shape};
+use crate::tls::TlsTally;
 
 /// Read at once from one connection; larger replies take several reads.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -49,6 +52,10 @@ pub struct Report {
     pub recorder: Recorder,
     /// What it spent.
     pub meter: Meter,
+    /// What its connections agreed on.
+    pub tls: TlsTally,
+    /// Payloads that it checked.
+    pub payload: Option<Payload>,
     /// Most connections established at the same time in the window.
     pub most_established: u32,
     /// When its part of the window was over.
@@ -65,6 +72,18 @@ pub struct Worker<'a, P: Protocol> {
     events: Vec<Event>,
     buffer: Vec<u8>,
     out: Output,
+    /// Clear text out of TLS, and what TLS made of clear text.
+    clear: Vec<u8>,
+    encrypted: Vec<u8>,
+    tls_tally: TlsTally,
+    /// Operations that a connection can carry at once.
+    lanes: usize,
+    /// Connections are opened when operations need them.
+    on_demand: bool,
+    /// The connection whose output is gathered until its input is read.
+    batching: Option<usize>,
+    /// Lanes of that connection that were started but not sent, and since when that was possible.
+    unstamped: Vec<(u32, u64)>,
     connections: Vec<Connection<P::Session>>,
     pace: Pace,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
@@ -90,11 +109,12 @@ pub struct Worker<'a, P: Protocol> {
 }
 
 impl<'a, P: Protocol> Worker<'a, P> {
-    /// A worker with all its memory, and no connection yet.
+    /// A worker with all its memory, and no connection yet; it writes on `board`.
     pub fn new(
         mut protocol: P,
         plan: &'a Plan,
         share: &Share,
+        board: usize,
         control: &'a Control,
     ) -> io::Result<Self> {
         // Without it deadlines are met 50 µs late at best; a kernel that refuses shows in lateness.
@@ -106,21 +126,36 @@ impl<'a, P: Protocol> Worker<'a, P> {
             0
         };
         let places = share.connections as usize;
+        let lanes = protocol.lanes().max(1);
         let connections = (0..places)
-            .map(|place| Connection::vacant(protocol.open(place)))
+            .map(|place| Connection::vacant(protocol.open(place), lanes))
             .collect();
+        let kinds = protocol.kinds().len();
         Ok(Self {
             plan,
             control,
-            board: &control.boards[share.worker as usize],
+            board: &control.boards[board],
             poller,
             events: Vec::with_capacity(EVENTS_AT_ONCE),
             buffer: vec![0; BUFFER_BYTES],
             out: Output::default(),
+            clear: Vec::new(),
+            encrypted: Vec::new(),
+            tls_tally: TlsTally::default(),
+            lanes,
+            on_demand: protocol.one_shot() || plan.is_unbounded(),
+            batching: None,
+            unstamped: Vec::new(),
             connections,
             pace: Pace::new(plan, share),
             timers: BinaryHeap::with_capacity(places),
-            recorder: Recorder::new(P::PHASES.len(), plan.is_open(), plan.interval_ns),
+            recorder: Recorder::new(&Shape {
+                phases: P::PHASES.len(),
+                kinds,
+                open_mode: plan.is_open(),
+                interval_ns: plan.interval_ns,
+                logged: plan.job.log_file.is_some(),
+            }),
             meter: Meter::default(),
             stage: Stage::Connecting,
             metering: false,

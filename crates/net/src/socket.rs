@@ -1,15 +1,42 @@
-//! Non-blocking TCP sockets: listen, accept, connect.
+//! Non-blocking stream sockets: listen, accept, connect.
 
-use std::net::SocketAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::io::{Errno, Result};
 use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, accept_with, bind, connect, getsockname, listen,
-    socket_with, sockopt,
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    getsockname, listen, socket_with, sockopt,
 };
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
+
+/// Where a stream socket connects to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// Over IP.
+    Inet(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Inet(address) => write!(f, "{address}"),
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        Self::Inet(address)
+    }
+}
 
 /// A listening socket. `shared` sets `SO_REUSEPORT`, one listener for each worker.
 pub fn listen_on(address: SocketAddr, backlog: i32, shared: bool) -> Result<OwnedFd> {
@@ -43,17 +70,55 @@ pub fn accept_one(listener: impl AsFd) -> Result<Option<OwnedFd>> {
     }
 }
 
-/// Starts a connection, with `TCP_NODELAY`; `true` when it is there at once.
+/// Starts a connection, with `TCP_NODELAY`, from `source` if given; `true` when it is there at
+/// once.
 ///
 /// Otherwise it is there, or has failed, when the socket becomes writable: ask [`connect_error`].
-pub fn start_connect(address: SocketAddr) -> Result<(OwnedFd, bool)> {
-    let fd = socket_with(family(address), SocketType::STREAM, FLAGS, None)?;
-    sockopt::set_tcp_nodelay(&fd, true)?;
-    match connect(&fd, &address) {
+/// With `source` only the address is bound; the port is chosen at the connect, so that a port
+/// may serve several destinations.
+pub fn start_connect(address: &Address, source: Option<IpAddr>) -> Result<(OwnedFd, bool)> {
+    let fd = match address {
+        Address::Inet(address) => socket_with(family(*address), SocketType::STREAM, FLAGS, None)?,
+        Address::Unix(_) => socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?,
+    };
+    let connected = match address {
+        Address::Inet(address) => {
+            sockopt::set_tcp_nodelay(&fd, true)?;
+            if let Some(source) = source {
+                bind_without_port(&fd, source)?;
+            }
+            connect(&fd, address)
+        }
+        Address::Unix(path) => connect(&fd, &SocketAddrUnix::new(path)?),
+    };
+    match connected {
         Ok(()) => Ok((fd, true)),
         Err(Errno::INPROGRESS) => Ok((fd, false)),
         Err(error) => Err(error),
     }
+}
+
+/// Makes the close of `fd` a reset: what is unsent is thrown away, no `TIME_WAIT` remains.
+pub fn reset_on_close(fd: impl AsFd) -> Result<()> {
+    sockopt::set_socket_linger(fd, Some(Duration::ZERO))
+}
+
+fn bind_without_port(fd: &OwnedFd, source: IpAddr) -> Result<()> {
+    let yes: libc::c_int = 1;
+    // SAFETY: the option's value is an int that lives on this stack frame, with its own size.
+    let refused = unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const yes).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if refused != 0 {
+        return Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL));
+    }
+    bind(fd, &SocketAddr::new(source, 0))
 }
 
 /// Why a started connection failed, `None` if it did not.
@@ -79,7 +144,7 @@ mod tests {
     fn a_connection_to_a_listener_becomes_writable_and_is_accepted() {
         let any = "127.0.0.1:0".parse().unwrap();
         let listener = listen_on(any, 16, false).unwrap();
-        let (client, _) = start_connect(local_address(&listener).unwrap()).unwrap();
+        let (client, _) = start_connect(&local_address(&listener).unwrap().into(), None).unwrap();
         let poller = Poller::new().unwrap();
         poller.add(&client, 7, READ_WRITE).unwrap();
         let mut events = Vec::with_capacity(8);
@@ -93,11 +158,31 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_comes_from_the_source_that_was_asked_for() {
+        let any = "127.0.0.1:0".parse().unwrap();
+        let listener = listen_on(any, 16, false).unwrap();
+        let address = local_address(&listener).unwrap().into();
+        let source = "127.0.0.9".parse().unwrap();
+        let (client, _) = start_connect(&address, Some(source)).unwrap();
+        assert_eq!(local_address(&client).unwrap().ip(), source);
+    }
+
+    #[test]
+    fn a_unix_socket_is_connected_to_by_its_path() {
+        let folder = std::env::temp_dir().join(format!("steelyard-net-{}", std::process::id()));
+        let listener = std::os::unix::net::UnixListener::bind(&folder).unwrap();
+        let connected = start_connect(&Address::Unix(folder.clone()), None);
+        std::fs::remove_file(&folder).unwrap();
+        assert!(connected.unwrap().1);
+        assert!(listener.accept().is_ok());
+    }
+
+    #[test]
     fn a_connection_to_a_closed_port_says_refused() {
         let listener = listen_on("127.0.0.1:0".parse().unwrap(), 16, false).unwrap();
         let address = local_address(&listener).unwrap();
         drop(listener);
-        let refused = match start_connect(address) {
+        let refused = match start_connect(&address.into(), None) {
             Err(errno) => errno,
             Ok((client, _)) => {
                 let poller = Poller::new().unwrap();

@@ -27,7 +27,10 @@ impl<P: Protocol> Worker<'_, P> {
             self.pace.advance();
             if let Some(place) = self.take_idle() {
                 self.start_operation(place, intended_ns, intended_ns);
-            } else if !self.pace.push_waiting(intended_ns) {
+                if self.lanes > 1 {
+                    self.fill_lanes(place, now_ns);
+                }
+            } else if self.plan.is_unbounded() || !self.pace.push_waiting(intended_ns) {
                 self.recorder.unsent(self.recorder.window.part(intended_ns));
             }
         }
@@ -46,16 +49,18 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// An idle connection, no longer listed.
     pub(super) fn take_idle(&mut self) -> Option<usize> {
-        let Pace::Open(arrivals) = &mut self.pace else {
-            return None;
-        };
-        while let Some(place) = arrivals.idle.pop_front() {
-            let connection = &mut self.connections[place as usize];
+        while let Pace::Open(arrivals) = &mut self.pace {
+            let place = arrivals.idle.pop_front()? as usize;
+            let connection = &mut self.connections[place];
             connection.listed = false;
-            if connection.state == State::Idle
-                || self.protocol.one_shot() && connection.state == State::Vacant
-            {
-                return Some(place as usize);
+            let idle = match connection.state {
+                State::Idle => true,
+                State::Vacant => self.on_demand && connection.wake_ns == NEVER,
+                State::Talking => self.lanes > 1 && self.has_room(place),
+                State::Connecting | State::Securing => false,
+            };
+            if idle {
+                return Some(place);
             }
         }
         None

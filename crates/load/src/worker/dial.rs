@@ -3,16 +3,18 @@
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering::Relaxed;
 
+use rustix::io::Errno;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::READ_WRITE;
 use steelyard_net::socket;
 
+use super::drive::Input;
 use super::{Stage, Worker};
 use crate::connection::{NEVER, State, token};
 use crate::fault::ErrorKind;
 use crate::operation::Part;
 use crate::pace::Pace;
-use crate::protocols::Protocol;
+use crate::protocols::{CONNECT, Protocol, TLS};
 
 /// Connections on their way at the same time while the run has not begun: more would only show
 /// how long the server's backlog is.
@@ -28,7 +30,7 @@ const SCANS_A_TIMEOUT: u64 = 16;
 impl<P: Protocol> Worker<'_, P> {
     /// Opens what must be there before operations begin.
     pub(super) fn open_first(&mut self) {
-        if self.protocol.one_shot() {
+        if self.on_demand {
             // Connections come with their operations, none before.
             self.untried = 0;
             self.next_untried = self.connections.len();
@@ -58,8 +60,7 @@ impl<P: Protocol> Worker<'_, P> {
         if well {
             self.board.ever_ready.fetch_add(1, Relaxed);
         }
-        if !self.protocol.one_shot() && !std::mem::replace(&mut self.connections[place].tried, true)
-        {
+        if !self.on_demand && !std::mem::replace(&mut self.connections[place].tried, true) {
             self.untried -= 1;
             self.trying -= 1;
         }
@@ -80,7 +81,9 @@ impl<P: Protocol> Worker<'_, P> {
             let connection = &mut self.connections[place];
             connection.due_ns = now_ns + offset_ns as u64;
             let vacant = connection.state == State::Vacant && connection.wake_ns == NEVER;
-            if connection.state == State::Idle || self.protocol.one_shot() && vacant {
+            if self.lanes > 1 {
+                self.fill_lanes(place, now_ns);
+            } else if connection.state == State::Idle || self.on_demand && vacant {
                 self.user_ready(place, now_ns);
             }
         }
@@ -100,7 +103,14 @@ impl<P: Protocol> Worker<'_, P> {
         let connection = &mut self.connections[place];
         connection.session = self.protocol.open(place);
         connection.phase_start_ns = now_ns;
-        let started = socket::start_connect(self.plan.address).and_then(|(socket, _)| {
+        let address = self.protocol.address(&connection.session);
+        let source = self.plan.source(place);
+        let started = self.plan.addresses.get(address).ok_or(Errno::ADDRNOTAVAIL);
+        let started = started.and_then(|address| socket::start_connect(address, source));
+        let started = started.and_then(|(socket, _)| {
+            if self.plan.job.reset_on_close {
+                socket::reset_on_close(&socket)?;
+            }
             self.poller
                 .add(&socket, token(place, connection.generation), READ_WRITE)?;
             Ok(socket)
@@ -117,7 +127,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     /// The kernel says that a started connection is there, or has failed.
-    pub(super) fn finish_connect(&mut self, place: usize) {
+    pub(super) fn finish_connect(&mut self, place: usize, generation: u32) {
         let Some(socket) = &self.connections[place].socket else {
             return;
         };
@@ -129,38 +139,51 @@ impl<P: Protocol> Worker<'_, P> {
         }
         self.established += 1;
         self.most_established = self.most_established.max(self.established);
-        self.end_phase(place, 0, now_ns);
+        self.end_phase(place, 0, CONNECT, now_ns);
         let connection = &mut self.connections[place];
         connection.state = State::Talking;
-        if connection.operation.is_none() {
+        if connection.lanes.is_empty() {
             connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
         }
-        self.step_connected(place, now_ns);
+        if self.plan.tls.as_ref().is_some_and(|tls| tls.from_start) {
+            self.secure(place, now_ns);
+        } else {
+            self.step(place, now_ns, &Input::Connected);
+            debug_assert!(self.batching.is_none(), "{place} {generation}");
+        }
     }
 
-    /// A connection, or the try to make one, has failed.
-    pub(super) fn lost(&mut self, place: usize, kind: ErrorKind, now_ns: u64) {
+    /// A connection, or the try to make one, has failed, and with it all that it carried.
+    pub(super) fn lost(&mut self, place: usize, error: ErrorKind, now_ns: u64) {
+        self.stamp(place);
+        self.out.clear();
         let connection = &mut self.connections[place];
         let phase = match connection.state {
-            State::Vacant | State::Connecting => 0,
+            State::Vacant | State::Connecting => CONNECT,
+            State::Securing => TLS,
             State::Talking | State::Idle => self.protocol.phase(&connection.session),
         };
-        if let Some(operation) = connection.operation.take() {
-            if let Pace::Closed { think_ns } = self.pace {
-                connection.due_ns = now_ns + think_ns;
-            }
-            self.recorder.failed(&operation, now_ns, phase, kind);
-            self.no_longer_inflight(&operation);
-        } else {
-            self.recorder.connection_failed(now_ns, phase, kind);
+        if connection.lanes.is_empty() {
+            self.recorder.connection_failed(now_ns, phase, error);
+        } else if let Pace::Closed { think_ns } = self.pace {
+            connection.due_ns = now_ns + think_ns;
         }
-        self.board.connection_failed(kind);
+        while let Some((lane, operation)) = self.connections[place].lanes.take_any() {
+            let kind = self.protocol.kind(&self.connections[place].session, lane);
+            self.recorder.failed(&operation, kind, now_ns, phase, error);
+            self.no_longer_inflight(&operation);
+        }
+        self.board.connection_failed(error);
         self.try_again(place, now_ns);
     }
 
     /// A connection has done its duty and is closed.
     pub(super) fn retire(&mut self, place: usize, now_ns: u64) {
-        if self.connections[place].useful {
+        if !self.connections[place].lanes.is_empty() {
+            // What else was on its way will not be answered.
+            self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
+        } else if self.connections[place].useful {
+            self.say_close(place);
             self.close(place);
             self.reopen(place, now_ns);
         } else {
@@ -185,7 +208,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     fn reopen(&mut self, place: usize, now_ns: u64) {
-        if self.protocol.one_shot() {
+        if self.on_demand {
             self.ready(place, now_ns);
         } else if self.stage != Stage::Draining || self.pace.backlog() > 0 {
             self.connect(place, now_ns);
@@ -211,16 +234,20 @@ impl<P: Protocol> Worker<'_, P> {
                 continue;
             }
             connection.wake_ns = NEVER;
+            if std::mem::take(&mut connection.paused) {
+                self.step(place, now_ns, &Input::Resumed);
+                continue;
+            }
             let thought = matches!(self.pace, Pace::Closed { .. }) && at_ns == connection.due_ns;
             match connection.state {
                 State::Idle if self.stage == Stage::Running => {
                     self.start_users_operation(place, at_ns);
                 }
-                State::Vacant if thought && self.protocol.one_shot() => {
+                State::Vacant if thought && self.on_demand => {
                     self.start_users_operation(place, at_ns);
                 }
                 State::Vacant => self.reopen(place, now_ns),
-                State::Idle | State::Connecting | State::Talking => {}
+                State::Idle | State::Connecting | State::Securing | State::Talking => {}
             }
         }
     }
@@ -231,7 +258,14 @@ impl<P: Protocol> Worker<'_, P> {
         self.next_scan_ns =
             now_ns + (self.plan.job.timeout_ns / SCANS_A_TIMEOUT).min(LONGEST_SCAN_NS);
         for place in 0..self.connections.len() {
-            let connection = &self.connections[place];
+            let connection = &mut self.connections[place];
+            if self.lanes > 1 && connection.deadline_ns <= now_ns {
+                // The operation that this was the deadline of may be answered.
+                let sent = connection.lanes.iter().map(|operation| operation.sent_ns);
+                if let Some(oldest_ns) = sent.min() {
+                    connection.deadline_ns = oldest_ns.saturating_add(self.plan.job.timeout_ns);
+                }
+            }
             if connection.deadline_ns <= now_ns {
                 let kind = match connection.state {
                     State::Connecting => ErrorKind::ConnTimeout,

@@ -6,16 +6,18 @@ use steelyard_net::poller::Event;
 use steelyard_net::stream::{self, Received};
 
 use super::{Stage, Worker};
-use crate::connection::{State, from_token};
+use crate::connection::{NEVER, State, from_token};
 use crate::fault::ErrorKind;
 use crate::operation::{Operation, Part};
 use crate::pace::Pace;
 use crate::protocols::{After, Protocol, Step, Turn};
 
 /// What a machine is told.
-enum Input {
+pub(super) enum Input<'a> {
     Connected,
-    Bytes(usize),
+    Secured,
+    Resumed,
+    Bytes(&'a [u8]),
     End,
 }
 
@@ -28,7 +30,7 @@ impl<P: Protocol> Worker<'_, P> {
             return;
         }
         if connection.state == State::Connecting {
-            self.finish_connect(place);
+            self.finish_connect(place, generation);
         } else if flags.contains(EventFlags::OUT) && !connection.unsent.is_empty() {
             self.send_unsent(place);
         }
@@ -39,7 +41,23 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     /// Reads until nothing is left; a short read is the end of it unless the peer has closed.
+    ///
+    /// What operations of several lanes have to say meanwhile leaves in one write at the end.
     fn read(&mut self, place: usize, generation: u32, ending: bool) {
+        if self.lanes == 1 {
+            return self.read_all(place, generation, ending);
+        }
+        self.batching = Some(place);
+        self.read_all(place, generation, ending);
+        self.batching = None;
+        if self.is_same(place, generation) {
+            self.flush(place);
+        } else {
+            self.out.clear();
+        }
+    }
+
+    fn read_all(&mut self, place: usize, generation: u32, ending: bool) {
         loop {
             let connection = &self.connections[place];
             let Some(socket) = connection
@@ -49,20 +67,28 @@ impl<P: Protocol> Worker<'_, P> {
             else {
                 return;
             };
+            let secured = connection.tls.is_some();
             match stream::receive(socket, &mut self.buffer) {
                 Ok(Received::Bytes(count)) => {
                     let now_ns = monotonic_ns();
                     if self.recorder.window.part(now_ns) == Part::Window {
                         self.recorder.counts.bytes_in += count as u64;
                     }
-                    self.step(place, now_ns, &Input::Bytes(count));
+                    // Out of `self`, so that the machine may look at it.
+                    let buffer = std::mem::take(&mut self.buffer);
+                    if secured {
+                        self.receive_secured(place, generation, now_ns, &buffer[..count]);
+                    } else {
+                        self.feed(place, generation, now_ns, &buffer[..count]);
+                    }
+                    self.buffer = buffer;
                     if count < self.buffer.len() && !ending {
                         return;
                     }
                 }
                 Ok(Received::Nothing) => return,
                 Ok(Received::End) => {
-                    self.step(place, monotonic_ns(), &Input::End);
+                    self.end(place, monotonic_ns());
                     return;
                 }
                 Err(errno) => {
@@ -73,58 +99,101 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    pub(super) fn step_connected(&mut self, place: usize, now_ns: u64) {
-        self.step(place, now_ns, &Input::Connected);
+    pub(super) fn is_same(&self, place: usize, generation: u32) -> bool {
+        let connection = &self.connections[place];
+        connection.generation == generation && connection.socket.is_some()
     }
 
-    fn step(&mut self, place: usize, now_ns: u64, input: &Input) {
+    /// Gives clear text to the machine until it has looked at all of it.
+    pub(super) fn feed(&mut self, place: usize, generation: u32, now_ns: u64, bytes: &[u8]) {
+        let mut rest = bytes;
+        loop {
+            let left = self.step(place, now_ns, &Input::Bytes(rest));
+            if left == 0 || left >= rest.len() || !self.is_same(place, generation) {
+                return;
+            }
+            rest = &rest[rest.len() - left..];
+        }
+    }
+
+    /// The peer has closed. In TLS an end that was not announced may be a truncation.
+    fn end(&mut self, place: usize, now_ns: u64) {
+        let connection = &self.connections[place];
+        let truncated = connection
+            .tls
+            .as_ref()
+            .is_some_and(|tls| !tls.peer_has_closed());
+        match connection.state {
+            State::Securing => self.lost(place, ErrorKind::PeerClosedEarly, now_ns),
+            _ if truncated && !connection.lanes.is_empty() => {
+                self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
+            }
+            _ => {
+                self.step(place, now_ns, &Input::End);
+            }
+        }
+    }
+
+    /// One step of the machine; returns how many bytes of the input it did not look at.
+    pub(super) fn step(&mut self, place: usize, now_ns: u64, input: &Input<'_>) -> usize {
         let connection = &mut self.connections[place];
         let phase = self.protocol.phase(&connection.session);
-        self.out.clear();
+        if self.batching.is_none() {
+            self.out.clear();
+        }
         let mut turn = Turn::new(now_ns, &mut self.out);
         let session = &mut connection.session;
         let step = match input {
+            Input::Bytes(bytes) => self.protocol.received(session, bytes, &mut turn),
             Input::Connected => self.protocol.connected(session, &mut turn),
-            Input::Bytes(count) => {
-                self.protocol
-                    .received(session, &self.buffer[..*count], &mut turn)
-            }
+            Input::Secured => self.protocol.secured(session, &mut turn),
+            Input::Resumed => self.protocol.resumed(session, &mut turn),
             Input::End => self.protocol.ended(session, &mut turn),
         };
+        let (lane, left) = (turn.lane, turn.left);
         for (phase, at_ns) in turn.marks() {
-            self.end_phase(place, phase, at_ns);
+            self.end_phase(place, lane, phase, at_ns);
         }
-        let step = if self.connections[place].unsent.is_empty() {
+        let step = if self.lanes > 1 || self.connections[place].unsent.is_empty() {
             step
         } else {
             answered_early(step)
         };
-        self.apply(place, step, phase, now_ns);
+        self.apply(place, lane, step, phase, now_ns);
+        left
     }
 
     /// Phases follow each other without gaps, so that they add up to the operation.
-    pub(super) fn end_phase(&mut self, place: usize, phase: usize, at_ns: u64) {
+    pub(super) fn end_phase(&mut self, place: usize, lane: usize, phase: usize, at_ns: u64) {
         let connection = &mut self.connections[place];
-        let took_ns = at_ns.saturating_sub(connection.phase_start_ns);
-        connection.phase_start_ns = at_ns;
-        let operation = connection.operation;
-        let part = operation.map_or_else(
-            || self.recorder.window.part(at_ns),
-            |operation| operation.part,
-        );
-        self.recorder
-            .phase(part, operation.is_some(), phase, took_ns);
+        let (start_ns, part) = match connection.lanes.get_mut(lane) {
+            Some(operation) => (&mut operation.phase_start_ns, Some(operation.part)),
+            None => (&mut connection.phase_start_ns, None),
+        };
+        let took_ns = at_ns.saturating_sub(std::mem::replace(start_ns, at_ns));
+        let within = part.is_some();
+        let part = part.unwrap_or_else(|| self.recorder.window.part(at_ns));
+        self.recorder.phase(part, within, phase, took_ns);
     }
 
-    fn apply(&mut self, place: usize, step: Step, phase: usize, now_ns: u64) {
+    fn apply(&mut self, place: usize, lane: usize, step: Step, phase: usize, now_ns: u64) {
         match step {
-            Step::More | Step::Pause(_) | Step::Secure => self.flush(place),
+            Step::More => self.flush_unless_batching(place),
+            Step::Pause(wait_ns) => {
+                self.connections[place].paused = true;
+                self.wake_at(place, now_ns + wait_ns);
+                self.flush_unless_batching(place);
+            }
+            Step::Secure => {
+                self.flush(place);
+                self.secure(place, now_ns);
+            }
             Step::OpenSide | Step::SendSide => {
                 self.lost(place, ErrorKind::BadProtocol, now_ns);
             }
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
-                self.complete(place, outcome, phase, now_ns);
+                self.complete(place, lane, outcome, phase, now_ns);
                 match after {
                     After::Ready => self.ready(place, now_ns),
                     After::Busy => self.go_on_busy(place, now_ns),
@@ -132,7 +201,7 @@ impl<P: Protocol> Worker<'_, P> {
                 }
             }
             // Agreed or not: who still waits for an answer has not got one.
-            Step::Finished if self.connections[place].operation.is_some() => {
+            Step::Finished if !self.connections[place].lanes.is_empty() => {
                 self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
             }
             Step::Finished => self.retire(place, now_ns),
@@ -142,13 +211,17 @@ impl<P: Protocol> Worker<'_, P> {
 
     fn session_ready(&mut self, place: usize, now_ns: u64) {
         self.tried(place, true);
-        if self.connections[place].operation.is_some() {
-            // The operation began with the connection; its request goes out now.
-            let connection = &mut self.connections[place];
-            self.protocol
-                .start(&mut connection.session, 0, &mut self.out);
-            self.flush(place);
-        } else {
+        let connection = &mut self.connections[place];
+        connection.open = true;
+        if connection.lanes.is_empty() {
+            self.ready(place, now_ns);
+            return;
+        }
+        // The operation began with the connection; its request goes out now.
+        self.protocol
+            .start(&mut connection.session, 0, &mut self.out);
+        self.flush_unless_batching(place);
+        if self.lanes > 1 {
             self.ready(place, now_ns);
         }
     }
@@ -158,12 +231,13 @@ impl<P: Protocol> Worker<'_, P> {
         connection.state = State::Talking;
         connection.phase_start_ns = now_ns;
         connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
-        self.flush(place);
+        self.flush_unless_batching(place);
     }
 
     fn complete(
         &mut self,
         place: usize,
+        lane: usize,
         outcome: Result<(), ErrorKind>,
         phase: usize,
         now_ns: u64,
@@ -174,13 +248,17 @@ impl<P: Protocol> Worker<'_, P> {
         if let Pace::Closed { think_ns } = self.pace {
             connection.due_ns = now_ns + think_ns;
         }
-        let Some(operation) = connection.operation.take() else {
+        let Some(operation) = connection.lanes.take(lane) else {
             return;
         };
+        if connection.lanes.is_empty() && self.lanes > 1 {
+            connection.deadline_ns = NEVER;
+        }
+        let kind = self.protocol.kind(&self.connections[place].session, lane);
         self.no_longer_inflight(&operation);
         match outcome {
-            Ok(()) => self.recorder.ok(&operation, now_ns),
-            Err(kind) => self.recorder.failed(&operation, now_ns, phase, kind),
+            Ok(()) => self.recorder.ok(&operation, kind, now_ns),
+            Err(error) => self.recorder.failed(&operation, kind, now_ns, phase, error),
         }
     }
 
@@ -192,19 +270,72 @@ impl<P: Protocol> Worker<'_, P> {
     /// `place` can take an operation: the one that is due, or none yet.
     pub(super) fn ready(&mut self, place: usize, now_ns: u64) {
         let connection = &mut self.connections[place];
-        if connection.socket.is_some() {
+        if connection.socket.is_some() && connection.lanes.is_empty() {
             connection.state = State::Idle;
-            connection.deadline_ns = u64::MAX;
+            connection.deadline_ns = NEVER;
+        }
+        if self.lanes > 1 {
+            self.fill_lanes(place, now_ns);
+            return;
         }
         match &mut self.pace {
             Pace::Closed { .. } => self.user_ready(place, now_ns),
             Pace::Open(arrivals) => {
                 if let Some(intended_ns) = arrivals.waiting.pop_front() {
                     self.start_operation(place, intended_ns, now_ns);
-                } else if !std::mem::replace(&mut connection.listed, true) {
-                    arrivals.idle.push_back(place as u32);
+                } else {
+                    self.list_idle(place);
                 }
             }
+        }
+    }
+
+    /// A connection of several lanes takes what is due until it has no room.
+    pub(super) fn fill_lanes(&mut self, place: usize, now_ns: u64) {
+        while self.has_room(place) {
+            let started = match &mut self.pace {
+                Pace::Closed { .. } => {
+                    self.stage == Stage::Running && self.start_users_operation(place, now_ns)
+                }
+                Pace::Open(arrivals) => match arrivals.waiting.pop_front() {
+                    Some(intended_ns) => {
+                        self.start_operation(place, intended_ns, now_ns);
+                        true
+                    }
+                    None => {
+                        self.list_idle(place);
+                        false
+                    }
+                },
+            };
+            if !started {
+                return;
+            }
+        }
+    }
+
+    /// Whether a connection of several lanes can take an operation.
+    pub(super) fn has_room(&self, place: usize) -> bool {
+        let connection = &self.connections[place];
+        connection.open
+            && (connection.lanes.busy() as usize) < self.lanes
+            && self.protocol.has_room(&connection.session)
+    }
+
+    /// Lists `place` among those that wait for an arrival.
+    fn list_idle(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        let Pace::Open(arrivals) = &mut self.pace else {
+            return;
+        };
+        if std::mem::replace(&mut connection.listed, true) {
+            return;
+        }
+        // Of a pool that grows by demand, those that are there come before those to be opened.
+        if self.on_demand && !self.protocol.one_shot() && connection.socket.is_some() {
+            arrivals.idle.push_front(place as u32);
+        } else {
+            arrivals.idle.push_back(place as u32);
         }
     }
 
@@ -220,21 +351,27 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    /// A user's next operation; `intended_ns` is when it had thought and its connection was there.
-    pub(super) fn start_users_operation(&mut self, place: usize, intended_ns: u64) {
+    /// A user's next operation, if there is still one to start; `intended_ns` is when it had
+    /// thought and its connection was there.
+    pub(super) fn start_users_operation(&mut self, place: usize, intended_ns: u64) -> bool {
         let part = self.recorder.window.part(intended_ns);
         if part == Part::After || self.quota == 0 {
-            return;
+            return false;
         }
         self.quota -= u64::from(part == Part::Window);
         self.recorder.intended(part);
         self.start_operation(place, intended_ns, intended_ns);
+        true
     }
 
     /// Sends an operation on a connection that is ready, or opens the one it begins with.
     ///
     /// `possible_ns` is when it was due and its connection was idle: later is the generator's fault.
     pub(super) fn start_operation(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
+        if self.lanes > 1 && self.connections[place].socket.is_some() {
+            self.start_in_a_lane(place, intended_ns, possible_ns);
+            return;
+        }
         let connection = &mut self.connections[place];
         let begins_with_connection = connection.socket.is_none();
         if !begins_with_connection {
@@ -242,23 +379,65 @@ impl<P: Protocol> Worker<'_, P> {
             self.protocol
                 .start(&mut connection.session, 0, &mut self.out);
         }
+        let sent_ns = monotonic_ns();
         let operation = Operation {
             intended_ns,
-            sent_ns: monotonic_ns(),
+            sent_ns,
+            phase_start_ns: sent_ns,
             part: self.recorder.window.part(intended_ns),
         };
-        connection.operation = Some(operation);
+        connection.lanes.put(0, operation);
         self.inflight += 1;
         self.inflight_of_window += u64::from(operation.part == Part::Window);
         self.recorder.sent(&operation, possible_ns);
         if begins_with_connection {
-            self.connect(place, operation.sent_ns);
+            self.connect(place, sent_ns);
             return;
         }
         connection.state = State::Talking;
-        connection.phase_start_ns = operation.sent_ns;
-        connection.deadline_ns = operation.sent_ns + self.plan.job.timeout_ns;
+        connection.deadline_ns = sent_ns + self.plan.job.timeout_ns;
         self.flush(place);
+    }
+
+    /// Its bytes join what this connection has to say; the stamp of sending comes with the write.
+    fn start_in_a_lane(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
+        let connection = &mut self.connections[place];
+        let Some(lane) = connection.lanes.free() else {
+            return;
+        };
+        self.protocol
+            .start(&mut connection.session, lane, &mut self.out);
+        let operation = Operation {
+            intended_ns,
+            sent_ns: NEVER,
+            phase_start_ns: NEVER,
+            part: self.recorder.window.part(intended_ns),
+        };
+        connection.lanes.put(lane, operation);
+        connection.state = State::Talking;
+        self.inflight += 1;
+        self.inflight_of_window += u64::from(operation.part == Part::Window);
+        self.unstamped.push((lane as u32, possible_ns));
+        self.flush_unless_batching(place);
+    }
+
+    /// The operations that were started on `place` are sent now.
+    pub(super) fn stamp(&mut self, place: usize) {
+        if self.unstamped.is_empty() {
+            return;
+        }
+        let sent_ns = monotonic_ns();
+        let connection = &mut self.connections[place];
+        connection.deadline_ns = connection
+            .deadline_ns
+            .min(sent_ns + self.plan.job.timeout_ns);
+        for (lane, possible_ns) in self.unstamped.drain(..) {
+            if let Some(operation) = connection.lanes.get_mut(lane as usize) {
+                operation.sent_ns = sent_ns;
+                operation.phase_start_ns = sent_ns;
+                self.recorder.sent(operation, possible_ns);
+            }
+        }
     }
 }
 

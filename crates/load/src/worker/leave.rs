@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use steelyard_net::stream;
 
 use super::{Report, Worker};
-use crate::connection::{Connection, NEVER, State};
+use crate::connection::{NEVER, State};
 use crate::operation::Part;
 use crate::protocols::Protocol;
 
@@ -25,13 +25,13 @@ impl<P: Protocol> Worker<'_, P> {
         while let Some(intended_ns) = self.pace.pop_waiting() {
             self.recorder.unsent(self.recorder.window.part(intended_ns));
         }
-        let in_window = |connection: &&Connection<P::Session>| {
-            connection
-                .operation
-                .is_some_and(|operation| operation.part == Part::Window)
-        };
-        self.recorder.counts.inflight_at_stop =
-            self.connections.iter().filter(in_window).count() as u64;
+        let under_way = self
+            .connections
+            .iter()
+            .flat_map(|connection| connection.lanes.iter());
+        self.recorder.counts.inflight_at_stop = under_way
+            .filter(|operation| operation.part == Part::Window)
+            .count() as u64;
         self.say_farewell();
         self.publish();
         self.board.finished.store(true, Relaxed);
@@ -45,19 +45,25 @@ impl<P: Protocol> Worker<'_, P> {
             most_established: self.most_established,
             recorder: self.recorder,
             meter: self.meter,
+            tls: self.tls_tally,
+            payload: self.protocol.payload(),
         }
     }
 
-    fn say_farewell(&self) {
+    fn say_farewell(&mut self) {
         let farewell = self.protocol.farewell();
-        if farewell.is_empty() {
-            return;
-        }
-        for connection in &self.connections {
-            if let (State::Idle, Some(socket)) = (connection.state, &connection.socket) {
-                // A courtesy: nobody waits for the answer.
-                let _ = stream::send_both(socket, farewell, &[]);
+        for place in 0..self.connections.len() {
+            let connection = &mut self.connections[place];
+            let (State::Idle, Some(socket)) = (connection.state, &connection.socket) else {
+                continue;
+            };
+            // A courtesy: nobody waits for the answer.
+            match &mut connection.tls {
+                Some(tls) => tls.write(farewell),
+                None if farewell.is_empty() => {}
+                None => drop(stream::send_both(socket, farewell, &[])),
             }
+            self.say_close(place);
         }
     }
 }

@@ -8,15 +8,35 @@ use crate::fault::ErrorKind;
 use crate::protocols::Protocol;
 
 impl<P: Protocol> Worker<'_, P> {
+    /// Hands `out` to the kernel, unless more is to come from the same read.
+    pub(super) fn flush_unless_batching(&mut self, place: usize) {
+        if self.batching != Some(place) {
+            self.flush(place);
+        }
+    }
+
     /// Hands `out` to the kernel; what it does not take follows when the socket is writable.
     pub(super) fn flush(&mut self, place: usize) {
         if self.out.is_empty() {
             return;
         }
+        if self.lanes > 1 {
+            self.stamp(place);
+        }
         let connection = &mut self.connections[place];
+        if connection.tls.is_some() {
+            self.flush_secured(place);
+            return;
+        }
         let Some(socket) = &connection.socket else {
             return;
         };
+        if !connection.unsent.is_empty() {
+            // Only several lanes have more to say before everything is sent.
+            connection.unsent.head.extend_from_slice(&self.out.head);
+            self.out.clear();
+            return;
+        }
         let tail = &self.protocol.shared()[self.out.tail.clone()];
         match stream::send_both(socket, &self.out.head, tail) {
             Ok(count) => {
@@ -27,6 +47,9 @@ impl<P: Protocol> Worker<'_, P> {
                     connection.unsent.advance(count);
                 }
                 self.count_out(count);
+                if self.lanes > 1 {
+                    self.out.clear();
+                }
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
         }
@@ -47,7 +70,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    fn count_out(&mut self, count: usize) {
+    pub(super) fn count_out(&mut self, count: usize) {
         // Once the meter stops the window is over; exact to a tick, without reading the clock.
         if self.metering && self.stage == Stage::Running {
             self.recorder.counts.bytes_out += count as u64;

@@ -21,7 +21,7 @@ struct Talk {
 
 impl Talk {
     fn with(operation: &FtpOperation, url: &str) -> Self {
-        let target = Target::resolve(url).unwrap();
+        let target = Target::resolve(url, None).unwrap();
         let mut ftp = Ftp::new(operation, &target, 1, 1).unwrap();
         let session = ftp.open(0);
         let mut talk = Self {
@@ -508,7 +508,7 @@ fn users_take_turns_over_all_workers() {
     let mut operation = operation(FtpAction::Login);
     operation.login.user = "user{n}".to_owned();
     operation.login.users = 3;
-    let target = Target::resolve("ftp://127.0.0.1/").unwrap();
+    let target = Target::resolve("ftp://127.0.0.1/", None).unwrap();
     let ftp = Ftp::new(&operation, &target, 1, 1).unwrap();
     let mut users: Vec<u32> = (0..2)
         .flat_map(|worker| {
@@ -532,7 +532,7 @@ fn jobs_that_make_no_sense_are_refused_with_a_hint() {
         least_share: 1.5,
         ..operation(FtpAction::List)
     };
-    let target = Target::resolve("ftp://127.0.0.1/").unwrap();
+    let target = Target::resolve("ftp://127.0.0.1/", None).unwrap();
     for bad in [mixed, injected, too_much, operation(FtpAction::Download)] {
         let error = Ftp::new(&bad, &target, 1, 1).unwrap_err();
         assert!(error.hint().is_some(), "{bad:?}");

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn target() -> Target {
-    Target::resolve("http://127.0.0.1:8080/x").unwrap()
+pub(super) fn target() -> Target {
+    Target::resolve("http://127.0.0.1:8080/x", None).unwrap()
 }
 
 fn machine(operation: &HttpOperation) -> Http {

@@ -1,0 +1,129 @@
+//! The workers of one kind of operation: a checked plan and the machines that carry it out.
+
+use steelyard_net::clock::realtime_ns;
+use steelyard_wire::job::{LoadJob, Operation, StartTls};
+
+use crate::conduct::Work;
+use crate::control::Control;
+use crate::error::LoadError;
+use crate::plan::Plan;
+use crate::protocols::Protocol;
+use crate::protocols::http::Http;
+use crate::protocols::smtp::Smtp;
+use crate::report::About;
+use crate::target::Target;
+use crate::tls::TlsPlan;
+use crate::worker::{Report, Worker};
+
+/// Starts worker `worker` on board `board` in the calling thread.
+type Start =
+    dyn Fn(&Plan, u32, usize, &Control) -> rustix::io::Result<Report> + Send + Sync + 'static;
+
+/// The workers of one kind of operation.
+pub struct Crew {
+    /// What they carry out.
+    pub plan: Plan,
+    /// Where it goes.
+    pub target: Target,
+    /// What their protocol says about the run.
+    pub about: About,
+    start: Box<Start>,
+}
+
+impl Crew {
+    /// The crew that `job` needs; a mix needs several, see [`crate::mix`].
+    pub fn new(job: &LoadJob) -> Result<Self, LoadError> {
+        let target = Target::resolve(&job.target, job.unix_socket.as_deref())?;
+        let plan = Plan::new(job, target.address.clone())?;
+        let seed = job.seed;
+        match (&job.operation, target.scheme.as_str()) {
+            (Operation::Http(operation), "http" | "https") => {
+                let http = Http::new(operation, &target)?;
+                Self::of(plan, target, move |_| http.clone())
+            }
+            (Operation::Smtp(operation), "smtp" | "smtps" | "lmtp") => {
+                let smtp = Smtp::new(operation, realtime_ns(), seed)?;
+                Self::of(plan, target, move |worker| smtp.for_worker(worker, seed))
+            }
+            (_, scheme) => Err(LoadError::bad_job(
+                format!("the operation is not one of {scheme}://"),
+                "operation and target must name the same protocol",
+            )),
+        }
+    }
+
+    /// A crew whose worker `n` runs `protocol(n)`.
+    fn of<P: Protocol>(
+        mut plan: Plan,
+        target: Target,
+        protocol: impl Fn(u32) -> P + Send + Sync + 'static,
+    ) -> Result<Self, LoadError> {
+        let first = protocol(0);
+        if target.secured || upgrades(&plan.job.operation) {
+            plan.tls = Some(TlsPlan::new(
+                &plan.job.tls,
+                &target.host,
+                target.secured,
+                first.alpn(),
+            )?);
+        }
+        let about = About {
+            phases: P::PHASES.iter().map(ToString::to_string).collect(),
+            kinds: first.kinds(),
+            one_shot: first.one_shot(),
+            lanes: first.lanes() as u32,
+        };
+        check_lanes(&plan, &about)?;
+        Ok(Self {
+            plan,
+            target,
+            about,
+            start: Box::new(move |plan, worker, board, control| {
+                let share = plan.share(worker);
+                Worker::new(protocol(worker), plan, &share, board, control).map(Worker::run)
+            }),
+        })
+    }
+
+    /// One for each thread of the plan; the first writes on board `first_board`.
+    pub fn works(&self, first_board: usize) -> Vec<Work<'_>> {
+        (0..self.plan.job.threads)
+            .map(|worker| -> Work<'_> {
+                let board = first_board + worker as usize;
+                Box::new(move |control| (self.start)(&self.plan, worker, board, control))
+            })
+            .collect()
+    }
+}
+
+/// Whether connections that begin in clear text go on in TLS.
+fn upgrades(operation: &Operation) -> bool {
+    let starttls = match operation {
+        Operation::Smtp(operation) => operation.starttls,
+        Operation::Pop3(operation) => operation.starttls,
+        Operation::Imap(operation) => operation.starttls,
+        Operation::Ftp(operation) => operation.starttls,
+        _ => StartTls::Never,
+    };
+    starttls == StartTls::Require
+}
+
+fn check_lanes(plan: &Plan, about: &About) -> Result<(), LoadError> {
+    use steelyard_wire::job::Mode;
+    if about.lanes <= 1 {
+        return Ok(());
+    }
+    if about.one_shot {
+        return Err(LoadError::bad_job(
+            "several operations at once need a connection that is kept",
+            "leave one of the two out",
+        ));
+    }
+    match plan.job.mode {
+        Mode::Closed { think_time_ns, .. } if think_time_ns > 0 => Err(LoadError::bad_job(
+            "users who send several operations at once do not think in between",
+            "leave one of the two out",
+        )),
+        _ => Ok(()),
+    }
+}
