@@ -6,5 +6,7 @@ mod faults;
 mod http;
 mod open_loop;
 mod page;
+mod roads;
+mod secured;
 mod server;
 mod smtp;
