@@ -220,7 +220,7 @@ impl Turn<'_> {
 }
 
 /// No reply of any text protocol: no digits, no `+OK`, no `* `, no `HTTP/`.
-const GARBAGE: &[u8] = b"\xff\x00garbage\x80\r\n";
+pub(crate) const GARBAGE: &[u8] = b"\xff\x00garbage\x80\r\n";
 
 fn after(fault: Option<FaultKind>, verdict: Verdict) -> Verdict {
     match fault {

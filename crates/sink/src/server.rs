@@ -11,17 +11,18 @@ use crate::counters::SinkCounters;
 use crate::error::SinkError;
 use crate::http::Http;
 use crate::listener;
+use crate::maildrop::Maildrops;
 use crate::options::{self, Listen, SinkOptions, Store, TlsServerOptions};
 use crate::protocol::Protocol;
 use crate::shape::Shape;
-use crate::smtp::Smtp;
+use crate::smtp::{Smtp, Target};
 use crate::stop::StopHandle;
 use crate::store::files::{Disk, Files};
 use crate::store::maildir::{Maildir, Names};
 use crate::store::pool::Pool;
 use crate::tally::{Tally, total};
 use crate::tls::Identity;
-use crate::worker::{Limits, Worker};
+use crate::worker::{Limits, Post, Worker};
 
 /// Serves until `stop` is pulled, then returns what was counted.
 ///
@@ -33,11 +34,39 @@ pub fn serve(
     stop: &StopHandle,
     ready: impl FnOnce(Listen),
 ) -> Result<SinkCounters, SinkError> {
+    serve_with(&Shared::open(options)?, options, stop, ready)
+}
+
+/// What the listeners of one process have in common.
+pub(crate) struct Shared {
+    drops: Arc<Maildrops>,
+    identity: Option<Identity>,
+}
+
+impl Shared {
+    pub fn open(options: &SinkOptions) -> Result<Self, SinkError> {
+        let identity = |tls: &TlsServerOptions| Identity::open(&tls.certificate);
+        Ok(Self {
+            drops: Arc::new(Maildrops::new(&options.mail)?),
+            identity: options.tls.as_ref().map(identity).transpose()?,
+        })
+    }
+}
+
+/// One listener with what it shares with others.
+pub(crate) fn serve_with(
+    shared: &Shared,
+    options: &SinkOptions,
+    stop: &StopHandle,
+    ready: impl FnOnce(Listen),
+) -> Result<SinkCounters, SinkError> {
     match options.protocol {
-        options::Protocol::Http => run(options, stop, ready, None, || Http::new(&options.http)),
-        options::Protocol::Smtp => {
+        options::Protocol::Http => run(shared, options, stop, ready, None, |_| {
+            Http::new(&options.http)
+        }),
+        options::Protocol::Smtp | options::Protocol::Lmtp => {
             let files = open_store(&options.smtp.store)?;
-            serve_smtp(options, stop, ready, files)
+            serve_smtp(shared, options, stop, ready, files)
         }
         other => Err(SinkError::NotSpoken(other.name())),
     }
@@ -45,6 +74,7 @@ pub fn serve(
 
 /// The SMTP sink on the given files, which tests replace by some that fail.
 pub(crate) fn serve_smtp(
+    shared: &Shared,
     options: &SinkOptions,
     stop: &StopHandle,
     ready: impl FnOnce(Listen),
@@ -66,8 +96,13 @@ pub(crate) fn serve_smtp(
         }
         _ => None,
     };
-    let served = run(options, stop, ready, pool.as_ref(), || {
-        Smtp::new(&options.smtp, host.clone(), pool.is_some())
+    let target = match options.smtp.store {
+        Store::Maildir { .. } => Target::Disk,
+        Store::Memory => Target::Memory,
+        Store::None => Target::Nowhere,
+    };
+    let served = run(shared, options, stop, ready, pool.as_ref(), |_| {
+        Smtp::new(options, host.clone(), target, Arc::clone(&shared.drops))
     });
     if let Some(pool) = pool {
         pool.close();
@@ -76,17 +111,18 @@ pub(crate) fn serve_smtp(
 }
 
 fn run<P: Protocol + Send>(
+    shared: &Shared,
     options: &SinkOptions,
     stop: &StopHandle,
     ready: impl FnOnce(Listen),
     pool: Option<&Arc<Pool>>,
-    protocol: impl Fn() -> Result<P, SinkError>,
+    protocol: impl Fn(Arc<Post>) -> Result<P, SinkError>,
 ) -> Result<SinkCounters, SinkError>
 where
     P::Session: Send,
 {
     let threads = at_least_one("threads", options.threads)?;
-    let limits = limits::<P>(options)?;
+    let limits = limits::<P>(shared, options)?;
     let shape = Arc::new(Shape::compile::<P>(options)?);
     let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
     let listener = listener::open(&options.listen, options.backlog)
@@ -98,7 +134,7 @@ where
         let (shape, crew) = (Arc::clone(&shape), Arc::clone(&crew));
         let worker = Worker::new(
             index,
-            protocol()?,
+            protocol(crew.mailbox(index))?,
             shape,
             crew,
             pool.cloned(),
@@ -113,7 +149,7 @@ where
     Ok(total(&tallies))
 }
 
-fn limits<P: Protocol>(options: &SinkOptions) -> Result<Limits, SinkError> {
+fn limits<P: Protocol>(shared: &Shared, options: &SinkOptions) -> Result<Limits, SinkError> {
     if options.idle_timeout_ns == Some(0) {
         return Err(SinkError::BadOption {
             option: "idle_timeout",
@@ -126,9 +162,12 @@ fn limits<P: Protocol>(options: &SinkOptions) -> Result<Limits, SinkError> {
             problem: "this protocol has no command that begins TLS: it must be implicit".to_owned(),
         });
     }
-    let secure = |tls: &TlsServerOptions| Identity::open(&tls.certificate)?.secure(tls, P::ALPN);
+    let secure = match (&options.tls, &shared.identity) {
+        (Some(tls), Some(identity)) => Some(identity.secure(tls, P::ALPN)?),
+        _ => None,
+    };
     Ok(Limits {
-        secure: options.tls.as_ref().map(secure).transpose()?,
+        secure,
         idle_ns: options.idle_timeout_ns,
     })
 }

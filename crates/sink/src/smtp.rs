@@ -1,7 +1,10 @@
 //! The SMTP server: reads command lines and messages, answers, hands messages to the store.
 
+mod auth;
+mod chunk;
 mod command;
 mod data;
+mod lmtp;
 mod obey;
 mod replies;
 mod session;
@@ -9,16 +12,18 @@ mod text;
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 use memchr::memchr;
 use rustix::net::getpeername;
 
 use crate::date::write_date;
 use crate::error::SinkError;
-use crate::options::SmtpOptions;
+use crate::maildrop::Maildrops;
+use crate::options::{self, SinkOptions, SmtpOptions};
 use crate::protocol::{Flow, Protocol, Reply, Turn};
 use crate::smtp::command::Verb;
-use crate::smtp::replies::Answer;
+use crate::smtp::replies::{Answer, Name};
 use crate::smtp::session::{Phase, Session};
 use crate::store::{MEMORY_BYTES, Message, Outcome};
 use crate::tally::ErrorKind;
@@ -26,19 +31,39 @@ use crate::tally::ErrorKind;
 /// Longest command line taken, with its line end: RFC 5321 asks for 512 and what extensions add.
 pub(crate) const MAX_LINE_BYTES: usize = 1024;
 
+/// Where messages go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// Counted only.
+    Nowhere,
+    /// To the store threads.
+    Disk,
+    /// Into maildrops.
+    Memory,
+}
+
 /// The SMTP server of one event loop.
 #[derive(Debug)]
 pub(crate) struct Smtp {
     options: SmtpOptions,
     host: String,
-    /// Messages are kept, not only counted.
-    stores: bool,
+    /// One reply for each recipient, LHLO instead of EHLO.
+    lmtp: bool,
+    starttls: bool,
+    target: Target,
+    drops: Arc<Maildrops>,
     date: String,
     date_unix_s: i64,
 }
 
 impl Smtp {
-    pub fn new(options: &SmtpOptions, host: String, stores: bool) -> Result<Self, SinkError> {
+    pub fn new(
+        all: &SinkOptions,
+        host: String,
+        target: Target,
+        drops: Arc<Maildrops>,
+    ) -> Result<Self, SinkError> {
+        let options = &all.smtp;
         let good = |byte: u8| byte.is_ascii_graphic();
         if host.is_empty() || host.len() > 255 || !host.bytes().all(good) {
             return Err(SinkError::BadOption {
@@ -55,7 +80,10 @@ impl Smtp {
         Ok(Self {
             options: options.clone(),
             host,
-            stores,
+            lmtp: all.protocol == options::Protocol::Lmtp,
+            starttls: all.tls.as_ref().is_some_and(|tls| !tls.implicit),
+            target,
+            drops,
             date: String::new(),
             date_unix_s: -1,
         })
@@ -69,36 +97,91 @@ impl Smtp {
         })
     }
 
+    /// Messages are kept, not only counted.
+    fn keeps(&self) -> bool {
+        self.target != Target::Nowhere
+    }
+
+    fn write(&self, answer: &Answer, out: &mut Vec<u8>) {
+        let name = Name {
+            host: &self.host,
+            protocol: if self.lmtp { "LMTP" } else { "ESMTP" },
+        };
+        answer.write(name, &self.options, out);
+    }
+
     fn line(&mut self, session: &mut Session, line: &[u8], turn: &mut Turn) -> Flow {
         turn.tally.commands += 1;
         let text = std::str::from_utf8(line).unwrap_or_default();
+        if let Phase::Auth(step) = session.phase {
+            return self.carry_out(session, Verb::Auth, turn, |this, session| {
+                this.respond(session, step, text)
+            });
+        }
         let (word, arguments) = text.split_once(' ').unwrap_or((text, ""));
+        let arguments = arguments.trim_ascii();
         let printable = !text.is_empty() && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
         let verb = if printable {
             Verb::read(word)
         } else {
             Verb::Other
         };
+        if verb == Verb::Bdat && self.options.chunking {
+            return self.bdat(session, arguments, turn);
+        }
+        self.carry_out(session, verb, turn, |this, session| {
+            this.obey(session, verb, word, arguments)
+        })
+    }
+
+    /// Draws, does what is asked unless a fault refuses it, and answers.
+    fn carry_out(
+        &mut self,
+        session: &mut Session,
+        verb: Verb,
+        turn: &mut Turn,
+        act: impl FnOnce(&Self, &mut Session) -> Answer,
+    ) -> Flow {
         let fault = turn.draw(verb as usize);
         if let Some(flow) = Turn::silence(fault) {
             return flow;
         }
         let from = turn.out.len();
         let answer = match Answer::refusing(verb, fault) {
-            Some(refused) => refused,
-            None => self.obey(session, verb, word, arguments.trim_ascii()),
+            Some(refused) => {
+                if matches!(session.phase, Phase::Auth(_)) {
+                    session.phase = Phase::Command;
+                }
+                refused
+            }
+            None => act(self, session),
         };
         if let Some(kind) = answer.error {
             turn.tally.error(kind);
         }
-        answer.write(&self.host, &self.options, turn.out);
-        turn.settle(Reply {
+        self.write(&answer, turn.out);
+        let reply = Reply {
             verb: verb as usize,
             fault,
             from,
             verdict: None,
             close: answer.close,
-        })
+        };
+        if answer.start_tls {
+            return turn.settle_then_tls(reply);
+        }
+        turn.settle(reply)
+    }
+
+    /// Answers what was carried out already.
+    fn reply(
+        &mut self,
+        session: &mut Session,
+        verb: Verb,
+        answer: &Answer,
+        turn: &mut Turn,
+    ) -> Flow {
+        self.carry_out(session, verb, turn, |_, _| *answer)
     }
 
     /// One step at the front of `input`: bytes used, and how to leave if not to go on.
@@ -108,8 +191,10 @@ impl Smtp {
         input: &[u8],
         turn: &mut Turn,
     ) -> (usize, Option<Flow>) {
-        if session.phase == Phase::Data {
-            return self.text(session, input, turn);
+        match session.phase {
+            Phase::Data => return self.text(session, input, turn),
+            Phase::Chunk => return self.chunk(session, input, turn),
+            _ => {}
         }
         match (session.phase, memchr(b'\n', input)) {
             (Phase::SkipLine, None) => (input.len(), None),
@@ -137,11 +222,12 @@ impl Smtp {
 impl Protocol for Smtp {
     const VERBS: &'static [&'static str] = Verb::NAMES;
     const GREETS: bool = true;
+    const STARTS_TLS: bool = true;
     type Session = Session;
 
     fn open(&mut self, peer: BorrowedFd<'_>) -> Session {
         let address = self
-            .stores
+            .keeps()
             .then(|| SocketAddr::try_from(getpeername(peer).ok()??).ok())
             .flatten();
         Session::new(address.map(|address| address.ip()))
@@ -155,7 +241,7 @@ impl Protocol for Smtp {
         }
         let from = turn.out.len();
         let answer = Answer::refusing(Verb::Connect, fault).unwrap_or(Answer::banner());
-        answer.write(&self.host, &self.options, turn.out);
+        self.write(&answer, turn.out);
         let close = answer.close;
         turn.settle(Reply {
             verb,
@@ -196,34 +282,38 @@ impl Protocol for Smtp {
         turn: &mut Turn<'_>,
     ) -> Flow {
         session.message = message;
-        if session.phase == Phase::Data {
+        if matches!(session.phase, Phase::Data | Phase::Chunk) {
             if let Err(error) = outcome {
                 session.message.clear();
                 session.failure = Some(error);
             }
             return Flow::Continue;
         }
-        let answer = match outcome {
-            Ok(stored) => {
-                turn.tally.stored_files += stored.files;
-                turn.tally.stored_bytes += stored.bytes;
-                Answer::accepted()
-            }
-            Err(error) => Answer::not_stored(error),
-        };
+        let answer = text::kept(outcome, turn);
         self.conclude(session, &answer, turn)
     }
 
     fn unfinished(&self, session: &Session) -> bool {
-        session.phase == Phase::Data
+        matches!(session.phase, Phase::Data | Phase::Chunk)
     }
 
     fn farewell(&self, out: &mut Vec<u8>) {
         replies::farewell(&self.host, out);
     }
 
+    fn secured(&mut self, session: &mut Session) {
+        session.reset();
+        session.helo.clear();
+        session.authenticated = false;
+        session.secure = true;
+    }
+
+    fn too_idle(&self, out: &mut Vec<u8>) {
+        replies::too_idle(&self.host, out);
+    }
+
     fn tick(&mut self, unix_s: i64) {
-        if self.stores && self.date_unix_s != unix_s {
+        if self.keeps() && self.date_unix_s != unix_s {
             self.date_unix_s = unix_s;
             write_date(&mut self.date, unix_s);
         }

@@ -14,18 +14,23 @@ pub(crate) enum Verb {
     Noop,
     Vrfy,
     Quit,
+    Lhlo,
+    StartTls,
+    Auth,
+    Bdat,
+    Help,
     Other,
 }
 
 impl Verb {
     pub const NAMES: &'static [&'static str] = &[
         "CONNECT", "HELO", "EHLO", "MAIL", "RCPT", "DATA", "EOM", "RSET", "NOOP", "VRFY", "QUIT",
-        "OTHER",
+        "LHLO", "STARTTLS", "AUTH", "BDAT", "HELP", "OTHER",
     ];
 
     /// The verb of a line's first word; `CONNECT` and `EOM` are no words of the protocol.
     pub fn read(word: &str) -> Self {
-        const WORDS: [(&str, Verb); 9] = [
+        const WORDS: [(&str, Verb); 14] = [
             ("MAIL", Verb::Mail),
             ("RCPT", Verb::Rcpt),
             ("DATA", Verb::Data),
@@ -35,6 +40,11 @@ impl Verb {
             ("EHLO", Verb::Ehlo),
             ("HELO", Verb::Helo),
             ("VRFY", Verb::Vrfy),
+            ("BDAT", Verb::Bdat),
+            ("AUTH", Verb::Auth),
+            ("STARTTLS", Verb::StartTls),
+            ("LHLO", Verb::Lhlo),
+            ("HELP", Verb::Help),
         ];
         WORDS
             .iter()
@@ -73,6 +83,8 @@ pub(crate) fn sender(arguments: &str, extended: bool) -> Result<Sender<'_>, Refu
         match name.to_ascii_uppercase().as_str() {
             "SIZE" if extended => size = Some(value.parse().map_err(|_| SYNTAX)?),
             "BODY" if extended && body => {}
+            // Who the client says it was given by; nobody to believe it here (RFC 4954, 5).
+            "AUTH" if extended => {}
             _ => return Err(PARAMETER),
         }
     }
@@ -133,7 +145,8 @@ mod tests {
         assert_eq!(read("from: <> SIZE=12 BODY=8BITMIME"), Ok(("", Some(12))));
         assert_eq!(read("FROM:<\"a>b\"@c>"), Ok(("\"a>b\"@c", None)));
         assert_eq!(read("FROM:<a@b> SIZE=x"), Err(SYNTAX));
-        assert_eq!(read("FROM:<a@b> AUTH=<>"), Err(PARAMETER));
+        assert_eq!(read("FROM:<a@b> AUTH=<>"), Ok(("a@b", None)));
+        assert_eq!(read("FROM:<a@b> RET=FULL"), Err(PARAMETER));
         assert_eq!(read("FROM:a@b"), Err(SYNTAX));
         assert_eq!(read("FROM:<a@b"), Err(SYNTAX));
         assert_eq!(read("FROM:<a@b>SIZE=1"), Err(SYNTAX));

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::smtp::Smtp;
 use crate::smtp::command::{self, Verb};
+use crate::smtp::lmtp::Due;
 use crate::smtp::replies::Answer;
 use crate::smtp::session::{Phase, Session};
 use crate::tally::ErrorKind;
@@ -19,7 +20,10 @@ impl Smtp {
     ) -> Answer {
         let bare = arguments.is_empty();
         match verb {
-            Verb::Helo | Verb::Ehlo => greet(session, verb, arguments),
+            Verb::Helo | Verb::Ehlo if !self.lmtp => self.greet_back(session, verb, arguments),
+            Verb::Lhlo if self.lmtp => self.greet_back(session, verb, arguments),
+            Verb::StartTls if bare => self.start_tls(session),
+            Verb::Auth => self.auth(session, arguments),
             Verb::Mail => self.mail(session, arguments),
             Verb::Rcpt => self.rcpt(session, arguments),
             Verb::Data if bare => self.data(session),
@@ -27,13 +31,36 @@ impl Smtp {
                 session.reset();
                 Answer::fixed("250 2.0.0 Ok\r\n")
             }
-            Verb::Data | Verb::Rset => Answer::wrong(ErrorKind::BadArgument, command::SYNTAX),
+            Verb::Help => Answer::fixed("214 2.0.0 See RFC 5321; mail goes nowhere from here\r\n"),
+            Verb::Data | Verb::Rset | Verb::StartTls => {
+                Answer::wrong(ErrorKind::BadArgument, command::SYNTAX)
+            }
             Verb::Noop => Answer::fixed("250 2.0.0 Ok\r\n"),
             Verb::Vrfy if bare => Answer::wrong(ErrorKind::BadArgument, command::SYNTAX),
             Verb::Vrfy => Answer::fixed("252 2.5.2 Will take mail and try\r\n"),
             Verb::Quit => Answer::fixed("221 2.0.0 Bye\r\n").closing(),
-            Verb::Other | Verb::Connect | Verb::Eom => unknown(word),
+            Verb::Helo
+            | Verb::Ehlo
+            | Verb::Lhlo
+            | Verb::Bdat
+            | Verb::Other
+            | Verb::Connect
+            | Verb::Eom => unknown(word),
         }
+    }
+
+    fn greet_back(&self, session: &mut Session, verb: Verb, name: &str) -> Answer {
+        if name.is_empty() {
+            return Answer::wrong(ErrorKind::BadArgument, command::SYNTAX);
+        }
+        session.reset();
+        session.helo.clear();
+        session.helo.push_str(name);
+        session.extended = verb != Verb::Helo;
+        if session.extended {
+            return Answer::ehlo(self.starttls && !session.secure);
+        }
+        Answer::helo()
     }
 
     fn mail(&self, session: &mut Session, arguments: &str) -> Answer {
@@ -61,38 +88,69 @@ impl Smtp {
         let recipients = &mut session.message.recipients;
         match command::recipient(arguments) {
             Err(refusal) => Answer::wrong(ErrorKind::BadRecipient, refusal),
+            Ok(_) if session.due.len() >= self.options.max_recipients as usize => too_many(),
             Ok(local) if recipients.iter().any(|known| known == local) => {
+                let known = recipients.iter().position(|known| known == local);
+                self.owe(session, known.unwrap_or_default());
                 Answer::fixed("250 2.1.5 Ok\r\n")
             }
-            Ok(_) if recipients.len() >= self.options.max_recipients as usize => Answer::wrong(
-                ErrorKind::TooManyRecipients,
-                "452 4.5.3 Too many recipients\r\n",
-            ),
+            Ok(_) if recipients.len() >= self.options.max_recipients as usize => too_many(),
             Ok(local) => {
                 recipients.push(local.to_owned());
+                let place = recipients.len() - 1;
+                self.owe(session, place);
                 Answer::fixed("250 2.1.5 Ok\r\n")
             }
         }
+    }
+
+    /// LMTP answers for each recipient.
+    fn owe(&self, session: &mut Session, recipient: usize) {
+        if self.lmtp {
+            session.due.push(Due {
+                recipient,
+                fault: None,
+            });
+        }
+    }
+
+    fn start_tls(&self, session: &Session) -> Answer {
+        if !self.starttls {
+            return unknown("STARTTLS");
+        }
+        if session.secure {
+            return sequence("503 5.5.1 TLS is spoken already\r\n");
+        }
+        Answer::starting_tls()
     }
 
     fn data(&self, session: &mut Session) -> Answer {
         if !session.open {
             return sequence("503 5.5.1 Send MAIL first\r\n");
         }
+        if session.chunked {
+            return sequence("503 5.5.1 The message came with BDAT: end it with LAST\r\n");
+        }
         if session.message.recipients.is_empty() {
             return sequence("554 5.5.1 No valid recipients\r\n");
         }
         session.phase = Phase::Data;
-        if self.stores {
+        if self.keeps() {
             self.write_trace(session);
         }
         Answer::fixed("354 End data with <CR><LF>.<CR><LF>\r\n")
     }
 
     /// Puts in front what a delivering server adds (RFC 5321, 4.4).
-    fn write_trace(&self, session: &mut Session) {
+    pub(super) fn write_trace(&self, session: &mut Session) {
         let mut trace = String::with_capacity(256);
-        let protocol = if session.extended { "ESMTP" } else { "SMTP" };
+        let protocol = match (self.lmtp, session.extended, session.secure) {
+            (true, _, false) => "LMTP",
+            (true, _, true) => "LMTPS",
+            (_, false, _) => "SMTP",
+            (_, true, false) => "ESMTP",
+            (_, true, true) => "ESMTPS",
+        };
         // Writing into a String cannot fail.
         let _ = write!(
             trace,
@@ -111,15 +169,11 @@ impl Smtp {
     }
 }
 
-fn greet(session: &mut Session, verb: Verb, name: &str) -> Answer {
-    if name.is_empty() {
-        return Answer::wrong(ErrorKind::BadArgument, command::SYNTAX);
-    }
-    session.reset();
-    session.helo.clear();
-    session.helo.push_str(name);
-    session.extended = verb == Verb::Ehlo;
-    Answer::greeting(session.extended)
+fn too_many() -> Answer {
+    Answer::wrong(
+        ErrorKind::TooManyRecipients,
+        "452 4.5.3 Too many recipients\r\n",
+    )
 }
 
 fn sequence(reply: &'static str) -> Answer {
@@ -127,7 +181,7 @@ fn sequence(reply: &'static str) -> Answer {
 }
 
 fn unknown(word: &str) -> Answer {
-    const KNOWN: [&str; 6] = ["EXPN", "HELP", "ETRN", "AUTH", "STARTTLS", "BDAT"];
+    const KNOWN: [&str; 6] = ["EXPN", "ETRN", "STARTTLS", "HELO", "EHLO", "LHLO"];
     let known = KNOWN.iter().any(|name| name.eq_ignore_ascii_case(word));
     let reply = if known {
         "502 5.5.1 Command not implemented\r\n"

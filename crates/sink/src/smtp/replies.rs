@@ -18,6 +18,8 @@ pub(crate) struct Answer {
     pub error: Option<ErrorKind>,
     /// The connection ends with it.
     pub close: bool,
+    /// TLS begins after it.
+    pub start_tls: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +27,8 @@ enum Text {
     Fixed(&'static str),
     Banner,
     Helo,
-    Ehlo,
+    /// With STARTTLS or without.
+    Ehlo(bool),
 }
 
 impl Answer {
@@ -34,6 +37,7 @@ impl Answer {
             text,
             error: None,
             close: false,
+            start_tls: false,
         }
     }
 
@@ -59,8 +63,20 @@ impl Answer {
         Self::new(Text::Banner)
     }
 
-    pub fn greeting(extended: bool) -> Self {
-        Self::new(if extended { Text::Ehlo } else { Text::Helo })
+    pub fn helo() -> Self {
+        Self::new(Text::Helo)
+    }
+
+    /// What is offered, TLS among it or not.
+    pub fn ehlo(starttls: bool) -> Self {
+        Self::new(Text::Ehlo(starttls))
+    }
+
+    pub fn starting_tls() -> Self {
+        Self {
+            start_tls: true,
+            ..Self::fixed("220 2.0.0 Ready for TLS\r\n")
+        }
     }
 
     pub fn accepted() -> Self {
@@ -110,35 +126,49 @@ impl Answer {
     pub fn is_positive(&self) -> bool {
         match self.text {
             Text::Fixed(reply) => reply.starts_with(['2', '3']),
-            Text::Banner | Text::Helo | Text::Ehlo => true,
+            Text::Banner | Text::Helo | Text::Ehlo(_) => true,
         }
     }
 
-    pub fn write(&self, host: &str, options: &SmtpOptions, out: &mut Vec<u8>) {
+    pub fn write(&self, name: Name<'_>, options: &SmtpOptions, out: &mut Vec<u8>) {
+        let Name { host, protocol } = name;
         // Writing to a Vec cannot fail.
         let _ = match self.text {
             Text::Fixed(reply) => out.write_all(reply.as_bytes()),
-            Text::Banner => write!(out, "220 {host} ESMTP Steelyard sink\r\n"),
+            Text::Banner => write!(out, "220 {host} {protocol} Steelyard sink\r\n"),
             Text::Helo => write!(out, "250 {host}\r\n"),
-            Text::Ehlo => {
-                let pipelining = if options.pipelining {
-                    "250-PIPELINING\r\n"
-                } else {
-                    ""
-                };
-                let size = options.max_message_bytes;
+            Text::Ehlo(starttls) => {
+                let offer = |offered: bool, line| if offered { line } else { "" };
                 write!(
                     out,
-                    "250-{host}\r\n{pipelining}250-SIZE {size}\r\n250-8BITMIME\r\n\
-                     250 ENHANCEDSTATUSCODES\r\n"
+                    "250-{host}\r\n{}{}{}250-SIZE {}\r\n250-8BITMIME\r\n\
+                     250-AUTH PLAIN LOGIN\r\n250 ENHANCEDSTATUSCODES\r\n",
+                    offer(options.pipelining, "250-PIPELINING\r\n"),
+                    offer(options.chunking, "250-CHUNKING\r\n"),
+                    offer(starttls, "250-STARTTLS\r\n"),
+                    options.max_message_bytes,
                 )
             }
         };
     }
 }
 
+/// How the server calls itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name<'a> {
+    pub host: &'a str,
+    /// `ESMTP` or `LMTP`.
+    pub protocol: &'static str,
+}
+
 /// What connections are told when the sink stops.
 pub(crate) fn farewell(host: &str, out: &mut Vec<u8>) {
     // Writing to a Vec cannot fail.
     let _ = write!(out, "421 4.3.2 {host} is shutting down\r\n");
+}
+
+/// What a connection is told that was silent for too long.
+pub(crate) fn too_idle(host: &str, out: &mut Vec<u8>) {
+    // Writing to a Vec cannot fail.
+    let _ = write!(out, "421 4.4.2 {host} has waited long enough\r\n");
 }

@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 
 use crate::fault::FaultKind;
+use crate::smtp::chunk::Chunk;
 use crate::smtp::data::Unstuffer;
+use crate::smtp::lmtp::Due;
 use crate::store::{Message, StoreError};
 
 /// What the next byte belongs to.
@@ -13,6 +15,18 @@ pub(crate) enum Phase {
     /// The rest of a line that was too long.
     SkipLine,
     Data,
+    /// Inside a chunk of BDAT.
+    Chunk,
+    /// The next line answers AUTH.
+    Auth(AuthStep),
+}
+
+/// What AUTH waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AuthStep {
+    Plain,
+    LoginName,
+    LoginPassword,
 }
 
 /// One SMTP connection.
@@ -29,7 +43,17 @@ pub(crate) struct Session {
     pub sender: String,
     /// With its recipients so far. Boxed: it travels to the store and back.
     pub message: Box<Message>,
+    /// Replies that LMTP owes for the content, in order.
+    pub due: Vec<Due>,
     pub data: Unstuffer,
+    pub chunk: Chunk,
+    /// The message came with BDAT so far: DATA is too late.
+    pub chunked: bool,
+    pub authenticated: bool,
+    /// The name AUTH LOGIN was given.
+    pub login: String,
+    /// TLS was begun.
+    pub secure: bool,
     /// Bytes of the text so far, kept or not.
     pub size_bytes: u64,
     /// The store refused a part of the message.
@@ -48,7 +72,13 @@ impl Session {
             open: false,
             sender: String::new(),
             message: Box::default(),
+            due: Vec::new(),
             data: Unstuffer::default(),
+            chunk: Chunk::default(),
+            chunked: false,
+            authenticated: false,
+            login: String::new(),
+            secure: false,
             size_bytes: 0,
             failure: None,
             fault: None,
@@ -60,6 +90,8 @@ impl Session {
         self.open = false;
         self.sender.clear();
         self.message.clear();
+        self.due.clear();
+        self.chunked = false;
         self.size_bytes = 0;
         self.failure = None;
     }

@@ -13,7 +13,7 @@ use rustix::io::{Errno, Result};
 use tempfile::{TempDir, tempdir};
 
 use crate::options::{Protocol, SinkOptions, Store, Sync};
-use crate::server::serve_smtp;
+use crate::server::{Shared, serve_smtp};
 use crate::stop::StopHandle;
 use crate::store::files::{Disk, Files};
 use crate::store::maildir::{Maildir, Names};
@@ -226,7 +226,14 @@ fn replies_of(folder: &TempDir, steps: i64, errno: Errno, body: &str) -> Vec<Str
     let (tell, told) = mpsc::channel();
     let handle = stop.clone();
     let sink = std::thread::spawn(move || {
-        serve_smtp(&options, &handle, |at| tell.send(at).unwrap(), Some(files))
+        let shared = Shared::open(&options).unwrap();
+        serve_smtp(
+            &shared,
+            &options,
+            &handle,
+            |at| tell.send(at).unwrap(),
+            Some(files),
+        )
     });
     let mut stream = TcpStream::connect(told.recv().unwrap().tcp().unwrap()).unwrap();
     stream

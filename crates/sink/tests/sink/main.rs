@@ -5,9 +5,11 @@
     reason = "a failed step of a test is a failed test"
 )]
 
+mod extensions;
 mod faults;
 mod http;
 mod http_replies;
+mod lmtp;
 mod peer;
 mod running;
 mod smtp;

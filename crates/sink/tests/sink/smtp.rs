@@ -40,14 +40,17 @@ fn only_what_is_supported_is_announced() {
     let offers: Vec<&str> = reply.lines().skip(1).map(|line| &line[4..]).collect();
     let all = [
         "PIPELINING",
+        "CHUNKING",
         "SIZE 67108864",
         "8BITMIME",
+        "AUTH PLAIN LOGIN",
         "ENHANCEDSTATUSCODES",
     ];
     assert_eq!(offers, all);
     sink.finish();
     let mut silent = options(Protocol::Smtp);
     silent.smtp.pipelining = false;
+    silent.smtp.chunking = false;
     silent.smtp.hostname = Some("mx.example".to_owned());
     let sink = start(silent);
     let mut peer = Peer::connect(sink.address);
@@ -97,14 +100,15 @@ fn every_other_command_has_its_reply() {
         ("VRFY", "501 "),
         ("EXPN list", "502 "),
         ("STARTTLS", "502 "),
-        ("BDAT 10 LAST", "502 "),
+        ("BDAT ten LAST", "501 "),
+        ("LHLO a", "502 "),
         ("XYZZY", "500 5.5.2 "),
         ("", "500 "),
         ("NOOP \u{1}", "500 "),
         ("NOOP \u{e4}", "500 "),
         ("RSET now", "501 "),
         ("MAIL FROM:a@b", "501 "),
-        ("MAIL FROM:<a@b> AUTH=<>", "555 "),
+        ("MAIL FROM:<a@b> RET=FULL", "555 "),
         ("MAIL FROM:<a@b> SIZE=67108865", "552 5.3.4 "),
         ("MAIL FROM:<a@b> SIZE=67108864 BODY=8BITMIME", "250 "),
         ("RCPT TO:<../x@b>", "553 5.1.3 "),
