@@ -61,7 +61,7 @@ clean: ## Remove what was built; results stay
 
 .venv/installed: pyproject.toml constraints.txt build_engine.py
 	@test -n "$(PYTHON)" || { echo "steelyard: Python 3.11 or newer is needed; install it, or say make PYTHON=/path/to/python3" >&2; exit 3; }
-	@command -v cargo >/dev/null || { echo "steelyard: cargo is needed to build the engine; install Rust 1.88 or newer" >&2; exit 3; }
+	@command -v cargo >/dev/null || { echo "steelyard: cargo is needed to build the engine; install Rust 1.89 or newer" >&2; exit 3; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; echo "steelyard: this Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 3; }
 	@echo "steelyard: installing into .venv and building the engine (one to two minutes)" >&2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod facts;
 pub mod job;
+pub mod kernel;
 pub mod result;
 pub mod sample;
 pub mod schema;

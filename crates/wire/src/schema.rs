@@ -7,6 +7,8 @@ pub fn all() -> Vec<(&'static str, Schema)> {
     vec![
         ("load-job", schema_for!(crate::job::LoadJob)),
         ("load-result", schema_for!(crate::result::LoadResult)),
+        ("linpack-result", schema_for!(crate::kernel::LinpackResult)),
+        ("ram-result", schema_for!(crate::kernel::RamResult)),
         ("sample-job", schema_for!(crate::sample::SampleJob)),
         ("samples", schema_for!(crate::sample::Samples)),
         ("facts", schema_for!(crate::facts::Facts)),
