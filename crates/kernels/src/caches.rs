@@ -20,10 +20,11 @@ pub fn caches(root: &Path) -> Vec<Cache> {
     caches
 }
 
-/// `L1`, `L2`, ... for the smallest cache that holds `bytes`, `memory` if none does; `None` where
-/// the caches are not known.
-pub fn level_that_holds(caches: &[Cache], bytes: u64) -> Option<String> {
-    let fits = |cache: &&Cache| bytes <= cache.size_bytes;
+/// `L1`, `L2`, ... for the smallest cache that holds `bytes` for each of `threads`, `memory` if none
+/// does; `None` where the caches are not known.
+pub fn level_that_holds(caches: &[Cache], bytes: u64, threads: u32) -> Option<String> {
+    let sharing = |cache: &Cache| u64::from(threads.min(cache.shared_by.unwrap_or(1)));
+    let fits = |cache: &&Cache| bytes.saturating_mul(sharing(cache)) <= cache.size_bytes;
     match caches.iter().find(fits) {
         Some(cache) => Some(format!("L{}", cache.level)),
         None if caches.is_empty() => None,

@@ -49,7 +49,7 @@ fn a_machine_without_a_third_level_ends_with_the_second() {
 fn a_kernel_that_tells_nothing_gives_no_caches_and_no_level() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(caches(root.path()), []);
-    assert_eq!(level_that_holds(&[], 1), None);
+    assert_eq!(level_that_holds(&[], 1, 1), None);
     assert_eq!(last_level_bytes(&[]), None);
 }
 
@@ -71,9 +71,18 @@ fn an_unknown_list_of_cpus_is_none_and_keeps_the_cache() {
 fn a_block_is_named_by_the_smallest_cache_that_holds_it() {
     let root = epyc();
     let found = caches(root.path());
-    let level = |bytes| level_that_holds(&found, bytes).unwrap();
+    let level = |bytes| level_that_holds(&found, bytes, 1).unwrap();
     assert_eq!(level(32 << 10), "L1");
     assert_eq!(level((32 << 10) + 1), "L2");
     assert_eq!(level(2 << 20), "L3");
     assert_eq!(level(33 << 20), "memory");
+}
+
+#[test]
+fn a_shared_cache_holds_less_for_each_of_several_threads() {
+    let root = epyc();
+    let found = caches(root.path());
+    let level = |threads| level_that_holds(&found, 16 << 20, threads).unwrap();
+    assert_eq!((level(2), level(3)), ("L3".to_owned(), "memory".to_owned()));
+    assert_eq!(level_that_holds(&found, 1 << 20, 16).unwrap(), "L2");
 }

@@ -108,8 +108,9 @@ fn eliminate_avx512(
 }
 
 impl Tile for Avx2 {
-    const ROWS: usize = 12;
-    const COLUMNS: usize = 4;
+    /// With 8 x 6 one register is left over; with 12 x 4 none is, and sums are spilled.
+    const ROWS: usize = 8;
+    const COLUMNS: usize = 6;
 
     fn subtract(self, depth: usize, a: &[f64], b: &[f64], c: &mut [f64], stride: usize) {
         assert!(a.len() >= depth * Self::ROWS && b.len() >= depth * Self::COLUMNS);
@@ -137,29 +138,25 @@ impl Tile for Avx2 {
 }
 
 /// # Safety
-/// The processor has AVX2 and FMA; `a` is readable for `depth * 12` words, `b` for `depth * 4`;
-/// `c` is readable and writable, by nobody else, for 4 columns of 12 words that lie `stride` apart.
+/// The processor has AVX2 and FMA; `a` is readable for `depth * 8` words, `b` for `depth * 6`;
+/// `c` is readable and writable, by nobody else, for 6 columns of 8 words that lie `stride` apart.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn subtract_avx2(depth: usize, a: *const f64, b: *const f64, c: *mut f64, stride: usize) {
-    let mut sums: [[__m256d; 3]; 4] = [[_mm256_setzero_pd(); 3]; 4];
-    for column in 0..4 {
+    let mut sums: [[__m256d; 2]; 6] = [[_mm256_setzero_pd(); 2]; 6];
+    for column in 0..6 {
         // SAFETY: inside `c` as promised; a prefetch reads nothing that the program sees.
         unsafe {
             let start = c.add(column * stride);
             _mm_prefetch::<_MM_HINT_T0>(start.cast());
-            _mm_prefetch::<_MM_HINT_T0>(start.add(11).cast());
+            _mm_prefetch::<_MM_HINT_T0>(start.add(7).cast());
         }
     }
     for step in 0..depth {
         // SAFETY: `step < depth`, so the groups lie inside `a` and `b` as promised.
         unsafe {
-            let left = a.add(step * 12);
-            let right = b.add(step * 4);
-            let rows = [
-                _mm256_loadu_pd(left),
-                _mm256_loadu_pd(left.add(4)),
-                _mm256_loadu_pd(left.add(8)),
-            ];
+            let left = a.add(step * 8);
+            let right = b.add(step * 6);
+            let rows = [_mm256_loadu_pd(left), _mm256_loadu_pd(left.add(4))];
             for (column, sum) in sums.iter_mut().enumerate() {
                 let factor = _mm256_set1_pd(*right.add(column));
                 for (sum, row) in sum.iter_mut().zip(rows) {
@@ -170,7 +167,7 @@ unsafe fn subtract_avx2(depth: usize, a: *const f64, b: *const f64, c: *mut f64,
     }
     for (column, sum) in sums.iter().enumerate() {
         for (group, sum) in sum.iter().enumerate() {
-            // SAFETY: `column < 4` and `group * 4 + 4 <= 12`: inside `c` as promised.
+            // SAFETY: `column < 6` and `group * 4 + 4 <= 8`: inside `c` as promised.
             unsafe {
                 let place = c.add(column * stride + group * 4);
                 _mm256_storeu_pd(place, _mm256_sub_pd(_mm256_loadu_pd(place), *sum));
@@ -181,7 +178,7 @@ unsafe fn subtract_avx2(depth: usize, a: *const f64, b: *const f64, c: *mut f64,
 
 #[target_feature(enable = "avx2,fma")]
 fn solve_avx2(triangle: &[f64], b: &mut [f64]) {
-    solve_group::<4, true>(triangle, b);
+    solve_group::<6, true>(triangle, b);
 }
 
 #[target_feature(enable = "avx2,fma")]
