@@ -103,7 +103,7 @@ impl Streams for Portable {
     }
 
     fn combine<T: Number>(self, work: Combining<'_, T>, _streaming: bool) {
-        combine_with(work, |place, line| *place = line);
+        combine_words(work);
     }
 }
 
@@ -124,13 +124,53 @@ pub(super) fn sum_lanes<T: Number>(block: &[T]) -> T {
     all.fold(T::default(), |sum, word| sum.plus(*word))
 }
 
+/// Computes word by word, through the caches. Lengths are whole lines.
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "must be compiled with the instructions of its caller"
+)]
+pub(super) fn combine_words<T: Number>(work: Combining<'_, T>) {
+    match work {
+        Combining::Copy(a, b) => copy_words(a, b),
+        Combining::Scale(a, b, q) => {
+            for (a, b) in a.iter_mut().zip(b) {
+                *a = q.times(*b);
+            }
+        }
+        Combining::Add(a, b, c) => {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                *a = b.plus(*c);
+            }
+        }
+        Combining::Triad(a, b, c, q) => {
+            for ((a, b), c) in a.iter_mut().zip(b).zip(c) {
+                *a = b.plus(q.times(*c));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+#[expect(
+    clippy::inline_always,
+    reason = "must be compiled with the instructions of its caller"
+)]
+fn copy_words<T: Number>(a: &mut [T], b: &[T]) {
+    let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
+    for (a, b) in a.iter_mut().zip(b) {
+        *a = *b;
+        black_box(()); // or the compiler calls memcpy, whose stores are of whatever kind it likes
+    }
+}
+
 /// Computes line by line and gives each line to `store`. Lengths are whole lines.
 #[inline(always)]
 #[expect(
     clippy::inline_always,
     reason = "must be compiled with the instructions of its caller"
 )]
-pub(super) fn combine_with<T: Number>(
+pub(super) fn combine_lines<T: Number>(
     work: Combining<'_, T>,
     store: impl Fn(&mut Line<T>, Line<T>),
 ) {
@@ -150,12 +190,7 @@ pub(super) fn combine_with<T: Number>(
 fn one<T: Number>(a: &mut [T], b: &[T], store: impl Fn(&mut Line<T>, Line<T>), f: impl Fn(T) -> T) {
     let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
     for (place, b) in a.iter_mut().zip(b) {
-        let mut line = [T::default(); LINE_WORDS];
-        for (word, b) in line.iter_mut().zip(b) {
-            *word = f(*b);
-        }
-        black_box(()); // or the compiler calls memcpy, whose stores are of whatever kind it likes
-        store(place, line);
+        store(place, b.map(&f));
     }
 }
 

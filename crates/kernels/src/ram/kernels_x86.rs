@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::{__m256i, __m512i, _mm_sfence, _mm256_stream_si256, _mm512_stream_si512};
 
-use super::kernels::{Combining, Line, Number, Streams, combine_with, sum_lanes};
+use super::kernels::{Combining, Line, Number, Streams, combine_lines, combine_words, sum_lanes};
 use crate::isa::{Avx2, Avx512};
 
 impl Streams for Avx512 {
@@ -42,12 +42,12 @@ fn fill_avx512<T: Number>(block: &mut [T], value: T) {
 
 #[target_feature(enable = "avx512f,fma")]
 fn combine_avx512<T: Number>(work: Combining<'_, T>) {
-    combine_with(work, |place, line| *place = line);
+    combine_words(work);
 }
 
 #[target_feature(enable = "avx512f,fma")]
 fn combine_streaming_avx512<T: Number>(work: Combining<'_, T>) {
-    combine_with(work, |place, line| stream_avx512(place, line));
+    combine_lines(work, |place, line| stream_avx512(place, line));
     _mm_sfence(); // the lines are seen by all before anybody reads the clock
 }
 
@@ -103,12 +103,12 @@ fn fill_avx2<T: Number>(block: &mut [T], value: T) {
 
 #[target_feature(enable = "avx2,fma")]
 fn combine_avx2<T: Number>(work: Combining<'_, T>) {
-    combine_with(work, |place, line| *place = line);
+    combine_words(work);
 }
 
 #[target_feature(enable = "avx2,fma")]
 fn combine_streaming_avx2<T: Number>(work: Combining<'_, T>) {
-    combine_with(work, |place, line| stream_avx2(place, line));
+    combine_lines(work, |place, line| stream_avx2(place, line));
     _mm_sfence(); // the lines are seen by all before anybody reads the clock
 }
 
