@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::kernel::KernelArgs;
 use crate::load_args::LoadArgs;
 use crate::quantity::duration_ns;
 use crate::sink_args::SinkArgs;
@@ -29,6 +30,8 @@ pub(crate) enum Mode {
     Load(Box<LoadArgs>),
     /// Serve as a target of known behaviour.
     Sink(Box<SinkArgs>),
+    /// Measure processor and memory alone: linpack, ram.
+    Kernel(KernelArgs),
     /// Sample counters of this machine.
     Sample(SampleArgs),
     /// Tell the facts of this machine that could explain a difference.

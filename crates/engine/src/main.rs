@@ -6,6 +6,7 @@ mod console;
 mod facts;
 mod failure;
 mod job;
+mod kernel;
 mod load;
 mod load_args;
 mod quantity;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Mode::Load(args) => load::run(&args, &given),
         Mode::Sink(args) => sink::run(&args),
         Mode::Sample(args) => sample::run(&args),
+        Mode::Kernel(args) => kernel::run(&args),
         Mode::Facts(args) => facts::run(&args),
         Mode::Agent => agent::run(),
         Mode::Schema(args) => schema::run(&args),

@@ -37,7 +37,12 @@ pub(crate) struct LinpackArgs {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
     /// Instructions to compute with [default: the best of this processor].
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "portable|avx2|avx512")]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "portable|avx2|avx512"
+    )]
     pub(crate) isa: Option<IsaArg>,
     /// Print one JSON document (docs/reference/kernels.md) instead of text.
     #[arg(long)]
@@ -48,10 +53,20 @@ pub(crate) struct LinpackArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RamArgs {
     /// Type of the elements; may be given several times [default: both].
-    #[arg(long = "element", value_enum, hide_possible_values = true, value_name = "int|float")]
+    #[arg(
+        long = "element",
+        value_enum,
+        hide_possible_values = true,
+        value_name = "int|float"
+    )]
     pub(crate) elements: Vec<ElementArg>,
     /// What to do; may be given several times [default: all].
-    #[arg(long = "operation", value_enum, hide_possible_values = true, value_name = "read|write|copy|scale|add|triad")]
+    #[arg(
+        long = "operation",
+        value_enum,
+        hide_possible_values = true,
+        value_name = "read|write|copy|scale|add|triad"
+    )]
     pub(crate) operations: Vec<OperationArg>,
     /// Read and write double their blocks from 1KiB up to this.
     #[arg(long, value_parser = size_bytes, default_value = "32MiB", value_name = "SIZE")]
@@ -60,7 +75,12 @@ pub(crate) struct RamArgs {
     #[arg(long, value_parser = size_bytes, value_name = "SIZE")]
     pub(crate) array: Option<u64>,
     /// Store arrays through or past the caches [default: past, if they are larger than the last].
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "cached|streaming")]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "cached|streaming"
+    )]
     pub(crate) stores: Option<StoresArg>,
     /// Threads, each with its own memory.
     #[arg(long, short = 't', default_value_t = 1, value_name = "N")]
@@ -69,7 +89,12 @@ pub(crate) struct RamArgs {
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub(crate) repeat: u32,
     /// Instructions to compute with [default: the best of this processor].
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "portable|avx2|avx512")]
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "portable|avx2|avx512"
+    )]
     pub(crate) isa: Option<IsaArg>,
     /// Print one JSON document (docs/reference/kernels.md) instead of text.
     #[arg(long)]

@@ -31,7 +31,10 @@ pub(super) fn linpack(result: &LinpackResult) -> String {
     if result.interrupted {
         line(&mut text, "interrupted: not everything was measured");
     } else if !result.valid {
-        line(&mut text, "INVALID: a residual of 16 or more is that of a wrong answer");
+        line(
+            &mut text,
+            "INVALID: a residual of 16 or more is that of a wrong answer",
+        );
     }
     text
 }
@@ -43,10 +46,16 @@ fn solutions_line(solutions: &Solutions) -> String {
     };
     let fastest = solutions.repeats.iter().map(|repeat| repeat.seconds);
     let seconds = fastest.fold(f64::INFINITY, f64::min);
-    let residuals = solutions.repeats.iter().filter_map(|repeat| repeat.scaled_residual);
+    let residuals = solutions
+        .repeats
+        .iter()
+        .filter_map(|repeat| repeat.scaled_residual);
     let residual = residuals.fold(0.0, f64::max);
     let spread = format!("({:.2} to {:.2})", figure.least, figure.most);
-    let mut text = format!("{size:>6}   {:>14.2} {spread:<18} {seconds:>9.4}   {residual:.4}", figure.median);
+    let mut text = format!(
+        "{size:>6}   {:>14.2} {spread:<18} {seconds:>9.4}   {residual:.4}",
+        figure.median
+    );
     if solutions.repeats.iter().any(|repeat| !repeat.valid) {
         text.push_str("   INVALID repeats left out");
     }
@@ -90,7 +99,7 @@ fn ram_line(passes: &Passes) -> String {
     format!("{size:>10}  {level:<7} {figure}")
 }
 
-/// As RAMspeed calls them.
+/// The names that `RAMspeed` gave them.
 fn name(passes: &Passes) -> String {
     let kind = match passes.element {
         Element::Int => "INT",
@@ -117,7 +126,8 @@ fn stores(stores: Option<Stores>) -> &'static str {
 
 fn gb_per_s(figure: Option<Spread>) -> String {
     figure.map_or("wrong contents, no figure".to_owned(), |figure| {
-        let [least, median, most] = [figure.least, figure.median, figure.most].map(|rate| rate / 1e9);
+        let [least, median, most] =
+            [figure.least, figure.median, figure.most].map(|rate| rate / 1e9);
         format!("{median:>8.2} GB/s  ({least:.2} to {most:.2})")
     })
 }
@@ -171,8 +181,17 @@ mod tests {
     }
 
     fn solutions(repeats: Vec<Solution>, figure: Option<f64>) -> Solutions {
-        let spread = |figure| Spread { least: figure, median: figure, most: figure };
-        Solutions { size: 1000, panel_columns: 96, repeats, gflops_per_s: figure.map(spread) }
+        let spread = |figure| Spread {
+            least: figure,
+            median: figure,
+            most: figure,
+        };
+        Solutions {
+            size: 1000,
+            panel_columns: 96,
+            repeats,
+            gflops_per_s: figure.map(spread),
+        }
     }
 
     #[test]
@@ -183,7 +202,10 @@ mod tests {
 
     #[test]
     fn a_singular_matrix_is_told_with_its_column() {
-        let singular = Solution { singular_column: Some(7), ..solution(false) };
+        let singular = Solution {
+            singular_column: Some(7),
+            ..solution(false)
+        };
         let text = solutions_line(&solutions(vec![singular], None));
         assert_eq!(text, "  1000   singular: no pivot in column 7");
     }
@@ -191,7 +213,10 @@ mod tests {
     #[test]
     fn repeats_that_do_not_count_are_mentioned() {
         let text = solutions_line(&solutions(vec![solution(true), solution(false)], Some(2.0)));
-        assert!(text.contains("2.00") && text.ends_with("INVALID repeats left out"), "{text}");
+        assert!(
+            text.contains("2.00") && text.ends_with("INVALID repeats left out"),
+            "{text}"
+        );
     }
 
     #[test]

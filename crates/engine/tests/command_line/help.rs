@@ -7,13 +7,25 @@ use crate::{engine, stderr, stdout};
 #[test]
 fn help_of_every_mode_is_as_last_read_by_a_person() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for mode in ["", "load", "sink", "sample", "facts", "agent", "schema"] {
-        let arguments: Vec<&str> = [mode, "--help"]
-            .into_iter()
-            .filter(|word| !word.is_empty())
-            .collect();
+    for mode in [
+        "",
+        "load",
+        "sink",
+        "kernel",
+        "kernel linpack",
+        "kernel ram",
+        "sample",
+        "facts",
+        "agent",
+        "schema",
+    ] {
+        let arguments: Vec<&str> = mode.split_whitespace().chain(["--help"]).collect();
         let help = stdout(&engine(&arguments));
-        let name = if mode.is_empty() { "engine" } else { mode };
+        let name = if mode.is_empty() {
+            "engine".to_owned()
+        } else {
+            mode.replace(' ', "-")
+        };
         let golden = folder.join(format!("help-{name}.txt"));
         if std::env::var_os("ACCEPT").is_some() {
             std::fs::write(&golden, &help).unwrap();

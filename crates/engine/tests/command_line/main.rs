@@ -4,6 +4,7 @@
 
 mod documents;
 mod help;
+mod kernel;
 mod load;
 mod reference;
 

@@ -17,14 +17,16 @@ fn naive(equations: &Equations) -> Vec<Vec<f64>> {
         .map(|row| (0..=size).map(|column| cell(row, column)).collect())
         .collect();
     for step in 0..size {
+        let magnitude = |row: &usize| rows[*row][step].abs();
         let pivot = (step..size)
-            .max_by(|a, b| rows[*a][step].abs().total_cmp(&rows[*b][step].abs()))
+            .max_by(|a, b| magnitude(a).total_cmp(&magnitude(b)))
             .unwrap();
         rows.swap(step, pivot);
-        for row in step + 1..size {
-            let factor = rows[row][step] / rows[step][step];
-            for column in step..=size {
-                rows[row][column] -= factor * rows[step][column];
+        let (done, below) = rows.split_at_mut(step + 1);
+        for row in below {
+            let factor = row[step] / done[step][step];
+            for (value, above) in row.iter_mut().zip(&done[step]).skip(step) {
+                *value -= factor * above;
             }
         }
     }
@@ -56,12 +58,10 @@ fn assert_upper_triangles_agree(found: &Equations, expected: &[Vec<f64>]) {
         .iter()
         .flatten()
         .fold(1.0_f64, |most, value| most.max(value.abs()));
-    for column in 0..=found.size {
-        for row in 0..found.size.min(column + 1) {
-            let (a, b) = (
-                found.cells[column * found.stride + row],
-                expected[row][column],
-            );
+    let columns = found.cells.chunks_exact(found.stride);
+    for (column, cells) in columns.enumerate() {
+        for (row, expected) in expected.iter().enumerate().take(column + 1) {
+            let (a, b) = (cells[row], expected[column]);
             assert!(
                 (a - b).abs() <= 1e-9 * norm,
                 "row {row}, column {column}: {a} and {b}"

@@ -63,10 +63,10 @@ fn stride(size: usize) -> usize {
     const PAGE_WORDS: usize = 512;
     let words = size.next_multiple_of(LINE_WORDS);
     let near_page = words % PAGE_WORDS;
-    if near_page < LINE_WORDS || near_page > PAGE_WORDS - LINE_WORDS {
-        words + 2 * LINE_WORDS
-    } else {
+    if (LINE_WORDS..=PAGE_WORDS - LINE_WORDS).contains(&near_page) {
         words
+    } else {
+        words + 2 * LINE_WORDS
     }
 }
 

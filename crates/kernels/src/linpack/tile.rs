@@ -4,6 +4,11 @@
 //! packed in groups of `ROWS`, right factors in groups of `COLUMNS`: for each step of the depth one
 //! group, so that both are read in the order they lie in memory.
 
+#![allow(
+    clippy::inline_always,
+    reason = "must be compiled with the instructions of its caller"
+)]
+
 use super::triangle::{eliminate_leaf, solve_group};
 use crate::isa::Portable;
 
@@ -87,10 +92,6 @@ impl Tile for Portable {
 
 /// `a b + c`, rounded once where that is an instruction.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }

@@ -1,6 +1,11 @@
 //! The two loops that are not a product: solving with a packed triangle, and eliminating a few
 //! columns. Plain code, compiled once for each instruction set by its callers.
 
+#![allow(
+    clippy::inline_always,
+    reason = "must be compiled with the instructions of its caller"
+)]
+
 use super::tile::fused;
 
 /// Rows that are solved together, so that their sums stay in registers.
@@ -42,10 +47,6 @@ pub(super) fn pack_triangle(
 /// `b = L^-1 b` for a group of `COLUMNS` columns, packed row by row; `L` has a unit diagonal and is
 /// packed by [`pack_triangle`].
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn solve_group<const COLUMNS: usize, const FUSED: bool>(
     triangle: &[f64],
     b: &mut [f64],
@@ -69,10 +70,6 @@ pub(super) fn solve_group<const COLUMNS: usize, const FUSED: bool>(
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn subtract_known<const COLUMNS: usize, const FUSED: bool>(
     factors: &[[f64; SOLVED_TOGETHER]],
     known: &[[f64; COLUMNS]],
@@ -90,10 +87,6 @@ fn subtract_known<const COLUMNS: usize, const FUSED: bool>(
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn solve_diagonal<const COLUMNS: usize, const FUSED: bool>(
     factors: &[[f64; SOLVED_TOGETHER]],
     unknown: &mut [[f64; COLUMNS]; SOLVED_TOGETHER],
@@ -116,10 +109,6 @@ fn solve_diagonal<const COLUMNS: usize, const FUSED: bool>(
 /// # Errors
 /// The number of the first column without a pivot other than 0.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn eliminate_leaf<const FUSED: bool>(
     columns: &mut [f64],
     stride: usize,
@@ -149,10 +138,6 @@ pub(super) fn eliminate_leaf<const FUSED: bool>(
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn scale(values: &mut [f64], factor: f64) {
     for value in values {
         *value *= factor;
@@ -160,21 +145,17 @@ fn scale(values: &mut [f64], factor: f64) {
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn subtract_scaled<const FUSED: bool>(target: &mut [f64], column: &[f64], factor: f64) {
     for (target, value) in target.iter_mut().zip(column) {
         *target = fused::<FUSED>(-factor, *value, *target);
     }
 }
 
-/// Where the largest magnitude stands; `None` when it is 0 or not finite.
+/// Where the largest magnitude stands, exactly; `None` when it is 0 or not finite.
 #[inline(always)]
 #[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
+    clippy::float_cmp,
+    reason = "the largest is one of them, to the last bit"
 )]
 fn largest(values: &[f64]) -> Option<usize> {
     const LANES: usize = 32;

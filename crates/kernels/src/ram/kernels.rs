@@ -3,6 +3,11 @@
 //! Sums are kept in lanes so that they need no particular order, and all contents are small whole
 //! numbers, so that every sum is exact and can be checked.
 
+#![allow(
+    clippy::inline_always,
+    reason = "must be compiled with the instructions of its caller"
+)]
+
 use std::hint::black_box;
 
 use crate::buffer::Word;
@@ -108,10 +113,6 @@ impl Streams for Portable {
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn sum_lanes<T: Number>(block: &[T]) -> T {
     let mut sums = [T::default(); LANES];
     let (groups, rest) = block.as_chunks::<LANES>();
@@ -126,10 +127,6 @@ pub(super) fn sum_lanes<T: Number>(block: &[T]) -> T {
 
 /// Computes word by word, through the caches. Lengths are whole lines.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn combine_words<T: Number>(work: Combining<'_, T>) {
     match work {
         Combining::Copy(a, b) => copy_words(a, b),
@@ -152,10 +149,6 @@ pub(super) fn combine_words<T: Number>(work: Combining<'_, T>) {
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn copy_words<T: Number>(a: &mut [T], b: &[T]) {
     let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
     for (a, b) in a.iter_mut().zip(b) {
@@ -166,10 +159,6 @@ fn copy_words<T: Number>(a: &mut [T], b: &[T]) {
 
 /// Computes line by line and gives each line to `store`. Lengths are whole lines.
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 pub(super) fn combine_lines<T: Number>(
     work: Combining<'_, T>,
     store: impl Fn(&mut Line<T>, Line<T>),
@@ -177,16 +166,12 @@ pub(super) fn combine_lines<T: Number>(
     match work {
         Combining::Copy(a, b) => one(a, b, store, |b| b),
         Combining::Scale(a, b, q) => one(a, b, store, |b| q.times(b)),
-        Combining::Add(a, b, c) => two(a, b, c, store, |b, c| b.plus(c)),
+        Combining::Add(a, b, c) => two(a, b, c, store, T::plus),
         Combining::Triad(a, b, c, q) => two(a, b, c, store, |b, c| b.plus(q.times(c))),
     }
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn one<T: Number>(a: &mut [T], b: &[T], store: impl Fn(&mut Line<T>, Line<T>), f: impl Fn(T) -> T) {
     let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
     for (place, b) in a.iter_mut().zip(b) {
@@ -195,10 +180,6 @@ fn one<T: Number>(a: &mut [T], b: &[T], store: impl Fn(&mut Line<T>, Line<T>), f
 }
 
 #[inline(always)]
-#[expect(
-    clippy::inline_always,
-    reason = "must be compiled with the instructions of its caller"
-)]
 fn two<T: Number>(
     a: &mut [T],
     b: &[T],

@@ -87,14 +87,14 @@ impl<S: Streams> Measuring<'_, S> {
                 &mut blocks,
                 |block, passes| block.read(streams, passes),
                 |_| (),
-                |block| block.was_read(),
+                Block::was_read,
             )
         } else {
             self.repeat(
                 &mut blocks,
                 |block, passes| block.write(streams, passes),
                 |_| (),
-                |block| block.was_written(),
+                Block::was_written,
             )
         }
     }
@@ -107,7 +107,7 @@ impl<S: Streams> Measuring<'_, S> {
         self.repeat(
             &mut arrays,
             |arrays, passes| arrays.compute(streams, operation, factor, streaming, passes),
-            |arrays| arrays.forget(),
+            Arrays::forget,
             |arrays| arrays.was_computed(operation, factor),
         )
     }
