@@ -1,0 +1,46 @@
+//! Header fields without memory: every block means the same on every connection.
+
+/// A field whose name is in the static table, as a literal that is not kept (RFC 7541, 6.2.2).
+pub(crate) fn field(out: &mut Vec<u8>, name_index: u8, value: &[u8]) {
+    integer(out, 0, 4, usize::from(name_index));
+    text(out, value);
+}
+
+/// A field with a name of its own, likewise; names are in lower case.
+pub(crate) fn named_field(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    out.push(0);
+    text(out, name);
+    text(out, value);
+}
+
+/// `:status`, which has entries of its own for the usual ones.
+pub(crate) fn status(out: &mut Vec<u8>, status: u16) {
+    const NAME: u8 = 8;
+    match [200, 204, 206, 304, 400, 404, 500]
+        .iter()
+        .position(|known| *known == status)
+    {
+        Some(place) => out.push(0x80 | (NAME + place as u8)),
+        None => field(out, NAME, status.to_string().as_bytes()),
+    }
+}
+
+fn text(out: &mut Vec<u8>, value: &[u8]) {
+    integer(out, 0, 7, value.len());
+    out.extend_from_slice(value);
+}
+
+fn integer(out: &mut Vec<u8>, pattern: u8, prefix_bits: u32, value: usize) {
+    let most = (1_usize << prefix_bits) - 1;
+    if value < most {
+        out.push(pattern | value as u8);
+        return;
+    }
+    out.push(pattern | most as u8);
+    let mut rest = value - most;
+    while rest >= 0x80 {
+        out.push(0x80 | (rest & 0x7F) as u8);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
