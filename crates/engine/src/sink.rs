@@ -10,8 +10,8 @@ use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use steelyard_sink::{
-    DEFAULT_STORE_THREADS, HttpOptions, Listen, MailOptions, Protocol, SinkCounters, SinkError,
-    SinkOptions, SmtpOptions, StopHandle, Store, Sync, TlsServerOptions,
+    DEFAULT_STORE_THREADS, Listen, MailOptions, Protocol, SinkCounters, SinkError, SinkOptions,
+    SmtpOptions, StopHandle, Store, Sync, TlsServerOptions,
 };
 use steelyard_wire::agent::{Failure, FailureKind};
 
@@ -72,7 +72,6 @@ fn stop_on_signal(stop: StopHandle) -> Result<(), Failure> {
 }
 
 fn options(args: &SinkArgs, protocol: Protocol, listen: Listen) -> Result<SinkOptions, Failure> {
-    let http = HttpOptions::default();
     Ok(SinkOptions {
         tls: tls(args)?,
         idle_timeout_ns: args.idle_timeout,
@@ -80,11 +79,7 @@ fn options(args: &SinkArgs, protocol: Protocol, listen: Listen) -> Result<SinkOp
         delays: args.delays.clone(),
         faults: args.faults.clone(),
         seed: args.seed,
-        http: HttpOptions {
-            status: args.http.status.unwrap_or(http.status),
-            body_bytes: args.http.body_bytes.unwrap_or(http.body_bytes),
-            ..http
-        },
+        http: args.http.options(),
         smtp: SmtpOptions {
             store: store(args),
             ..SmtpOptions::default()

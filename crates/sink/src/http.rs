@@ -1,4 +1,6 @@
 //! The HTTP/1.1 server: reads requests, discards bodies, answers from prepared bytes.
+//!
+//! A connection that begins with the preface of HTTP/2 is handed to `http2`.
 
 mod body;
 mod chunking;
@@ -18,10 +20,12 @@ use crate::http::content::{Content, Delimiting};
 use crate::http::head::{Framing, Head, HeadReader, Method, Parsed};
 use crate::http::reason::reason;
 use crate::http::reply::{Refusal, Replies, Rest};
+use crate::http2::frame::PREFACE;
+use crate::http2::{self, Http2};
 use crate::options::{BodyEnd, HttpOptions};
 use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
 use crate::store::{Message, Outcome};
-use crate::tally::ErrorKind;
+use crate::tally::{ErrorKind, Tally};
 
 /// Replies to pipelined requests are sent when they reach this size.
 const BATCH_BYTES: usize = 64 * 1024;
@@ -33,16 +37,21 @@ pub(crate) struct Http {
     replies: Replies,
     /// What is sent before every good reply; empty without.
     interim: Vec<u8>,
+    two: Http2,
+    date_unix_s: i64,
 }
 
 /// Where a connection is between two bytes.
 #[derive(Debug)]
 pub(crate) enum Session {
+    /// Nothing was read yet.
+    Start,
     Head,
     Body(Head, u64),
     Chunked(Head, Chunks),
     /// A large chunked reply is under way.
     Reply(Chunking),
+    Two(Box<http2::Session>),
 }
 
 impl Http {
@@ -66,6 +75,8 @@ impl Http {
             heads: HeadReader::default(),
             replies: Replies::new(usual, options.body_bytes, options.payload),
             interim: options.interim.map_or(Ok(Vec::new()), interim)?,
+            two: Http2::new(usual, options),
+            date_unix_s: 0,
         })
     }
 
@@ -167,7 +178,15 @@ impl Http {
     /// One step at the front of `input`: bytes used, and whether to go on.
     fn step(&mut self, session: &mut Session, input: &[u8], turn: &mut Turn) -> (usize, Step) {
         match session {
-            Session::Head => match self.heads.read(input) {
+            Session::Start if begins_http2(input) => {
+                let two = Session::Two(Box::default());
+                let known = input.len() >= PREFACE.len();
+                if known {
+                    *session = two;
+                }
+                (0, if known { Step::Next } else { Step::Wait })
+            }
+            Session::Start | Session::Head => match self.heads.read(input) {
                 Parsed::Whole(head, used) => (
                     used,
                     Step::from(self.begin(session, head, &input[used..], turn)),
@@ -194,6 +213,10 @@ impl Http {
                 }
                 Read::Bad => (0, Step::Leave(self.refuse(400, turn))),
             },
+            Session::Two(two) => match self.two.consume(two, input, turn) {
+                (used, Flow::Continue) => (used, Step::Wait),
+                (used, flow) => (used, Step::Leave(flow)),
+            },
             Session::Reply(chunking) => {
                 if !chunking.write(turn.out) {
                     return (0, Step::Leave(Flow::Flush));
@@ -211,6 +234,13 @@ impl Http {
             }
         }
     }
+}
+
+/// Whether this is the preface of HTTP/2 or may become it. It starts like no method of HTTP/1.1
+/// but `PRI`, which nothing else may use (RFC 9113, 11.6).
+fn begins_http2(input: &[u8]) -> bool {
+    let length = input.len().min(PREFACE.len());
+    input[..length] == PREFACE[..length]
 }
 
 fn interim(status: u16) -> Result<Vec<u8>, SinkError> {
@@ -249,7 +279,7 @@ impl Protocol for Http {
     type Session = Session;
 
     fn open(&mut self, _peer: BorrowedFd<'_>) -> Session {
-        Session::Head
+        Session::Start
     }
 
     fn greet(&mut self, _session: &mut Session, turn: &mut Turn<'_>) -> Flow {
@@ -264,7 +294,7 @@ impl Protocol for Http {
         turn: &mut Turn<'_>,
     ) -> (usize, Flow) {
         let mut at = 0;
-        while at < input.len() || matches!(session, Session::Reply(_)) {
+        while at < input.len() || matches!(session, Session::Reply(_) | Session::Two(_)) {
             let (used, step) = self.step(session, &input[at..], turn);
             at += used;
             match step {
@@ -291,12 +321,30 @@ impl Protocol for Http {
     }
 
     fn unfinished(&self, session: &Session) -> bool {
-        !matches!(session, Session::Head)
+        match session {
+            Session::Two(two) => two.unfinished(),
+            Session::Start | Session::Head => false,
+            _ => true,
+        }
     }
 
-    fn farewell(&self, _out: &mut Vec<u8>) {}
+    fn farewell(&self, session: &Session, out: &mut Vec<u8>) {
+        if let Session::Two(two) = session {
+            http2::farewell(two, out);
+        }
+    }
+
+    fn left(&mut self, session: &mut Session, tally: &mut Tally) {
+        if let Session::Two(two) = session {
+            http2::left(two, tally);
+        }
+    }
 
     fn tick(&mut self, unix_s: i64) {
-        self.replies.date(unix_s);
+        if self.date_unix_s != unix_s {
+            self.date_unix_s = unix_s;
+            self.replies.date(unix_s);
+            self.two.date(unix_s);
+        }
     }
 }

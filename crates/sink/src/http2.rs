@@ -3,9 +3,9 @@
 //! Everything that one read brings is answered by one write. A reply whose body fits the windows
 //! is written at once and leaves nothing behind; only bodies that wait have a stream of their own.
 
+mod control;
 pub(crate) mod frame;
 mod hpack;
-mod control;
 mod reply;
 mod request;
 mod session;
@@ -16,8 +16,8 @@ use crate::http::content::Content;
 use crate::http2::frame::{Code, FrameHead, HEAD_BYTES, MAX_PAYLOAD_BYTES, PREFACE, kind};
 use crate::http2::reply::Replies;
 use crate::http2::request::Request;
-use crate::http2::session::{Block, Data};
 pub(crate) use crate::http2::session::Session;
+use crate::http2::session::{Block, Data};
 use crate::http2::streams::{State, Stream};
 use crate::options::HttpOptions;
 use crate::protocol::{Flow, Reply, Turn, Verdict};
@@ -49,12 +49,7 @@ pub(crate) enum Step {
 impl Http2 {
     pub fn new(usual: Content, options: &HttpOptions) -> Self {
         Self {
-            replies: Replies::new(
-                usual,
-                options.body_bytes,
-                options.payload,
-                options.interim,
-            ),
+            replies: Replies::new(usual, options.body_bytes, options.payload, options.interim),
         }
     }
 
@@ -142,14 +137,20 @@ impl Http2 {
         payload: &[u8],
         turn: &mut Turn,
     ) -> Step {
-        if head.stream % 2 == 0 {
+        if head.stream.is_multiple_of(2) {
             return Step::Fail(Code::Protocol);
         }
         let Some(part) = Block::part(head, payload) else {
             return Step::Fail(Code::Protocol);
         };
         if head.has(frame::flag::END_HEADERS) {
-            return self.block(session, head.stream, head.has(frame::flag::END_STREAM), part, turn);
+            return self.block(
+                session,
+                head.stream,
+                head.has(frame::flag::END_STREAM),
+                part,
+                turn,
+            );
         }
         session.block = Some(Block::new(head, part));
         Step::Next
@@ -397,6 +398,13 @@ impl Http2 {
         let state = State::Sending { sent: 0, left };
         session.streams.add(Stream { id, window, state });
         None
+    }
+}
+
+/// Last words when the sink stops: what was begun is all that was answered.
+pub(crate) fn farewell(session: &Session, out: &mut Vec<u8>) {
+    if session.begun {
+        frame::go_away(out, session.last_stream, Code::None);
     }
 }
 

@@ -12,6 +12,7 @@ mod delay;
 mod error;
 mod fault;
 mod http;
+mod http2;
 mod link;
 mod listener;
 mod mailbox;

@@ -64,7 +64,10 @@ pub(crate) trait Protocol: Sized {
     fn unfinished(&self, session: &Self::Session) -> bool;
 
     /// Last words when the sink stops, if the protocol has any.
-    fn farewell(&self, out: &mut Vec<u8>);
+    fn farewell(&self, session: &Self::Session, out: &mut Vec<u8>);
+
+    /// The connection is over: counts what was under way.
+    fn left(&mut self, _session: &mut Self::Session, _tally: &mut Tally) {}
 
     /// Called once a turn of the loop with Unix time, for dates in replies.
     fn tick(&mut self, unix_s: i64);

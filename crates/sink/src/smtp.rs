@@ -297,7 +297,7 @@ impl Protocol for Smtp {
         matches!(session.phase, Phase::Data | Phase::Chunk)
     }
 
-    fn farewell(&self, out: &mut Vec<u8>) {
+    fn farewell(&self, _session: &Session, out: &mut Vec<u8>) {
         replies::farewell(&self.host, out);
     }
 

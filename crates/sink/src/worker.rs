@@ -181,7 +181,8 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn close(&mut self, token: u64) {
-        if self.connections.remove(token).is_some() {
+        if let Some(mut connection) = self.connections.remove(token) {
+            connection.left(&mut self.cx);
             self.crew.left(self.index);
         }
     }

@@ -38,6 +38,11 @@ impl<S> Connection<S> {
         }
     }
 
+    /// It is closed: counts what was under way.
+    pub fn left<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) {
+        cx.protocol.left(&mut self.session, &mut cx.tally);
+    }
+
     /// Last words, sent as far as the socket takes them; counts what stays unanswered.
     pub fn farewell<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) {
         cx.tally.open_at_stop += 1;
@@ -45,7 +50,7 @@ impl<S> Connection<S> {
             State::Held(hold) => cx.tally.unanswered += u64::from(hold.verdict.is_some()),
             State::Storing(StoreJob::Deliver) => cx.tally.unanswered += 1,
             State::Serving => {
-                cx.protocol.farewell(&mut cx.out);
+                cx.protocol.farewell(&self.session, &mut cx.out);
                 push(&mut self.link, &mut self.pending, cx);
                 self.link.announce_end(&mut cx.tally);
             }

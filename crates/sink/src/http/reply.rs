@@ -46,7 +46,6 @@ pub(crate) struct Replies {
     payload: bool,
     prepared: [Prepared; 3],
     date: String,
-    date_unix_s: Option<i64>,
     checksums: Checksums,
 }
 
@@ -66,19 +65,14 @@ impl Replies {
             payload,
             prepared: Default::default(),
             date: String::new(),
-            date_unix_s: None,
             checksums: Checksums::default(),
         };
         replies.date(0);
         replies
     }
 
-    /// Renews the date, if it has changed.
+    /// Renews the date; called when it has changed.
     pub fn date(&mut self, unix_s: i64) {
-        if self.date_unix_s == Some(unix_s) {
-            return;
-        }
-        self.date_unix_s = Some(unix_s);
         write_date(&mut self.date, unix_s);
         let identity = self.payload.then(Identity::default);
         for connection in [KEEP, KEEP_TOLD, CLOSE] {

@@ -41,7 +41,7 @@ fn settings(
         return Err(Code::Protocol);
     }
     let ack = head.has(flag::ACK);
-    if payload.len() % 6 != 0 || (ack && !payload.is_empty()) {
+    if !payload.len().is_multiple_of(6) || (ack && !payload.is_empty()) {
         return Err(Code::FrameSize);
     }
     if ack {

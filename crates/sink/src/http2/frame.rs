@@ -103,7 +103,13 @@ pub(crate) fn set_length(out: &mut [u8], at: usize) {
 }
 
 pub(crate) fn reset(out: &mut Vec<u8>, stream: u32, code: Code) {
-    write(out, kind::RST_STREAM, 0, stream, &(code as u32).to_be_bytes());
+    write(
+        out,
+        kind::RST_STREAM,
+        0,
+        stream,
+        &(code as u32).to_be_bytes(),
+    );
 }
 
 pub(crate) fn window_update(out: &mut Vec<u8>, stream: u32, bytes: u32) {
@@ -119,7 +125,9 @@ pub(crate) fn go_away(out: &mut Vec<u8>, last_stream: u32, code: Code) {
 
 /// A 32-bit number at the front of a payload.
 pub(crate) fn number(payload: &[u8]) -> Option<u32> {
-    payload.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
+    payload
+        .first_chunk()
+        .map(|bytes| u32::from_be_bytes(*bytes))
 }
 
 /// What is left of a payload without its padding; `None` if there is less than it says.

@@ -15,7 +15,9 @@ fn hex(text: &str) -> Vec<u8> {
 fn fields(decoder: &mut Decoder, block: &[u8]) -> Result<Fields, Undecodable> {
     let mut seen = Vec::new();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    decoder.decode(block, &mut |name, value| seen.push((text(name), text(value))))?;
+    decoder.decode(block, &mut |name, value| {
+        seen.push((text(name), text(value)));
+    })?;
     Ok(seen)
 }
 
@@ -73,8 +75,14 @@ fn the_published_single_fields_are_read() {
             "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
             ("custom-key", "custom-header"),
         ),
-        ("040c 2f73 616d 706c 652f 7061 7468", (":path", "/sample/path")),
-        ("1008 7061 7373 776f 7264 0673 6563 7265 74", ("password", "secret")),
+        (
+            "040c 2f73 616d 706c 652f 7061 7468",
+            (":path", "/sample/path"),
+        ),
+        (
+            "1008 7061 7373 776f 7264 0673 6563 7265 74",
+            ("password", "secret"),
+        ),
         ("82", (":method", "GET")),
     ] {
         let seen = fields(&mut Decoder::default(), &hex(block)).unwrap();

@@ -1,7 +1,7 @@
 //! Replies as frames: header blocks without memory, prepared once a second for the usual reply.
 
 use crate::date::write_date;
-use crate::http::content::{Content, Delimiting};
+use crate::http::content::{Asked, Content, Delimiting};
 use crate::http::head::Method;
 use crate::http::payload::{self, Checksums, Identity, Value};
 use crate::http2::frame::{self, MAX_PAYLOAD_BYTES, flag, kind};
@@ -81,11 +81,11 @@ impl Replies {
         out: &mut Vec<u8>,
     ) -> Option<i64> {
         let body = self.usual.body_bytes;
-        let usual = request.asked == crate::http::content::Asked::Usual
+        let usual = request.asked == Asked::Usual
             && request.identity.is_none()
             && request.method != Method::Head
             && self.interim.is_none();
-        if !usual || body > MAX_PAYLOAD_BYTES as u64 || body as i64 > window {
+        if !usual || body > MAX_PAYLOAD_BYTES as u64 || body.cast_signed() > window {
             return None;
         }
         let from = out.len();
@@ -94,7 +94,7 @@ impl Replies {
         if body > 0 {
             frame::set_stream(out, from + self.headers_bytes, stream);
         }
-        Some(body as i64)
+        Some(body.cast_signed())
     }
 
     /// Writes everything of a reply but its body.

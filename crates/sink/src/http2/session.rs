@@ -178,7 +178,7 @@ impl Session {
 
     /// Takes note of a DATA frame and lets the client send more; `false` if it may not send so much.
     pub fn take_data(&mut self, head: &FrameHead, padding: usize, out: &mut Vec<u8>) -> bool {
-        let bytes = head.payload_bytes as i64;
+        let bytes = head.payload_bytes.cast_signed() as i64;
         self.credit -= bytes;
         if self.credit < 0 {
             return false;

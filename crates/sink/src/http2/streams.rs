@@ -115,9 +115,8 @@ impl Streams {
 
     /// Whether [`Streams::send`] would write something.
     pub fn can_send(&self, window: i64) -> bool {
-        let ready = |stream: &Stream| {
-            stream.window > 0 && matches!(stream.state, State::Sending { .. })
-        };
+        let ready =
+            |stream: &Stream| stream.window > 0 && matches!(stream.state, State::Sending { .. });
         window > 0 && self.sending > 0 && self.list.iter().any(ready)
     }
 }
@@ -128,16 +127,21 @@ impl Stream {
         let State::Sending { sent, left } = &mut self.state else {
             return false;
         };
-        let most = (*window).min(self.window).min(max_payload as i64);
+        let most = (*window)
+            .min(self.window)
+            .min(max_payload.cast_signed() as i64);
         if most <= 0 {
             return false;
         }
-        let most = usize::try_from(*left).unwrap_or(usize::MAX).min(most as usize);
+        let most = usize::try_from(*left)
+            .unwrap_or(usize::MAX)
+            .min(most as usize);
         let data = filler(*sent, most);
         *sent += data.len() as u64;
         *left -= data.len() as u64;
-        *window -= data.len() as i64;
-        self.window -= data.len() as i64;
+        let sent_bytes = data.len().cast_signed() as i64;
+        *window -= sent_bytes;
+        self.window -= sent_bytes;
         let head = FrameHead {
             payload_bytes: data.len(),
             kind: kind::DATA,

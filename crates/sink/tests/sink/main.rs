@@ -8,6 +8,7 @@
 mod extensions;
 mod faults;
 mod http;
+mod http2;
 mod http_replies;
 mod lmtp;
 mod peer;

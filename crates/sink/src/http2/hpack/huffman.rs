@@ -31,7 +31,7 @@ const LONGEST: usize = 30;
 struct Code {
     symbols: [u8; 256],
     first_place: [u32; LONGEST + 1],
-    first_code: [u32; LONGEST + 1],
+    first_bits: [u32; LONGEST + 1],
     /// One above the last code of this length and the shorter ones, moved to 32 bits.
     limit: [u32; LONGEST + 1],
     /// Symbol and length of the code that 8 bits start with; length 0 for a longer code.
@@ -45,7 +45,7 @@ impl Code {
         let mut code = Self {
             symbols: [0; 256],
             first_place: [0; LONGEST + 1],
-            first_code: [0; LONGEST + 1],
+            first_bits: [0; LONGEST + 1],
             limit: [0; LONGEST + 1],
             short: [(0, 0); 256],
         };
@@ -55,7 +55,7 @@ impl Code {
         while length <= LONGEST {
             next <<= 1;
             code.first_place[length] = place;
-            code.first_code[length] = next;
+            code.first_bits[length] = next;
             let mut symbol = 0;
             while symbol < 256 {
                 if LENGTHS[symbol] as usize == length {
@@ -90,7 +90,7 @@ impl Code {
             return Some((symbol, u32::from(length)));
         }
         let length = (9..=LONGEST).find(|length| window < self.limit[*length])?;
-        let nth = (window >> (32 - length)) - self.first_code[length];
+        let nth = (window >> (32 - length)) - self.first_bits[length];
         let place = self.first_place[length] + nth;
         Some((self.symbols[place as usize], length as u32))
     }
@@ -131,12 +131,15 @@ mod tests {
             let length = LENGTHS[usize::from(*byte)] as usize;
             let place = CODE.symbols.iter().position(|symbol| symbol == byte);
             let nth = place.unwrap() as u32 - CODE.first_place[length];
-            let code = CODE.first_code[length] + nth;
+            let code = CODE.first_bits[length] + nth;
             bits.extend((0..length).rev().map(|bit| code >> bit & 1 == 1));
         }
         bits.resize(bits.len().next_multiple_of(8), true);
         bits.chunks(8)
-            .map(|byte| byte.iter().fold(0, |value, bit| value << 1 | u8::from(*bit)))
+            .map(|byte| {
+                byte.iter()
+                    .fold(0, |value, bit| value << 1 | u8::from(*bit))
+            })
             .collect()
     }
 
@@ -171,6 +174,10 @@ mod tests {
         ] {
             assert_eq!(decode(bad, &mut Vec::new()), Err(Undecodable), "{bad:x?}");
         }
-        assert_eq!(decode(&[0x1F], &mut Vec::new()), Ok(()), "an a and three ones");
+        assert_eq!(
+            decode(&[0x1F], &mut Vec::new()),
+            Ok(()),
+            "an a and three ones"
+        );
     }
 }
