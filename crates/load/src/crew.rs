@@ -1,7 +1,7 @@
 //! The workers of one kind of operation: a checked plan and the machines that carry it out.
 
 use steelyard_net::clock::realtime_ns;
-use steelyard_wire::job::{LoadJob, Operation, StartTls};
+use steelyard_wire::job::{HttpVersion, LoadJob, Operation, StartTls};
 
 use crate::conduct::Work;
 use crate::control::Control;
@@ -9,6 +9,7 @@ use crate::error::LoadError;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::http::Http;
+use crate::protocols::http2::Http2;
 use crate::protocols::smtp::Smtp;
 use crate::report::About;
 use crate::target::Target;
@@ -38,8 +39,13 @@ impl Crew {
         let seed = job.seed;
         match (&job.operation, target.scheme.as_str()) {
             (Operation::Http(operation), "http" | "https") => {
-                let http = Http::new(operation, &target)?;
-                Self::of(plan, target, move |_| http.clone())
+                let run = realtime_ns();
+                if operation.version == HttpVersion::Http2 {
+                    let http = Http2::new(operation, &target, run)?;
+                    return Self::of(plan, target, move |worker| http.for_worker(worker));
+                }
+                let http = Http::new(operation, &target, run)?;
+                Self::of(plan, target, move |worker| http.for_worker(worker))
             }
             (Operation::Smtp(operation), "smtp" | "smtps" | "lmtp") => {
                 let smtp = Smtp::new(operation, realtime_ns(), seed)?;

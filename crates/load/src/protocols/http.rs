@@ -1,16 +1,22 @@
-//! HTTP/1.1: one request and its whole reply.
+//! HTTP/1.1: one request and its whole reply, several sent ahead if the job asks for it.
 
 mod body;
-mod head;
+pub mod head;
+pub mod pipeline;
+pub mod request;
 
 use steelyard_wire::job::HttpOperation;
+use steelyard_wire::result::Payload;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
+use crate::payload::{Marker, PayloadCheck};
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
 use crate::target::Target;
 use body::Body;
 use head::{Head, LONGEST_HEAD};
+use pipeline::{Asked, Pipeline, Verifier};
+use request::Requests;
 
 const TTFB: usize = 2;
 const BODY: usize = 3;
@@ -18,7 +24,12 @@ const BODY: usize = 3;
 /// One worker's requests.
 #[derive(Debug, Clone)]
 pub struct Http {
-    request: Vec<u8>,
+    requests: Requests,
+    kinds: Vec<String>,
+    /// Index of the next path.
+    next: u32,
+    lanes: usize,
+    verifier: Option<Verifier>,
     bodiless: bool,
     keep_alive: bool,
     strict: bool,
@@ -43,6 +54,17 @@ pub struct Session {
     spill: Vec<u8>,
     error: Option<ErrorKind>,
     closes: bool,
+    /// The request that is being answered, unless there are lanes.
+    asked: Asked,
+    more: Option<Box<More>>,
+}
+
+/// What only connections with lanes or checked payloads need.
+#[derive(Debug)]
+struct More {
+    place: usize,
+    pipeline: Pipeline,
+    check: PayloadCheck,
 }
 
 #[derive(Debug)]
@@ -58,16 +80,65 @@ enum State {
 }
 
 impl Http {
-    /// Serialises the request of `operation` to `target`.
-    pub fn new(operation: &HttpOperation, target: &Target) -> Result<Self, LoadError> {
-        check(operation)?;
+    /// Serialises the requests of `operation` to `target`; `run` tells the payloads of runs apart.
+    pub fn new(operation: &HttpOperation, target: &Target, run: u64) -> Result<Self, LoadError> {
+        let requests = Requests::new(operation, target)?;
+        let verifier = operation
+            .verify
+            .then(|| Verifier::new(run, requests.marked_body()));
         Ok(Self {
-            request: request(operation, target),
+            requests,
+            kinds: operation.paths.clone(),
+            next: 0,
+            lanes: operation.requests_at_once as usize,
+            verifier,
             bodiless: operation.method == "HEAD",
             keep_alive: operation.keep_alive,
             strict: operation.strict,
             learned: None,
         })
+    }
+
+    /// The same for another worker.
+    pub fn for_worker(&self, worker: u32) -> Self {
+        Self {
+            verifier: self
+                .verifier
+                .as_ref()
+                .map(|verifier| verifier.for_worker(worker)),
+            ..self.clone()
+        }
+    }
+
+    /// The request that goes out next on a connection of `place`, and its marker.
+    fn ask(&mut self, place: usize) -> (Asked, Option<Marker>) {
+        let kind = self.next;
+        self.next += 1;
+        if self.next as usize == self.requests.len() {
+            self.next = 0;
+        }
+        let marker = self.verifier.as_mut().map(|verifier| verifier.mark(place));
+        let sequence = marker.map_or(0, |marker| marker.sequence);
+        (Asked { kind, sequence }, marker)
+    }
+
+    /// Another request for a connection with lanes or checked payloads.
+    fn start_more(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
+        let Some(more) = &mut session.more else {
+            return;
+        };
+        let (asked, marker) = self.ask(more.place);
+        if matches!(session.state, State::Idle) {
+            session.state = State::Awaiting;
+        }
+        session.asked = asked;
+        if self.lanes > 1 {
+            more.pipeline.push(lane, asked);
+            self.requests
+                .append(asked.kind as usize, marker.as_ref(), out);
+        } else {
+            self.requests.put(asked.kind as usize, marker.as_ref(), out);
+        }
     }
 
     /// The head that `bytes` begin with, by memory or by parser.
@@ -118,6 +189,7 @@ impl Http {
     ) -> Result<Option<(Head, usize)>, ErrorKind> {
         if session.spill.is_empty() {
             if let Some(head) = self.head(input)? {
+                self.expect(session, &input[..head.length]);
                 return Ok(Some((head, head.length)));
             }
             session.spill.extend_from_slice(input);
@@ -129,26 +201,59 @@ impl Http {
         let Some(head) = self.head(&session.spill)? else {
             return Ok(None);
         };
-        session.spill.clear();
+        let mut spill = std::mem::take(&mut session.spill);
+        self.expect(session, &spill[..head.length]);
+        spill.clear();
+        session.spill = spill;
         Ok(Some((head, head.length - before)))
     }
 
-    fn take_body(&self, session: &mut Session, bytes: &[u8], turn: &mut Turn<'_>) -> Step {
+    /// The body after `head` will be checked, if the job asks for it.
+    fn expect(&self, session: &mut Session, head: &[u8]) {
+        if self.verifier.is_some()
+            && let Some(more) = &mut session.more
+        {
+            more.check = PayloadCheck::body(head::marker(head));
+        }
+    }
+
+    fn take_body(&mut self, session: &mut Session, bytes: &[u8], turn: &mut Turn<'_>) -> Step {
         let State::InBody(body) = &mut session.state else {
             return Step::Broken(ErrorKind::BadProtocol);
         };
-        match body.take(bytes) {
+        let taken = match &mut session.more {
+            Some(more) if self.verifier.is_some() => {
+                body.take_each(bytes, |part| more.check.feed(part))
+            }
+            _ => body.take(bytes),
+        };
+        match taken {
             Ok(None) => Step::More,
             Ok(Some(taken)) if taken == bytes.len() => self.complete(session, turn),
+            Ok(Some(taken)) if session.awaits_another() => {
+                turn.left = bytes.len() - taken;
+                self.complete(session, turn)
+            }
             Ok(Some(_)) | Err(_) => Step::Broken(ErrorKind::BadProtocol),
         }
     }
 
-    fn complete(&self, session: &mut Session, turn: &mut Turn<'_>) -> Step {
-        let outcome = match session.error {
+    fn complete(&mut self, session: &mut Session, turn: &mut Turn<'_>) -> Step {
+        let mut outcome = match session.error {
             Some(kind) => Err(kind),
             None => Ok(()),
         };
+        let mut last = true;
+        if let Some(more) = &mut session.more {
+            if self.lanes > 1 {
+                session.asked = more.pipeline.next();
+                turn.lane = more.pipeline.pop();
+                last = more.pipeline.is_empty();
+            }
+            if let (Ok(()), Some(verifier)) = (outcome, &mut self.verifier) {
+                outcome = verifier.judge(more.place, session.asked.sequence, &more.check);
+            }
+        }
         if outcome.is_ok() {
             turn.mark_at(TTFB, session.first_byte_ns);
             turn.mark(BODY);
@@ -157,13 +262,31 @@ impl Http {
             session.state = State::Closing;
             return Step::Done(outcome, After::Busy);
         }
-        session.state = State::Idle;
+        session.state = if last { State::Idle } else { State::Awaiting };
         let after = if self.keep_alive {
             After::Ready
         } else {
             After::Close
         };
         Step::Done(outcome, after)
+    }
+}
+
+impl Session {
+    /// Whether more answers are due behind the one that is complete.
+    fn awaits_another(&self) -> bool {
+        !self.closes
+            && self
+                .more
+                .as_ref()
+                .is_some_and(|more| more.pipeline.len() > 1)
+    }
+
+    /// Whether requests of other lanes have no answer yet.
+    fn is_waiting(&self) -> bool {
+        self.more
+            .as_ref()
+            .is_some_and(|more| !more.pipeline.is_empty())
     }
 }
 
@@ -176,8 +299,35 @@ impl Protocol for Http {
         !self.keep_alive
     }
 
-    fn open(&mut self, _place: usize) -> Session {
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn has_room(&self, session: &Session) -> bool {
+        !session.closes
+    }
+
+    fn kinds(&self) -> Vec<String> {
+        self.kinds.clone()
+    }
+
+    fn kind(&self, session: &Session, lane: usize) -> usize {
+        let asked = match &session.more {
+            Some(more) if self.lanes > 1 => more.pipeline.asked(lane),
+            _ => session.asked,
+        };
+        asked.kind as usize
+    }
+
+    fn open(&mut self, place: usize) -> Session {
+        let more = (self.lanes > 1 || self.verifier.is_some()).then(|| More {
+            place,
+            pipeline: Pipeline::new(if self.lanes > 1 { self.lanes } else { 0 }),
+            check: PayloadCheck::body(None),
+        });
         Session {
+            asked: Asked::default(),
+            more: more.map(Box::new),
             state: State::Connecting,
             first_byte_ns: 0,
             spill: Vec::new(),
@@ -191,9 +341,14 @@ impl Protocol for Http {
         Step::Ready
     }
 
-    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
+        if session.more.is_some() {
+            return self.start_more(session, lane, out);
+        }
         session.state = State::Awaiting;
-        out.tail = 0..self.request.len();
+        let (asked, _) = self.ask(0);
+        session.asked = asked;
+        self.requests.put(asked.kind as usize, None, out);
     }
 
     fn received(&mut self, session: &mut Session, bytes: &[u8], turn: &mut Turn<'_>) -> Step {
@@ -222,6 +377,7 @@ impl Protocol for Http {
                 step => step,
             },
             State::InBody(_) => Step::Broken(ErrorKind::ShortRead),
+            State::Closing if session.is_waiting() => Step::Broken(ErrorKind::PeerClosedEarly),
             State::Idle | State::Closing => Step::Finished,
             State::Connecting | State::Awaiting | State::InHead => {
                 Step::Broken(ErrorKind::PeerClosedEarly)
@@ -240,7 +396,11 @@ impl Protocol for Http {
     }
 
     fn shared(&self) -> &[u8] {
-        &self.request
+        self.requests.shared()
+    }
+
+    fn payload(&self) -> Option<Payload> {
+        self.verifier.as_ref().map(Verifier::payload)
     }
 
     fn farewell(&self) -> &'static [u8] {
@@ -248,56 +408,7 @@ impl Protocol for Http {
     }
 }
 
-fn check(operation: &HttpOperation) -> Result<(), LoadError> {
-    let token = |text: &str| {
-        !text.is_empty()
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_graphic() && byte != b':')
-    };
-    if !token(&operation.method) {
-        return Err(LoadError::bad_job(
-            format!("method {:?} is no word", operation.method),
-            "for example GET",
-        ));
-    }
-    for (name, value) in &operation.headers {
-        if !token(name) || value.contains(['\r', '\n']) {
-            return Err(LoadError::bad_job(
-                format!("header {name:?} with {value:?} does not fit one line"),
-                "write NAME: VALUE",
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn request(operation: &HttpOperation, target: &Target) -> Vec<u8> {
-    let given = |wanted: &str| {
-        operation
-            .headers
-            .iter()
-            .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
-    };
-    let mut text = format!("{} {} HTTP/1.1\r\n", operation.method, target.path);
-    let mut line = |name: &str, value: &str| text.extend([name, ": ", value, "\r\n"]);
-    if !given("host") {
-        line("Host", &target.authority);
-    }
-    if !operation.keep_alive && !given("connection") {
-        line("Connection", "close");
-    }
-    let expects_body = matches!(operation.method.as_str(), "POST" | "PUT" | "PATCH");
-    if (expects_body || !operation.body.is_empty()) && !given("content-length") {
-        line("Content-Length", &operation.body.len().to_string());
-    }
-    for (name, value) in &operation.headers {
-        line(name, value);
-    }
-    text.push_str("\r\n");
-    text.push_str(&operation.body);
-    text.into_bytes()
-}
-
+#[cfg(test)]
+mod pipeline_tests;
 #[cfg(test)]
 mod tests;

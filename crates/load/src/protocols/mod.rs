@@ -4,6 +4,7 @@
 
 pub mod ftp;
 pub mod http;
+pub mod http2;
 mod side;
 pub mod smtp;
 mod smtp_message;

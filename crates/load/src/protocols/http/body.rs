@@ -55,26 +55,44 @@ impl Body {
 
     /// Takes what belongs to the body; `Some(bytes taken)` when it is complete.
     pub fn take(&mut self, bytes: &[u8]) -> Result<Option<usize>, ErrorKind> {
+        self.take_each(bytes, |_| {})
+    }
+
+    /// The same; `each` is told every piece of the content.
+    pub fn take_each(
+        &mut self,
+        bytes: &[u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Option<usize>, ErrorKind> {
         match self {
             Self::Left(left) => {
                 let taken = (*left).min(bytes.len() as u64);
                 *left -= taken;
+                each(&bytes[..taken as usize]);
                 Ok((*left == 0).then_some(taken as usize))
             }
-            Self::Chunks(chunks) => chunks.take(bytes),
-            Self::UntilClose => Ok(None),
+            Self::Chunks(chunks) => chunks.take(bytes, each),
+            Self::UntilClose => {
+                each(bytes);
+                Ok(None)
+            }
         }
     }
 }
 
 impl Chunks {
-    fn take(&mut self, bytes: &[u8]) -> Result<Option<usize>, ErrorKind> {
+    fn take(
+        &mut self,
+        bytes: &[u8],
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<Option<usize>, ErrorKind> {
         let mut at = 0;
         while at < bytes.len() {
             if let Self::Data { left } = self {
-                let taken = (*left).min((bytes.len() - at) as u64);
-                *left -= taken;
-                at += taken as usize;
+                let taken = (*left).min((bytes.len() - at) as u64) as usize;
+                *left -= taken as u64;
+                each(&bytes[at..at + taken]);
+                at += taken;
                 if *left == 0 {
                     *self = Self::DataEnd;
                 }

@@ -1,6 +1,8 @@
 //! The head of an HTTP/1.1 reply: status, framing of the body, fate of the connection.
 
+use super::request::MARKER_FIELD;
 use crate::fault::ErrorKind;
+use crate::payload::Marker;
 
 /// Longer heads are refused.
 pub const LONGEST_HEAD: usize = 64 * 1024;
@@ -57,7 +59,21 @@ pub fn parse(bytes: &[u8], bodiless: bool) -> Result<Option<Head>, ErrorKind> {
     }))
 }
 
-fn error_of(status: u16) -> Result<Option<ErrorKind>, ErrorKind> {
+/// The payload marker in a head that [`parse`] has accepted.
+pub fn marker(bytes: &[u8]) -> Option<Marker> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut reply = httparse::Response::new(&mut headers);
+    reply.parse(bytes).ok()?;
+    let named = |header: &&httparse::Header<'_>| header.name.eq_ignore_ascii_case(MARKER_FIELD);
+    reply
+        .headers
+        .iter()
+        .find(named)
+        .and_then(|header| Marker::parse(header.value))
+}
+
+/// What a final or interim status means; `Err` for one that makes no sense here.
+pub fn error_of(status: u16) -> Result<Option<ErrorKind>, ErrorKind> {
     match status {
         // 101 would change the protocol, which was never asked for.
         100 | 102..=299 => Ok(None),

@@ -7,7 +7,7 @@ pub(super) fn target() -> Target {
 }
 
 fn machine(operation: &HttpOperation) -> Http {
-    Http::new(operation, &target()).unwrap()
+    Http::new(operation, &target(), 7).unwrap()
 }
 
 /// Steps of one reply that arrives in `parts`, then the end of the connection if `ends`.
@@ -151,7 +151,7 @@ fn the_request_carries_what_the_job_asks_for() {
         keep_alive: false,
         ..HttpOperation::default()
     };
-    let text = String::from_utf8(machine(&operation).request).unwrap();
+    let text = String::from_utf8(machine(&operation).shared().to_vec()).unwrap();
     assert_eq!(
         text,
         "POST /x HTTP/1.1\r\nConnection: close\r\nContent-Length: 3\r\nHost: other\r\n\r\nabc"
@@ -164,7 +164,7 @@ fn a_header_that_would_smuggle_a_line_is_refused() {
         headers: vec![("X".to_owned(), "a\r\nY: b".to_owned())],
         ..HttpOperation::default()
     };
-    assert!(Http::new(&operation, &target()).is_err());
+    assert!(Http::new(&operation, &target(), 7).is_err());
 }
 
 /// A reply, valid or slightly damaged.

@@ -1,0 +1,287 @@
+//! One connection of HTTP/2: its streams, its windows, what it owes the peer.
+
+use super::frame::{DATA, END_STREAM, LONGEST_PAYLOAD, WINDOW_UPDATE, write_head};
+use crate::fault::ErrorKind;
+use crate::payload::PayloadCheck;
+use crate::protocols::http::pipeline::Asked;
+
+/// Largest window, and largest stream number.
+pub const LARGEST: u32 = 0x7fff_ffff;
+
+/// Windows that are announced by nobody.
+pub const USUAL_WINDOW: u32 = 65_535;
+
+/// The peer is given new credit when it has used this much.
+const CREDIT_BYTES: u32 = 1 << 30;
+
+/// One connection.
+#[derive(Debug)]
+pub struct Session {
+    pub place: usize,
+    pub lanes: Box<[Lane]>,
+    /// Lane of a stream, by its number; overwritten by later ones.
+    ring: Box<[u16]>,
+    pub next_stream: u32,
+    pub busy: u32,
+    pub greeting: Greeting,
+    /// Streams that the peer allows at the same time.
+    pub most_streams: u32,
+    /// The last stream that the peer will answer, once it has said so.
+    pub goaway: Option<u32>,
+    /// The next byte ends the connection: nothing of what is on its way will be answered.
+    pub abandoned: bool,
+    /// A frame that is not whole yet.
+    pub kept: Vec<u8>,
+    /// A header block that comes in parts.
+    pub block: Vec<u8>,
+    /// Stream of that block, and whether it ends the stream.
+    pub continuing: Option<(u32, bool)>,
+    pub content: Content,
+    /// What the peer takes on all streams, and on each from its beginning.
+    peer_window: i64,
+    peer_initial: i64,
+    /// What the peer has sent since it was last given credit.
+    used_bytes: u32,
+    /// Lanes whose body has not left completely.
+    unsent_bodies: u32,
+    /// Frames that go out with the next write.
+    pub owed: Vec<u8>,
+}
+
+/// How far the connection has been agreed on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Greeting {
+    pub settings: bool,
+    pub ack: bool,
+    pub over: bool,
+}
+
+/// The rest of a DATA frame.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Content {
+    pub lane: usize,
+    pub bytes: u32,
+    pub padding_bytes: u32,
+    pub end_stream: bool,
+    pub open: bool,
+}
+
+/// One stream.
+#[derive(Debug, Clone)]
+pub struct Lane {
+    /// 0 while there is none.
+    pub stream: u32,
+    pub asked: Asked,
+    /// The head of the reply is here.
+    pub answered: bool,
+    pub error: Option<ErrorKind>,
+    /// When the first frame of the reply came; 0 before.
+    pub first_byte_ns: u64,
+    pub declared_bytes: Option<u64>,
+    pub received_bytes: u64,
+    pub check: Option<Box<PayloadCheck>>,
+    /// Bytes of the request's body that have left.
+    sent_bytes: usize,
+    unsent: bool,
+    peer_window: i64,
+    used_bytes: u32,
+}
+
+impl Lane {
+    const FREE: Self = Self {
+        stream: 0,
+        asked: Asked {
+            kind: 0,
+            sequence: 0,
+        },
+        answered: false,
+        error: None,
+        first_byte_ns: 0,
+        declared_bytes: None,
+        received_bytes: 0,
+        check: None,
+        sent_bytes: 0,
+        unsent: false,
+        peer_window: 0,
+        used_bytes: 0,
+    };
+}
+
+impl Session {
+    /// A connection with `lanes`, not yet open.
+    pub fn new(place: usize, lanes: usize) -> Self {
+        Self {
+            place,
+            lanes: vec![Lane::FREE; lanes].into_boxed_slice(),
+            ring: vec![0; lanes.next_power_of_two() * 2].into_boxed_slice(),
+            next_stream: 1,
+            busy: 0,
+            greeting: Greeting::default(),
+            most_streams: u32::MAX,
+            goaway: None,
+            abandoned: false,
+            kept: Vec::new(),
+            block: Vec::new(),
+            continuing: None,
+            content: Content::default(),
+            peer_window: i64::from(USUAL_WINDOW),
+            peer_initial: i64::from(USUAL_WINDOW),
+            used_bytes: 0,
+            unsent_bodies: 0,
+            owed: Vec::new(),
+        }
+    }
+
+    /// Whether stream numbers are used up.
+    pub fn is_exhausted(&self) -> bool {
+        self.next_stream > LARGEST
+    }
+
+    /// Opens a stream in `lane`.
+    pub fn open_stream(&mut self, lane: usize, asked: Asked) -> u32 {
+        let stream = self.next_stream;
+        self.next_stream += 2;
+        self.busy += 1;
+        let place = self.ring_place(stream);
+        self.ring[place] = lane as u16;
+        self.lanes[lane] = Lane {
+            stream,
+            asked,
+            peer_window: self.peer_initial,
+            ..Lane::FREE
+        };
+        stream
+    }
+
+    /// The lane of `stream`; `None` if it is over, `Err` if it never was.
+    pub fn lane_of(&self, stream: u32) -> Result<Option<usize>, ErrorKind> {
+        if stream.is_multiple_of(2) || stream >= self.next_stream {
+            return Err(ErrorKind::BadProtocol);
+        }
+        let guess = usize::from(self.ring[self.ring_place(stream)]);
+        if self.lanes[guess].stream == stream {
+            return Ok(Some(guess));
+        }
+        Ok(self.lanes.iter().position(|lane| lane.stream == stream))
+    }
+
+    /// Closes the stream in `lane`.
+    pub fn close_stream(&mut self, lane: usize) {
+        self.busy -= 1;
+        let lane = &mut self.lanes[lane];
+        lane.stream = 0;
+        lane.check = None;
+        self.unsent_bodies -= u32::from(std::mem::take(&mut lane.unsent));
+    }
+
+    /// Whether the body of the request in `lane` has left.
+    pub fn has_sent_all(&self, lane: usize) -> bool {
+        !self.lanes[lane].unsent
+    }
+
+    /// Streams that may still be answered after GOAWAY.
+    pub fn survivors(&self) -> usize {
+        let last = self.goaway.unwrap_or(LARGEST);
+        let open = |lane: &&Lane| lane.stream > 0 && lane.stream <= last;
+        self.lanes.iter().filter(open).count()
+    }
+
+    fn ring_place(&self, stream: u32) -> usize {
+        (stream as usize >> 1) & (self.ring.len() - 1)
+    }
+
+    /// Begins to send `body` on the stream in `lane`.
+    pub fn begin_body(&mut self, lane: usize, body: &[u8], out: &mut Vec<u8>) {
+        if !body.is_empty() {
+            self.lanes[lane].unsent = true;
+            self.unsent_bodies += 1;
+            self.send_body(lane, body, out);
+        }
+    }
+
+    /// Sends as much of the body as the windows allow.
+    fn send_body(&mut self, index: usize, body: &[u8], out: &mut Vec<u8>) {
+        let lane = &mut self.lanes[index];
+        while lane.sent_bytes < body.len() {
+            let window = lane.peer_window.min(self.peer_window).max(0) as usize;
+            let rest = &body[lane.sent_bytes..];
+            let part = &rest[..rest.len().min(window).min(LONGEST_PAYLOAD)];
+            if part.is_empty() {
+                return;
+            }
+            let last = part.len() == rest.len();
+            let flags = if last { END_STREAM } else { 0 };
+            write_head(part.len(), DATA, flags, lane.stream, out);
+            out.extend_from_slice(part);
+            lane.sent_bytes += part.len();
+            lane.peer_window -= part.len() as i64;
+            self.peer_window -= part.len() as i64;
+        }
+        lane.unsent = false;
+        self.unsent_bodies -= 1;
+    }
+
+    /// Sends what the windows held back so far.
+    pub fn send_bodies(&mut self, body: &[u8]) {
+        if self.unsent_bodies == 0 {
+            return;
+        }
+        let mut owed = std::mem::take(&mut self.owed);
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].unsent {
+                self.send_body(lane, body, &mut owed);
+            }
+        }
+        self.owed = owed;
+    }
+
+    /// The peer takes more, on one stream or (0) on all.
+    pub fn widen(&mut self, stream: u32, increment: u32) -> Result<(), ErrorKind> {
+        let window = if stream == 0 {
+            &mut self.peer_window
+        } else {
+            match self.lane_of(stream)? {
+                Some(lane) => &mut self.lanes[lane].peer_window,
+                None => return Ok(()),
+            }
+        };
+        *window += i64::from(increment);
+        if *window > i64::from(LARGEST) {
+            return Err(ErrorKind::BadProtocol);
+        }
+        Ok(())
+    }
+
+    /// The peer has changed the window that streams begin with.
+    pub fn set_initial(&mut self, window: u32) -> Result<(), ErrorKind> {
+        let change = i64::from(window) - self.peer_initial;
+        self.peer_initial = i64::from(window);
+        for lane in self.lanes.iter_mut().filter(|lane| lane.stream > 0) {
+            lane.peer_window += change;
+            if lane.peer_window > i64::from(LARGEST) {
+                return Err(ErrorKind::BadProtocol);
+            }
+        }
+        Ok(())
+    }
+
+    /// The peer has used so much of its credit in `lane`: it gets it back in large portions.
+    pub fn use_credit(&mut self, index: usize, bytes: u32) -> Result<(), ErrorKind> {
+        let lane = &mut self.lanes[index];
+        for (used, stream) in [
+            (&mut self.used_bytes, 0),
+            (&mut lane.used_bytes, lane.stream),
+        ] {
+            *used = used
+                .checked_add(bytes)
+                .filter(|used| *used <= LARGEST)
+                .ok_or(ErrorKind::BadProtocol)?;
+            if *used >= CREDIT_BYTES {
+                write_head(4, WINDOW_UPDATE, 0, stream, &mut self.owed);
+                self.owed.extend_from_slice(&used.to_be_bytes());
+                *used = 0;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,548 @@
+use proptest::prelude::*;
+
+use super::frame::{CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, write_head};
+use super::*;
+
+fn target() -> Target {
+    Target::resolve("http://127.0.0.1:8080/x", None).unwrap()
+}
+
+fn machine(operation: &HttpOperation) -> Http2 {
+    Http2::new(operation, &target(), 7).unwrap()
+}
+
+fn usual(lanes: u32) -> HttpOperation {
+    HttpOperation {
+        requests_at_once: lanes,
+        ..HttpOperation::default()
+    }
+}
+
+fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_head(payload.len(), kind, flags, stream, &mut bytes);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+fn settings(entries: &[(u16, u32)]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for (name, value) in entries {
+        payload.extend_from_slice(&name.to_be_bytes());
+        payload.extend_from_slice(&value.to_be_bytes());
+    }
+    frame(SETTINGS, 0, 0, &payload)
+}
+
+fn greeting(entries: &[(u16, u32)]) -> Vec<u8> {
+    [settings(entries), frame(SETTINGS, ACK, 0, &[])].concat()
+}
+
+const GOAWAY: u8 = 7;
+const ALL: u8 = END_HEADERS | END_STREAM;
+
+fn head(stream: u32) -> Vec<u8> {
+    frame(HEADERS, END_HEADERS, stream, &[0x88])
+}
+
+fn reply(stream: u32) -> Vec<u8> {
+    [head(stream), frame(DATA, END_STREAM, stream, b"ok")].concat()
+}
+
+/// A client that does what a worker does.
+struct Client {
+    http: Http2,
+    session: Session,
+    sent: Vec<u8>,
+    steps: Vec<(usize, Step)>,
+}
+
+impl Client {
+    /// Connected and greeted, with `entries` as the server's settings.
+    fn new(operation: &HttpOperation, entries: &[(u16, u32)]) -> Self {
+        let mut http = machine(operation);
+        let session = http.open(3);
+        let mut client = Self {
+            http,
+            session,
+            sent: Vec::new(),
+            steps: Vec::new(),
+        };
+        let mut out = Output::default();
+        let mut turn = Turn::new(0, &mut out);
+        let step = client.http.connected(&mut client.session, &mut turn);
+        assert_eq!(step, Step::More);
+        assert!(out.head.starts_with(PREFACE));
+        client.feed(&greeting(entries));
+        assert_eq!(client.steps.pop(), Some((0, Step::Ready)));
+        client.steps.clear();
+        client.sent.clear();
+        client
+    }
+
+    fn start(&mut self, lane: usize) -> &mut Self {
+        let mut out = Output::default();
+        self.http.start(&mut self.session, lane, &mut out);
+        assert!(out.tail.is_empty());
+        self.sent.extend_from_slice(&out.head);
+        self
+    }
+
+    fn feed(&mut self, mut bytes: &[u8]) -> &mut Self {
+        loop {
+            let mut out = Output::default();
+            let mut turn = Turn::new(1, &mut out);
+            let step = self.http.received(&mut self.session, bytes, &mut turn);
+            let (lane, left) = (turn.lane, turn.left);
+            self.sent.extend_from_slice(&out.head);
+            self.steps.push((lane, step));
+            if left == 0 || left >= bytes.len() {
+                return self;
+            }
+            bytes = &bytes[bytes.len() - left..];
+        }
+    }
+
+    /// What has happened, without mere waiting.
+    fn happened(&mut self) -> Vec<(usize, Step)> {
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.retain(|(_, step)| *step != Step::More);
+        steps
+    }
+
+    /// Kinds and streams of the frames that were sent.
+    fn frames(&self) -> Vec<(u8, u32, usize)> {
+        let mut rest = &self.sent[..];
+        let mut frames = Vec::new();
+        while !rest.is_empty() {
+            let length = usize::from(rest[1]) << 8 | usize::from(rest[2]);
+            let stream = u32::from_be_bytes([rest[5], rest[6], rest[7], rest[8]]);
+            frames.push((rest[3], stream, length));
+            rest = &rest[HEAD_BYTES + length..];
+        }
+        frames
+    }
+}
+
+const OK: Step = Step::Done(Ok(()), After::Ready);
+
+fn failed(kind: ErrorKind) -> Step {
+    Step::Done(Err(kind), After::Ready)
+}
+
+#[test]
+fn replies_end_their_own_lanes_in_any_order() {
+    let mut client = Client::new(&usual(3), &[]);
+    client.start(0).start(1).start(2);
+    let streams: Vec<_> = client.frames().iter().map(|frame| frame.1).collect();
+    assert_eq!(streams, [1, 3, 5]);
+    let mixed = [head(3), head(1), frame(DATA, 0, 3, b"a"), reply(5)];
+    let rest = [
+        frame(DATA, END_STREAM, 1, b"b"),
+        frame(DATA, END_STREAM, 3, b""),
+    ];
+    client.feed(&mixed.concat()).feed(&rest.concat());
+    assert_eq!(client.happened(), [(2, OK), (0, OK), (1, OK)]);
+}
+
+#[test]
+fn equal_requests_are_equal_bytes_but_for_the_stream() {
+    let mut client = Client::new(&usual(1), &[]);
+    let mut requests = Vec::new();
+    for stream in [1_u32, 3, 5] {
+        client.sent.clear();
+        client.start(0).feed(&reply(stream));
+        let mut sent = client.sent.clone();
+        assert_eq!(&sent[5..9], stream.to_be_bytes());
+        sent.drain(5..9);
+        requests.push(sent);
+    }
+    assert!(requests.iter().all(|sent| *sent == requests[0]));
+}
+
+#[test]
+fn statuses_that_are_no_success_fail_the_lane_alone() {
+    let mut client = Client::new(&usual(2), &[]);
+    client.start(0).start(1);
+    let missing = frame(HEADERS, ALL, 1, &[0x8d]);
+    client.feed(&[missing, reply(3)].concat());
+    assert_eq!(
+        client.happened(),
+        [(0, failed(ErrorKind::BadStatus4xx)), (1, OK)]
+    );
+}
+
+#[test]
+fn a_stream_that_is_reset_fails_its_lane_alone() {
+    let mut client = Client::new(&usual(2), &[]);
+    client.start(0).start(1);
+    client.feed(&[frame(RST_STREAM, 0, 1, &[0, 0, 0, 7]), reply(3)].concat());
+    assert_eq!(client.happened(), [(0, failed(ErrorKind::H2Rst)), (1, OK)]);
+}
+
+#[test]
+fn goaway_fails_what_the_server_gives_up_and_waits_for_the_rest() {
+    let mut client = Client::new(&usual(3), &[]);
+    client.start(0).start(1).start(2);
+    client.feed(&frame(GOAWAY, 0, 0, &[0, 0, 0, 3, 0, 0, 0, 0]));
+    assert!(!client.http.has_room(&client.session));
+    client.feed(&[reply(3), reply(1)].concat());
+    let broken = Step::Broken(ErrorKind::H2Goaway);
+    assert_eq!(client.happened(), [(1, OK), (0, OK), (0, broken)]);
+}
+
+#[test]
+fn goaway_after_which_all_is_answered_closes_politely() {
+    let mut client = Client::new(&usual(1), &[]);
+    client.start(0);
+    let goaway = frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]);
+    client.feed(&[goaway.clone(), reply(1)].concat());
+    assert_eq!(client.happened(), [(0, Step::Done(Ok(()), After::Close))]);
+    let mut idle = Client::new(&usual(1), &[]);
+    idle.feed(&goaway);
+    assert_eq!(idle.happened(), [(0, Step::Finished)]);
+    let mut none = Client::new(&usual(1), &[]);
+    none.start(0).feed(&frame(GOAWAY, 0, 0, &[0; 8]));
+    assert_eq!(none.happened(), [(0, Step::Broken(ErrorKind::H2Goaway))]);
+}
+
+#[test]
+fn pings_and_settings_are_answered() {
+    let mut client = Client::new(&usual(2), &[]);
+    client.start(0);
+    client.sent.clear();
+    let ping = frame(PING, 0, 0, b"12345678");
+    client.feed(&[ping, settings(&[]), reply(1)].concat());
+    let answers = [
+        frame(PING, ACK, 0, b"12345678"),
+        frame(SETTINGS, ACK, 0, &[]),
+    ]
+    .concat();
+    assert_eq!(client.sent, answers);
+    // With one lane they go out with the next request, so that they are never lost.
+    let mut alone = Client::new(&usual(1), &[]);
+    alone
+        .start(0)
+        .feed(&[frame(PING, 0, 0, b"12345678"), reply(1)].concat());
+    alone.sent.clear();
+    alone.start(0);
+    assert!(alone.sent.starts_with(&frame(PING, ACK, 0, b"12345678")));
+}
+
+#[test]
+fn the_server_decides_how_many_streams_there_are() {
+    let mut client = Client::new(&usual(5), &[(MAX_CONCURRENT_STREAMS, 2)]);
+    client.start(0);
+    assert!(client.http.has_room(&client.session));
+    client.start(1);
+    assert!(!client.http.has_room(&client.session));
+    client.feed(&reply(1));
+    assert!(client.http.has_room(&client.session));
+}
+
+#[test]
+fn a_server_that_allows_no_stream_yet_is_waited_for() {
+    let mut http = machine(&usual(1));
+    let mut session = http.open(0);
+    let mut out = Output::default();
+    let mut feed = |bytes: &[u8]| http.received(&mut session, bytes, &mut Turn::new(0, &mut out));
+    assert_eq!(feed(&settings(&[(MAX_CONCURRENT_STREAMS, 0)])), Step::More);
+    assert_eq!(feed(&frame(SETTINGS, ACK, 0, &[])), Step::More);
+    assert_eq!(feed(&settings(&[(MAX_CONCURRENT_STREAMS, 9)])), Step::Ready);
+}
+
+#[test]
+fn a_body_waits_for_the_windows_of_the_server() {
+    let operation = HttpOperation {
+        method: "POST".to_owned(),
+        body: "x".repeat(100),
+        ..usual(2)
+    };
+    let mut client = Client::new(&operation, &[(INITIAL_WINDOW_SIZE, 30)]);
+    client.start(0);
+    assert_eq!(client.frames()[1..], [(DATA, 1, 30)]);
+    client.sent.clear();
+    client.feed(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 0, 50]));
+    client.feed(&settings(&[(INITIAL_WINDOW_SIZE, 100)]));
+    assert_eq!(
+        client.frames(),
+        [(DATA, 1, 50), (SETTINGS, 0, 0), (DATA, 1, 20)]
+    );
+    let flags: Vec<u8> = vec![client.sent[4], client.sent[client.sent.len() - 25]];
+    assert_eq!(flags, [0, END_STREAM]);
+}
+
+#[test]
+fn all_bodies_together_stay_within_the_window_of_the_connection() {
+    let operation = HttpOperation {
+        method: "POST".to_owned(),
+        body: "x".repeat(40_000),
+        ..usual(2)
+    };
+    let mut client = Client::new(&operation, &[]);
+    client.start(0).start(1);
+    let sent = |client: &Client| -> usize {
+        let frames = client.frames();
+        let data = frames.iter().filter(|frame| frame.0 == DATA);
+        data.map(|frame| frame.2).sum()
+    };
+    assert_eq!(sent(&client), USUAL_WINDOW as usize);
+    assert!(client.frames().iter().all(|frame| frame.2 <= 16_384));
+    client.feed(&frame(WINDOW_UPDATE, 0, 0, &[0, 1, 0, 0]));
+    assert_eq!(sent(&client), 80_000);
+}
+
+#[test]
+fn an_answer_before_the_whole_request_cancels_the_rest_of_it() {
+    let operation = HttpOperation {
+        method: "POST".to_owned(),
+        body: "x".repeat(70_000),
+        ..usual(2)
+    };
+    let mut client = Client::new(&operation, &[]);
+    client.start(0);
+    client.sent.clear();
+    client.feed(&frame(HEADERS, ALL, 1, &[0x8d]));
+    assert_eq!(client.frames(), [(RST_STREAM, 1, 4)]);
+    assert_eq!(client.happened(), [(0, failed(ErrorKind::BadStatus4xx))]);
+    // What the server says of that stream afterwards changes nothing.
+    client.feed(&frame(RST_STREAM, 0, 1, &[0; 4]));
+    client.feed(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 0, 1]));
+    assert_eq!(client.happened(), []);
+}
+
+#[test]
+fn stream_numbers_that_are_used_up_replace_the_connection() {
+    let mut client = Client::new(&usual(1), &[]);
+    client.session.next_stream = LARGEST;
+    client.start(0);
+    assert!(!client.http.has_room(&client.session));
+    client.feed(&reply(LARGEST));
+    assert_eq!(client.happened(), [(0, Step::Done(Ok(()), After::Close))]);
+}
+
+#[test]
+fn credit_is_given_back_in_large_portions() {
+    let mut session = Session::new(0, 1);
+    session.open_stream(0, Asked::default());
+    for _ in 0..1 << 16 {
+        session.use_credit(0, 16_384).unwrap();
+    }
+    let stream = frame(WINDOW_UPDATE, 0, 1, &(1_u32 << 30).to_be_bytes());
+    let whole = frame(WINDOW_UPDATE, 0, 0, &(1_u32 << 30).to_be_bytes());
+    assert_eq!(session.owed, [whole, stream].concat());
+}
+
+#[test]
+fn a_stream_is_found_whatever_others_have_come_since() {
+    let mut session = Session::new(0, 3);
+    session.open_stream(0, Asked::default());
+    for _ in 0..100 {
+        let stream = session.open_stream(1, Asked::default());
+        assert_eq!(session.lane_of(stream), Ok(Some(1)));
+        session.close_stream(1);
+        assert_eq!(session.lane_of(stream), Ok(None));
+    }
+    assert_eq!(session.lane_of(1), Ok(Some(0)));
+    assert_eq!(session.lane_of(2), Err(ErrorKind::BadProtocol));
+    assert_eq!(session.lane_of(203), Err(ErrorKind::BadProtocol));
+}
+
+#[test]
+fn what_may_not_come_breaks_the_connection() {
+    let wrong: Vec<Vec<u8>> = vec![
+        frame(DATA, END_STREAM, 1, b"before the head"),
+        reply(3),
+        reply(2),
+        [head(1), head(1)].concat(),
+        frame(HEADERS, END_HEADERS, 1, &[0x00, 1, b'a', 1, b'b']),
+        frame(HEADERS, ALL, 1, b"\x08\x03100"),
+        frame(CONTINUATION, END_HEADERS, 1, &[0x88]),
+        [frame(HEADERS, 0, 1, &[0x88]), frame(PING, 0, 0, &[0; 8])].concat(),
+        [
+            frame(HEADERS, 0, 1, &[0x88]),
+            frame(CONTINUATION, 4, 3, &[]),
+        ]
+        .concat(),
+        // More, and less, than was declared.
+        [
+            frame(HEADERS, 4, 1, b"\x88\x0f\x0d\x011"),
+            frame(DATA, 1, 1, b"ab"),
+        ]
+        .concat(),
+        settings(&[(ENABLE_PUSH, 1)]),
+        settings(&[(INITIAL_WINDOW_SIZE, 1 << 31)]),
+        frame(WINDOW_UPDATE, 0, 0, &LARGEST.to_be_bytes()),
+        frame(RST_STREAM, 0, 3, &[0; 4]),
+    ];
+    for bytes in wrong {
+        let mut client = Client::new(&usual(1), &[]);
+        client.start(0).feed(&bytes);
+        let last = client.happened();
+        assert_eq!(
+            last,
+            [(0, Step::Broken(ErrorKind::BadProtocol))],
+            "{bytes:?}"
+        );
+    }
+    let mut client = Client::new(&usual(1), &[]);
+    let cut = [
+        frame(HEADERS, 4, 1, b"\x88\x0f\x0d\x012"),
+        frame(DATA, 1, 1, b"a"),
+    ];
+    client.start(0).feed(&cut.concat());
+    assert_eq!(client.happened(), [(0, failed(ErrorKind::BadProtocol))]);
+}
+
+#[test]
+fn a_server_that_does_not_begin_with_settings_speaks_something_else() {
+    for bytes in [
+        &b"HTTP/1.1 400 Bad Request\r\n\r\n"[..],
+        &frame(PING, 0, 0, &[0; 8]),
+    ] {
+        let mut http = machine(&usual(1));
+        let mut session = http.open(0);
+        let mut out = Output::default();
+        let step = http.received(&mut session, bytes, &mut Turn::new(0, &mut out));
+        assert_eq!(step, Step::Broken(ErrorKind::BadProtocol));
+    }
+}
+
+#[test]
+fn a_connection_that_ends_with_requests_open_is_a_typed_failure() {
+    let mut client = Client::new(&usual(2), &[]);
+    let mut out = Output::default();
+    let ended = |client: &mut Client, out: &mut Output| {
+        client
+            .http
+            .ended(&mut client.session, &mut Turn::new(2, out))
+    };
+    assert_eq!(ended(&mut client, &mut out), Step::Finished);
+    client.start(0);
+    let broken = Step::Broken(ErrorKind::PeerClosedEarly);
+    assert_eq!(ended(&mut client, &mut out), broken);
+}
+
+#[test]
+fn fields_of_connections_are_refused_and_host_becomes_the_authority() {
+    let with = |name: &str, value: &str| HttpOperation {
+        headers: vec![(name.to_owned(), value.to_owned())],
+        version: steelyard_wire::job::HttpVersion::Http2,
+        ..HttpOperation::default()
+    };
+    assert!(Http2::new(&with("Connection", "close"), &target(), 7).is_err());
+    let mut client = Client::new(&with("Host", "elsewhere"), &[]);
+    client.start(0);
+    let text = String::from_utf8_lossy(&client.sent).into_owned();
+    assert!(text.contains("elsewhere") && !text.contains("127.0.0.1"));
+}
+
+#[test]
+fn verified_bodies_are_checked_against_the_marker_of_the_reply() {
+    let operation = HttpOperation {
+        verify: true,
+        ..usual(2)
+    };
+    let marked = |sequence: u64, body: &[u8]| {
+        let mut value = Vec::new();
+        crate::payload::Marker::of(7, 3, sequence, body).write(&mut value);
+        let mut block = vec![0x88];
+        hpack::write_field(b"x-steelyard-payload", &value, &mut block);
+        frame(HEADERS, END_HEADERS, 2 * sequence as u32 + 1, &block)
+    };
+    let mut client = Client::new(&operation, &[]);
+    client.start(0).start(1);
+    let replies = [
+        marked(0, b"ok"),
+        frame(DATA, END_STREAM, 1, b"ok"),
+        marked(1, b"ok"),
+        frame(DATA, END_STREAM, 3, b"no"),
+    ];
+    client.feed(&replies.concat());
+    let damaged = failed(ErrorKind::ChecksumMismatch);
+    assert_eq!(client.happened(), [(0, OK), (1, damaged)]);
+    let payload = client.http.payload().unwrap();
+    assert_eq!((payload.checked, payload.corrupted), (2, 1));
+}
+
+/// A conversation with everything in it, for three requests.
+fn conversation() -> Vec<u8> {
+    let padded = [&[4][..], &[0x00, 1, b'a', 1, b'b'], &[0; 4]].concat();
+    [
+        frame(HEADERS, END_HEADERS, 3, b"\x08\x03103"),
+        frame(0xbb, 0, 0, b"unknown"),
+        frame(HEADERS, 0, 3, b"\x20\x88\x0f\x0d"),
+        frame(CONTINUATION, 0, 3, b""),
+        frame(CONTINUATION, END_HEADERS, 3, b"\x014"),
+        head(1),
+        frame(DATA, 8, 3, &[2, b'a', b'b', 0, 0]),
+        frame(PING, 0, 0, b"12345678"),
+        frame(DATA, 0, 1, b""),
+        frame(DATA, 8 | END_STREAM, 3, &[1, b'c', b'd', 0]),
+        frame(HEADERS, ALL | 8, 1, &padded),
+        frame(RST_STREAM, 0, 5, &[0; 4]),
+        frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]),
+        frame(PING, 0, 0, b"abcdefgh"),
+    ]
+    .concat()
+}
+
+fn in_parts(cuts: &[usize], strict: bool) -> (Vec<(usize, Step)>, Vec<u8>) {
+    let operation = HttpOperation { strict, ..usual(3) };
+    let mut client = Client::new(&operation, &[]);
+    client.start(0).start(1).start(2);
+    let bytes = conversation();
+    let mut start = 0;
+    for end in cuts.iter().copied().chain([bytes.len()]) {
+        let end = end.clamp(start, bytes.len());
+        if end > start {
+            client.feed(&bytes[start..end]);
+        }
+        start = end;
+    }
+    (client.happened(), client.sent)
+}
+
+#[test]
+fn a_conversation_means_the_same_split_at_every_byte() {
+    let expected = vec![(1, OK), (0, OK), (2, failed(ErrorKind::H2Rst))];
+    let whole = in_parts(&[], false);
+    assert_eq!(whole.0, expected);
+    for first in 0..conversation().len() {
+        assert_eq!(in_parts(&[first], false), whole, "split at {first}");
+        assert_eq!(in_parts(&[first], true), whole, "split at {first}");
+    }
+    let every: Vec<usize> = (1..conversation().len()).collect();
+    assert_eq!(in_parts(&every, false), whole);
+}
+
+proptest! {
+    #[test]
+    fn damage_anywhere_is_judged_the_same_however_it_arrives(
+        at in 0..conversation().len(),
+        flip in 1_u8..,
+        cuts in prop::collection::vec(0..conversation().len(), 0..6),
+    ) {
+        let mut bytes = conversation();
+        bytes[at] ^= flip;
+        let mut cuts = cuts;
+        cuts.sort_unstable();
+        let run = |cuts: &[usize]| {
+            let mut client = Client::new(&usual(3), &[]);
+            client.start(0).start(1).start(2);
+            let mut start = 0;
+            for end in cuts.iter().copied().chain([bytes.len()]) {
+                let broken = |(_, step): &(usize, Step)| matches!(step, Step::Broken(_) | Step::Finished);
+                if client.steps.iter().any(broken) {
+                    break;
+                }
+                if end > start {
+                    client.feed(&bytes[start..end]);
+                }
+                start = end;
+            }
+            client.happened()
+        };
+        prop_assert_eq!(run(&cuts), run(&[]));
+    }
+}
