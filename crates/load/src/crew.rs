@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::http::Http;
 use crate::protocols::http2::Http2;
-use crate::protocols::smtp::Smtp;
+use crate::protocols::smtp::{Dialect, Smtp};
 use crate::report::About;
 use crate::target::Target;
 use crate::tls::TlsPlan;
@@ -48,7 +48,8 @@ impl Crew {
                 Self::of(plan, target, move |worker| http.for_worker(worker))
             }
             (Operation::Smtp(operation), "smtp" | "smtps" | "lmtp") => {
-                let smtp = Smtp::new(operation, realtime_ns(), seed)?;
+                let dialect = Dialect::of(&target.scheme);
+                let smtp = Smtp::new(operation, dialect, realtime_ns(), seed)?;
                 Self::of(plan, target, move |worker| smtp.for_worker(worker, seed))
             }
             (_, scheme) => Err(LoadError::bad_job(

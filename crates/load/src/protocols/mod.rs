@@ -7,8 +7,6 @@ pub mod http;
 pub mod http2;
 mod side;
 pub mod smtp;
-mod smtp_message;
-mod smtp_reply;
 
 use std::ops::Range;
 

@@ -1,7 +1,18 @@
+use super::session::PHASES;
 use super::*;
+use crate::protocols::After;
+
+mod groups;
+mod lmtp;
+mod oracle;
+mod set_up;
 
 fn machine(operation: &SmtpOperation) -> Smtp {
-    Smtp::new(operation, 1, 1).unwrap()
+    Smtp::new(operation, Dialect::Smtp, 1, 1).unwrap()
+}
+
+fn one_reply(code: &str) -> String {
+    format!("{code} so\r\n")
 }
 
 /// A connection in conversation; remembers what was sent last.
@@ -9,18 +20,25 @@ struct Talk {
     smtp: Smtp,
     session: Session,
     sent: String,
-    marks: Vec<usize>,
+    marks: Vec<&'static str>,
+    lane: usize,
+    left: usize,
 }
 
 impl Talk {
     fn new(operation: &SmtpOperation) -> Self {
-        let mut smtp = machine(operation);
+        Self::of(machine(operation))
+    }
+
+    fn of(mut smtp: Smtp) -> Self {
         let session = smtp.open(0);
         let mut talk = Self {
             smtp,
             session,
             sent: String::new(),
             marks: Vec::new(),
+            lane: 0,
+            left: 0,
         };
         let mut out = Output::default();
         assert_eq!(
@@ -38,22 +56,42 @@ impl Talk {
         talk
     }
 
+    /// The first step that follows from `reply`, and what was sent with it.
     fn hear(&mut self, reply: &str) -> Step {
         let mut out = Output::default();
         let mut turn = Turn::new(0, &mut out);
         let step = self
             .smtp
             .received(&mut self.session, reply.as_bytes(), &mut turn);
-        self.marks.extend(turn.marks().map(|(phase, _)| phase));
-        out.head.extend_from_slice(&self.smtp.shared()[out.tail]);
-        self.sent = String::from_utf8(out.head).unwrap();
+        self.marks
+            .extend(turn.marks().map(|(phase, _)| PHASES[phase]));
+        (self.lane, self.left) = (turn.lane, turn.left);
+        self.sent = self.text(out);
+        step
+    }
+
+    fn secured(&mut self) -> Step {
+        let mut out = Output::default();
+        let step = self
+            .smtp
+            .secured(&mut self.session, &mut Turn::new(0, &mut out));
+        self.sent = self.text(out);
         step
     }
 
     fn start(&mut self) {
+        self.start_in(0);
+    }
+
+    fn start_in(&mut self, lane: usize) {
         let mut out = Output::default();
-        self.smtp.start(&mut self.session, 0, &mut out);
-        self.sent = String::from_utf8(out.head).unwrap();
+        self.smtp.start(&mut self.session, lane, &mut out);
+        self.sent = self.text(out);
+    }
+
+    fn text(&self, mut out: Output) -> String {
+        out.head.extend_from_slice(&self.smtp.shared()[out.tail]);
+        String::from_utf8(out.head).unwrap()
     }
 
     /// Starts a message and hears `replies`; the last step.
@@ -86,7 +124,10 @@ fn a_message_goes_through_the_dialogue_in_order() {
         talk.hear("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(talk.marks, [2, 3, 4, 5, 6, 7]);
+    assert_eq!(
+        talk.marks,
+        ["banner", "ehlo", "mail", "rcpt", "data", "eom"]
+    );
 }
 
 #[test]
@@ -116,8 +157,8 @@ fn an_old_server_is_greeted_with_helo() {
 }
 
 #[test]
-fn a_refusal_in_any_phase_is_typed_and_followed_by_rset() {
-    for phase in 0..4 {
+fn a_refusal_before_the_content_is_typed_and_followed_by_rset() {
+    for phase in 0..3 {
         for (code, kind) in [("451", ErrorKind::Smtp4xx), ("550", ErrorKind::Smtp5xx)] {
             let mut talk = Talk::greeted(&SmtpOperation::default());
             let refusal = format!("{code} no\r\n");
@@ -132,6 +173,57 @@ fn a_refusal_in_any_phase_is_typed_and_followed_by_rset() {
             assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
         }
     }
+}
+
+#[test]
+fn content_that_is_refused_leaves_nothing_to_reset() {
+    let mut talk = Talk::greeted(&SmtpOperation::default());
+    talk.message(&GOOD[..3]);
+    let refused = Step::Done(Err(ErrorKind::Smtp5xx), After::Ready);
+    assert_eq!(talk.hear("554 spam\r\n"), refused);
+    assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
+}
+
+#[test]
+fn replies_that_nobody_asked_for_break_the_connection() {
+    let broken = Step::Broken(ErrorKind::BadProtocol);
+    let mut talk = Talk::greeted(&SmtpOperation::default());
+    assert_eq!(talk.hear("250 hello?\r\n"), broken);
+    let mut talk = Talk::greeted(&SmtpOperation::default());
+    talk.start();
+    assert_eq!(talk.hear("250 ok\r\n250 and more\r\n"), broken);
+    let mut talk = Talk::new(&SmtpOperation::default());
+    assert_eq!(talk.hear("220 hi\r\n250 you are welcome\r\n"), broken);
+}
+
+#[test]
+fn some_of_several_recipients_refused_fail_a_message_that_still_reaches_the_others() {
+    let operation = SmtpOperation {
+        recipients: 3,
+        recipients_per_message: 3,
+        ..SmtpOperation::default()
+    };
+    let mut talk = Talk::greeted(&operation);
+    talk.start();
+    for reply in ["250", "250", "450"] {
+        talk.hear(&one_reply(reply));
+        assert!(talk.sent.starts_with("RCPT TO:<user"), "{}", talk.sent);
+    }
+    talk.hear("250 ok\r\n");
+    assert_eq!(talk.sent, "DATA\r\n");
+    talk.hear("354 go\r\n");
+    assert!(talk.sent.ends_with("\r\n.\r\n"));
+    assert_eq!(talk.smtp.phase(&talk.session), session::RCPT);
+    assert_eq!(
+        talk.hear("250 stored\r\n"),
+        Step::Done(Err(ErrorKind::Smtp4xx), After::Ready)
+    );
+    assert_eq!(talk.marks.iter().filter(|name| **name == "rcpt").count(), 2);
+}
+
+#[test]
+fn a_session_is_small() {
+    assert!(size_of::<Session>() <= 160, "{}", size_of::<Session>());
 }
 
 #[test]
@@ -177,26 +269,29 @@ fn after_the_last_message_of_a_connection_comes_quit() {
 }
 
 #[test]
-fn recipients_are_drawn_from_all_numbers_asked_for() {
-    let mut smtp = machine(&SmtpOperation {
-        recipients: 5,
-        ..SmtpOperation::default()
-    });
-    let mut seen = [0; 6];
-    for _ in 0..1_000 {
-        seen[smtp.any_recipient() as usize] += 1;
+fn numbers_of_messages_go_on_from_connection_to_connection_and_refused_ones_are_reused() {
+    let mut talk = Talk::greeted(&SmtpOperation::default());
+    let sequence = |talk: &Talk| {
+        let text = talk.sent.split("Steelyard-Payload: v1 0000000000000001 ");
+        let words: Vec<String> = text.last().unwrap().split(' ').map(str::to_owned).collect();
+        (words[0].parse().unwrap(), words[1].parse().unwrap())
+    };
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for reply in ["250 stored\r\n", "552 too large\r\n", "250 stored\r\n"] {
+        talk.message(&GOOD[..3]);
+        all.push(sequence(&talk));
+        talk.hear(reply);
     }
-    assert_eq!(seen[0], 0);
-    assert!(seen[1..].iter().all(|count| *count > 100), "{seen:?}");
-}
-
-#[test]
-fn workers_send_different_messages() {
-    let smtp = machine(&SmtpOperation::default());
-    assert_ne!(
-        smtp.for_worker(0, 1).sequence,
-        smtp.for_worker(1, 1).sequence
-    );
+    assert_eq!(all, [(0, 0), (0, 1), (0, 1)]);
+    let mut talk = Talk::of(talk.smtp.for_worker(3, 1));
+    talk.session = talk.smtp.open(5);
+    talk.session.state = State::Open;
+    talk.message(&GOOD[..3]);
+    assert_eq!(sequence(&talk), (3 << 20 | 5, 0));
+    talk.session = talk.smtp.open(5);
+    talk.session.state = State::Open;
+    talk.message(&GOOD[..3]);
+    assert_eq!(sequence(&talk), (3 << 20 | 5, 1));
 }
 
 #[test]
@@ -206,6 +301,6 @@ fn an_address_that_would_smuggle_a_command_is_refused() {
             sender: sender.to_owned(),
             ..SmtpOperation::default()
         };
-        assert!(Smtp::new(&operation, 1, 1).is_err());
+        assert!(Smtp::new(&operation, Dialect::Smtp, 1, 1).is_err());
     }
 }
