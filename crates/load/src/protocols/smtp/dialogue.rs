@@ -177,10 +177,11 @@ fn say(session: &mut Session, turn: &mut Turn<'_>, line: &[u8]) -> Step {
 }
 
 fn offers(session: &mut Session, reply: &[u8]) -> Offers {
-    if session.text.is_empty() {
-        return Offers::parse(reply);
+    match session.text.take() {
+        None => Offers::parse(reply),
+        Some(mut text) => {
+            text.0.extend_from_slice(reply);
+            Offers::parse(&text.0)
+        }
     }
-    let mut text = std::mem::take(&mut session.text);
-    text.extend_from_slice(reply);
-    Offers::parse(&text)
 }

@@ -159,7 +159,6 @@ impl Smtp {
                 Ok(Some((code, taken))) => {
                     let (reply, behind) = rest.split_at(taken);
                     let step = self.reply(session, code, reply, turn);
-                    session.text.clear();
                     rest = behind;
                     if rest.is_empty() {
                         return step;
@@ -202,10 +201,11 @@ impl Smtp {
 /// Of a reply whose words matter, the start is kept until the rest comes.
 fn keep_text(session: &mut Session, bytes: &[u8]) -> Step {
     if session.state == State::Ehlo {
-        if session.text.len() + bytes.len() > LONGEST_TEXT {
+        let text = &mut session.text.get_or_insert_default().0;
+        if text.len() + bytes.len() > LONGEST_TEXT {
             return Step::Broken(ErrorKind::BadProtocol);
         }
-        session.text.extend_from_slice(bytes);
+        text.extend_from_slice(bytes);
     }
     Step::More
 }

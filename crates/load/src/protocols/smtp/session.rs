@@ -37,6 +37,10 @@ pub const EOM: usize = 12;
 pub const RSET: usize = 13;
 pub const QUIT: usize = 14;
 
+/// A reply that came in pieces; rare, so that it lies beside a session and not in it.
+#[derive(Debug, Default)]
+pub struct Text(pub Vec<u8>);
+
 /// One connection.
 #[derive(Debug)]
 pub struct Session {
@@ -61,7 +65,7 @@ pub struct Session {
     /// Messages begun.
     pub(super) begun: u32,
     /// Start of a reply that is to be read word by word, if it came in pieces.
-    pub(super) text: Vec<u8>,
+    pub(super) text: Option<Box<Text>>,
     pub(super) current: Option<Transaction>,
     /// Begun while `current` was not over yet.
     pub(super) next: Option<Transaction>,
@@ -99,8 +103,8 @@ pub enum AuthStep {
 pub struct Transaction {
     /// Decides sender, recipients, subject and body.
     pub draw: u64,
-    /// Number of the message, once its content is sent.
-    pub sequence: Option<u64>,
+    /// Its content is on its way, with a sequence number of its own.
+    pub numbered: bool,
     /// Why it will have failed when it is over, and in which phase.
     pub failure: Option<(u8, ErrorKind)>,
     pub awaiting: Awaiting,
@@ -142,7 +146,7 @@ impl Session {
             user,
             place,
             begun: 0,
-            text: Vec::new(),
+            text: None,
             current: None,
             next: None,
         }
@@ -184,7 +188,7 @@ impl Transaction {
     pub(super) fn new(draw: u64, lane: usize) -> Self {
         Self {
             draw,
-            sequence: None,
+            numbered: false,
             failure: None,
             awaiting: Awaiting::Mail,
             lane: lane as u8,

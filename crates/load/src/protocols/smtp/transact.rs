@@ -185,9 +185,7 @@ impl Smtp {
         mut message: Transaction,
         turn: &mut Turn<'_>,
     ) -> Step {
-        self.number(session, &mut message);
-        let sender = self.sender(session);
-        let sequence = message.sequence.unwrap_or_default();
+        let (sender, sequence) = self.number(session, &mut message);
         self.messages
             .write_head(message.draw, sender, sequence, &mut turn.out.head);
         let body = self.messages.body(message.draw).range.clone();
@@ -361,9 +359,7 @@ impl Smtp {
 
     /// BDAT with the whole message behind it.
     fn write_chunk(&mut self, session: &mut Session, message: &mut Transaction, out: &mut Output) {
-        self.number(session, message);
-        let sender = self.sender(session);
-        let sequence = message.sequence.unwrap_or_default();
+        let (sender, sequence) = self.number(session, message);
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         self.messages
@@ -384,23 +380,23 @@ impl Smtp {
         }
     }
 
-    /// Gives the message its number: what follows it is the next.
-    fn number(&mut self, session: &Session, message: &mut Transaction) {
+    /// Numbers of the sender and of the message; what follows it is the next.
+    fn number(&mut self, session: &Session, message: &mut Transaction) -> (u64, u64) {
+        message.numbered = true;
         let next = self.sequence(session.place);
-        message.sequence = Some(*next);
+        let sequence = *next;
         *next += 1;
+        let sender = u64::from(self.worker) << WORKER_SHIFT | u64::from(session.place);
+        (sender, sequence)
     }
 
-    /// A message that was refused has not been sent: its number goes to the next.
+    /// A message that was refused has not been sent: its number goes to the next, unless that
+    /// has one already.
     fn take_back(&mut self, session: &Session, message: &Transaction) {
-        let next = self.sequence(session.place);
-        if let Some(sequence) = message.sequence.filter(|sequence| sequence + 1 == *next) {
-            *next = sequence;
+        let last = !session.next.is_some_and(|next| next.numbered);
+        if message.numbered && last {
+            *self.sequence(session.place) -= 1;
         }
-    }
-
-    fn sender(&self, session: &Session) -> u64 {
-        u64::from(self.worker) << WORKER_SHIFT | u64::from(session.place)
     }
 
     /// Replies to the content: one, in LMTP one for each recipient that was accepted.
