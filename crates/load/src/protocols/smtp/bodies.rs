@@ -25,7 +25,7 @@ const MOST_BYTES: usize = 1 << 30;
 pub struct Bodies {
     /// As they are sent, from the last fields of the header to the final dot (none with BDAT).
     pub bytes: Vec<u8>,
-    bodies: Vec<Body>,
+    each: Vec<Body>,
     bounds: Vec<u64>,
 }
 
@@ -63,12 +63,12 @@ impl Bodies {
 
     /// The one that `draw` decides on.
     pub fn choose(&self, draw: u64) -> &Body {
-        &self.bodies[choice::weighted(draw, Chosen::Body, &self.bounds)]
+        &self.each[choice::weighted(draw, Chosen::Body, &self.bounds)]
     }
 
     /// Whether any needs a server that takes eight bits.
     pub fn any_eight_bit(&self) -> bool {
-        self.bodies.iter().any(|body| body.eight_bit)
+        self.each.iter().any(|body| body.eight_bit)
     }
 
     fn add(&mut self, text: &Text, attachment: Option<&Attachment>, raw: bool) {
@@ -87,7 +87,7 @@ impl Bodies {
                 .extend_from_slice(&mime::with_dots_doubled(&body));
             self.bytes.extend_from_slice(b".\r\n");
         }
-        self.bodies.push(Body {
+        self.each.push(Body {
             range: start..self.bytes.len(),
             mark,
             eight_bit: text.encoding == Encoding::EightBit,

@@ -61,8 +61,9 @@ fn numbers(operation: &SmtpOperation) -> Result<(), LoadError> {
         ));
     }
     let weights = || operation.body_sizes.iter().map(|(_, weight)| *weight);
-    let good = weights().all(|weight| weight.is_finite() && weight >= 0.0);
-    if !operation.body_sizes.is_empty() && !(good && weights().sum::<f64>() > 0.0) {
+    let usable = weights().all(|weight| weight.is_finite() && weight >= 0.0);
+    let some = operation.body_sizes.is_empty() || weights().sum::<f64>() > 0.0;
+    if !usable || !some {
         return Err(LoadError::bad_job(
             "the weights of the sizes make no distribution",
             "each at least 0, and one of them above",

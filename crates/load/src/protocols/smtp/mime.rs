@@ -246,7 +246,7 @@ mod tests {
         fn doubled_dots_come_back_single_and_no_line_is_a_lone_dot(
             lines in proptest::collection::vec("[.a\t]{0,4}", 0..20)
         ) {
-            let plain: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+            let plain = lines.iter().flat_map(|line| [line.as_str(), "\r\n"]).collect::<String>();
             let stuffed = String::from_utf8(with_dots_doubled(plain.as_bytes())).unwrap();
             prop_assert!(stuffed.lines().all(|line| line != "."));
             let back: String = stuffed

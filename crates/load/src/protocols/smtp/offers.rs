@@ -2,6 +2,7 @@
 
 /// The extensions that matter here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "one for each extension")]
 pub struct Offers {
     pub pipelining: bool,
     pub chunking: bool,
@@ -46,6 +47,8 @@ impl Offers {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use proptest::prelude::*;
     use smtp_proto::{
         AUTH_LOGIN, AUTH_PLAIN, EXT_8BIT_MIME, EXT_AUTH, EXT_CHUNKING, EXT_PIPELINING,
@@ -90,7 +93,7 @@ mod tests {
             let mut reply = String::from("250-mx.example\r\n");
             for (index, line) in chosen.iter().enumerate() {
                 let mark = if index + 1 == chosen.len() { ' ' } else { '-' };
-                reply.push_str(&format!("250{mark}{line}\r\n"));
+                write!(reply, "250{mark}{line}\r\n").unwrap();
             }
             let other = EhloResponse::parse(&mut reply.as_bytes().iter()).unwrap();
             let has = |bit: u32| other.capabilities & bit != 0;

@@ -43,6 +43,7 @@ pub struct Text(pub Vec<u8>);
 
 /// One connection.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Session {
     pub(super) state: State,
     pub(super) reply: ReplyReader,

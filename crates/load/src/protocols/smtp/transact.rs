@@ -268,13 +268,10 @@ impl Smtp {
             self.take_back(session, &message);
             session.reset_first |= message.awaiting == Awaiting::Bdat;
         }
-        let outcome = match message.failure {
-            Some((_, kind)) => Err(kind),
-            None => {
-                turn.mark(phase);
-                Ok(())
-            }
-        };
+        let outcome = message.failure.map_or(Ok(()), |(_, kind)| Err(kind));
+        if outcome.is_ok() {
+            turn.mark(phase);
+        }
         self.over(session, message, outcome, turn)
     }
 

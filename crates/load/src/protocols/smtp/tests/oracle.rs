@@ -41,8 +41,8 @@ fn greeted(operation: &SmtpOperation) -> Talk {
 }
 
 /// The sender, the recipients, and what is left to read.
-fn parse_envelope<'a>(
-    bytes: &mut std::slice::Iter<'a, u8>,
+fn parse_envelope(
+    bytes: &mut std::slice::Iter<'_, u8>,
     recipients: usize,
 ) -> (String, Vec<String>) {
     let Ok(Request::Mail { from }) = Request::parse(bytes) else {
