@@ -7,7 +7,7 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 JOBS    ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-http bench-overhead clean
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-http bench-kernels bench-overhead clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -38,6 +38,9 @@ validate: setup ## The whole of the gates whose slices run in every test: the ju
 
 bench-http: setup ## CPU per request of the HTTP loop against wrk, interleaved
 	$(BIN)/python bench/http_against_wrk.py
+
+bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
+	$(BIN)/python bench/kernels_against_peers.py
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py

@@ -16,6 +16,11 @@ from steelyard.engine.locate import find_engine
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 WIDTH = "90"
+OF_THE_ENGINE = {
+    "load": ["load"],
+    "sink": ["sink"],
+    "kernel": ["kernel", "kernel linpack", "kernel ram"],
+}
 INTRODUCTION = """\
 # Command line
 
@@ -30,7 +35,7 @@ def command_names() -> list[str]:
 
 
 def help_of(name: str) -> str:
-    text = engine_help(name) if name in ("load", "sink") else laboratory_help(name)
+    text = "\n".join(map(engine_help, OF_THE_ENGINE.get(name, []))) or laboratory_help(name)
     lines = (line.rstrip() for line in text.splitlines())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
@@ -44,7 +49,7 @@ def laboratory_help(name: str) -> str:
 
 def engine_help(name: str) -> str:
     environment = {**os.environ, "COLUMNS": WIDTH}
-    command = [find_engine(), name, "--help"]
+    command = [str(find_engine()), *name.split(), "--help"]
     return subprocess.run(
         command, capture_output=True, text=True, check=True, env=environment
     ).stdout

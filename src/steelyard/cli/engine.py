@@ -1,4 +1,4 @@
-"""``steelyard load`` and ``steelyard sink``: the engine binary by another name."""
+"""``steelyard load``, ``sink`` and ``kernel``: the engine binary by another name."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ def load(context: typer.Context) -> None:
 def sink(context: typer.Context) -> None:
     """Serve as a target: `steelyard sink http --listen 127.0.0.1:8080`, also `sink smtp`."""
     become("sink", context.args)
+
+
+def kernel(context: typer.Context) -> None:
+    """Measure processor and memory alone: `steelyard kernel linpack`, `steelyard kernel ram`."""
+    become("kernel", context.args)
 
 
 def become(mode: str, arguments: list[str]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Where the command starts. ``load`` and ``sink`` go straight to the engine.
+"""Where the command starts. ``load``, ``sink`` and ``kernel`` go straight to the engine.
 
 The laboratory (statistics, charts, tables) takes a second or two to import; who wants the engine
 alone does not wait for it.
@@ -19,7 +19,7 @@ _BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 def main() -> None:
     """Runs the command line and ends the process with a documented exit code."""
     mode, arguments = sys.argv[1:2], sys.argv[2:]
-    if mode in (["load"], ["sink"]):
+    if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))
     _load_laboratory()()
 

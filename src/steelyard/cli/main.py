@@ -32,6 +32,7 @@ app.command("compare")(ends_well(compare.compare))
 app.command("doctor")(ends_well(doctor.doctor))
 app.command("load", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.load))
 app.command("sink", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.sink))
+app.command("kernel", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.kernel))
 
 
 def _print_version(asked: bool) -> None:
