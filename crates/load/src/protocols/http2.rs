@@ -110,7 +110,7 @@ impl Http2 {
         now_ns: u64,
     ) -> Result<Event, ErrorKind> {
         if session.content.open {
-            return self.take_content(session, rest);
+            return Ok(self.take_content(session, rest));
         }
         if session.kept.is_empty() {
             let Some((frame, taken)) = frame::next(rest)? else {
@@ -138,11 +138,7 @@ impl Http2 {
         event
     }
 
-    fn take_content(
-        &mut self,
-        session: &mut Session,
-        rest: &mut &[u8],
-    ) -> Result<Event, ErrorKind> {
+    fn take_content(&mut self, session: &mut Session, rest: &mut &[u8]) -> Event {
         let content = &mut session.content;
         let lane = &mut session.lanes[content.lane];
         let (part, behind) = rest.split_at((content.bytes as usize).min(rest.len()));
@@ -154,14 +150,14 @@ impl Http2 {
         content.padding_bytes -= padding as u32;
         *rest = &behind[padding..];
         if content.bytes > 0 || content.padding_bytes > 0 {
-            return Ok(Event::Nothing);
+            return Event::Nothing;
         }
         content.open = false;
         if !content.end_stream {
-            return Ok(Event::Nothing);
+            return Event::Nothing;
         }
         let index = content.lane;
-        Ok(self.end_stream(session, index))
+        self.end_stream(session, index)
     }
 
     fn take_frame(
@@ -249,7 +245,7 @@ impl Http2 {
         if !lane.answered || too_much {
             return Err(ErrorKind::BadProtocol);
         }
-        self.take_content(session, &mut &[][..])
+        Ok(self.take_content(session, &mut &[][..]))
     }
 
     fn take_headers(

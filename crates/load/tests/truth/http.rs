@@ -243,3 +243,89 @@ fn a_run_that_is_cancelled_before_it_began_is_an_error() {
     let error = steelyard_load::run(&job, &AtomicBool::new(true), None).unwrap_err();
     assert_eq!(error.kind(), FailureKind::Cancelled);
 }
+
+#[test]
+fn requests_sent_ahead_are_all_answered_in_order() {
+    let server = Server::http(|stream, number| {
+        if number % 3 == 0 {
+            return send(
+                stream,
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x\r\nok\r\n0\r\nT: 1\r\n\r\n",
+            );
+        }
+        send(stream, REPLY)
+    });
+    let operation = HttpOperation {
+        requests_at_once: 8,
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(1_000),
+        ..http_job(&server, 2, 10_000)
+    };
+    let result = run(&job);
+    assert_eq!((result.counts.ok, result.counts.errors), (1_000, 0));
+    assert_eq!((server.operations(), server.connections()), (1_000, 2));
+}
+
+#[test]
+fn a_server_that_closes_inside_a_pipeline_fails_the_requests_behind() {
+    let server = Server::http(|stream, number| {
+        if number % 10 == 9 {
+            return send_last(
+                stream,
+                b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+            );
+        }
+        send(stream, REPLY)
+    });
+    let operation = HttpOperation {
+        requests_at_once: 4,
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(200),
+        ..http_job(&server, 1, 10_000)
+    };
+    let result = run(&job);
+    let kinds: Vec<_> = result
+        .errors
+        .values()
+        .flat_map(|kinds| kinds.keys().cloned())
+        .collect();
+    // Which of the two it is depends on what was still unread when the server closed.
+    let expected = |kind: &String| kind == "peer_closed_early" || kind == "conn_reset";
+    assert!(
+        result.counts.errors > 0 && kinds.iter().all(expected),
+        "{kinds:?}"
+    );
+    assert_eq!(result.counts.ok, server.operations());
+}
+
+#[test]
+fn paths_are_asked_for_in_turn_and_have_figures_of_their_own() {
+    let server = Server::http(|stream, number| {
+        if number % 2 == 0 {
+            return send(stream, REPLY);
+        }
+        send(stream, b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")
+    });
+    let operation = HttpOperation {
+        paths: vec!["/there".to_owned(), "/missing".to_owned()],
+        ..HttpOperation::default()
+    };
+    let job = LoadJob {
+        operation: Operation::Http(operation),
+        operations: Some(100),
+        ..http_job(&server, 1, 10_000)
+    };
+    let result = run(&job);
+    let (there, missing) = (&result.operations["/there"], &result.operations["/missing"]);
+    assert_eq!(
+        (there.ok, there.errors, there.latency_ns.count),
+        (50, 0, 50)
+    );
+    assert_eq!((missing.ok, missing.errors), (0, 50));
+}

@@ -4,6 +4,7 @@
 
 mod faults;
 mod http;
+mod http2;
 mod open_loop;
 mod page;
 mod roads;

@@ -89,7 +89,6 @@ pub fn next(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, Malformed> {
             end_stream: false,
             continued: true,
         },
-        CONTINUATION | PUSH_PROMISE => return Err(Malformed),
         PRIORITY if length == 5 && stream > 0 => Frame::Ignored { stream },
         RST_STREAM if length == 4 && stream > 0 => Frame::Reset { stream },
         SETTINGS => settings(flags, stream, payload)?,
@@ -101,7 +100,9 @@ pub fn next(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, Malformed> {
             last_stream: number(payload)?,
         },
         WINDOW_UPDATE if length == 4 => window_update(stream, payload)?,
-        PRIORITY | RST_STREAM | PING | GOAWAY | WINDOW_UPDATE => return Err(Malformed),
+        PRIORITY | RST_STREAM | PUSH_PROMISE | PING | GOAWAY | WINDOW_UPDATE | CONTINUATION => {
+            return Err(Malformed);
+        }
         _ => Frame::Ignored { stream },
     };
     Ok(Some((frame, HEAD_BYTES + length)))

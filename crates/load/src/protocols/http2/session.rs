@@ -214,8 +214,9 @@ impl Session {
             write_head(part.len(), DATA, flags, lane.stream, out);
             out.extend_from_slice(part);
             lane.sent_bytes += part.len();
-            lane.peer_window -= part.len() as i64;
-            self.peer_window -= part.len() as i64;
+            let used = i64::from(part.len() as u32);
+            lane.peer_window -= used;
+            self.peer_window -= used;
         }
         lane.unsent = false;
         self.unsent_bodies -= 1;
