@@ -80,6 +80,8 @@ words! {
         ImapBye = "imap_bye",
         /// POP3 -ERR.
         PopErr = "pop_err",
+        /// POP3 -ERR [IN-USE]: another session holds the mailbox.
+        PopInUse = "pop_in_use",
         /// FTP refused for now.
         Ftp4xx = "ftp_4xx",
         /// FTP refused for good.

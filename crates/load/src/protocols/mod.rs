@@ -2,9 +2,13 @@
 //!
 //! A new protocol is a file here, a line in [`crate::run`] and a variant of the job's operation.
 
+pub mod account;
 pub mod ftp;
 pub mod http;
 pub mod http2;
+pub mod imap;
+pub mod mailboxes;
+pub mod pop3;
 mod side;
 pub mod smtp;
 
