@@ -8,8 +8,11 @@ use crate::control::Control;
 use crate::error::LoadError;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
+use crate::protocols::account::Places;
 use crate::protocols::http::Http;
 use crate::protocols::http2::Http2;
+use crate::protocols::imap::Imap;
+use crate::protocols::pop3::Pop3;
 use crate::protocols::smtp::{Dialect, Smtp};
 use crate::report::About;
 use crate::target::Target;
@@ -51,6 +54,21 @@ impl Crew {
                 let dialect = Dialect::of(&target.scheme);
                 let smtp = Smtp::new(operation, dialect, realtime_ns(), seed)?;
                 Self::of(plan, target, move |worker| smtp.for_worker(worker, seed))
+            }
+            (Operation::Pop3(operation), "pop3" | "pop3s") => {
+                let pop3 = Pop3::new(operation, places(&plan, 0), seed)?;
+                let shared = plan.clone();
+                Self::of(plan, target, move |worker| {
+                    pop3.for_worker(places(&shared, worker), seed)
+                })
+            }
+            (Operation::Imap(operation), "imap" | "imaps") => {
+                let (places_0, timeout_ns) = (places(&plan, 0), job.timeout_ns);
+                let imap = Imap::new(operation, places_0, timeout_ns, realtime_ns(), seed)?;
+                let shared = plan.clone();
+                Self::of(plan, target, move |worker| {
+                    imap.for_worker(places(&shared, worker), seed)
+                })
             }
             (_, scheme) => Err(LoadError::bad_job(
                 format!("the operation is not one of {scheme}://"),
@@ -100,6 +118,17 @@ impl Crew {
                 Box::new(move |control| (self.start)(&self.plan, worker, board, control))
             })
             .collect()
+    }
+}
+
+/// Which connections of all belong to `worker`.
+fn places(plan: &Plan, worker: u32) -> Places {
+    Places {
+        worker,
+        first: (0..worker)
+            .map(|before| plan.share(before).connections)
+            .sum(),
+        all: plan.connections(),
     }
 }
 

@@ -3,6 +3,7 @@
 use steelyard_wire::result::Payload;
 
 use crate::meter::Meter;
+use crate::protocols::mailboxes::MailFigures;
 use crate::recorder::Recorder;
 use crate::series::Series;
 use crate::tls::TlsTally;
@@ -25,6 +26,8 @@ pub struct Figures {
     pub tls: TlsTally,
     /// Payloads that were checked.
     pub payload: Option<Payload>,
+    /// What was done to mailboxes.
+    pub mail: Option<MailFigures>,
 }
 
 impl Figures {
@@ -45,6 +48,7 @@ impl Figures {
             window_end_ns: report.window_end_ns,
             tls: report.tls,
             payload: report.payload,
+            mail: report.mail,
         }
     }
 
@@ -59,6 +63,10 @@ impl Figures {
         self.tls.add(&other.tls);
         self.payload = match (self.payload, other.payload) {
             (Some(mine), Some(theirs)) => Some(sum(&mine, &theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.mail = match (self.mail, other.mail) {
+            (Some(mine), Some(theirs)) => Some(mine.plus(theirs)),
             (mine, theirs) => mine.or(theirs),
         };
         self

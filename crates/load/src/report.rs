@@ -15,6 +15,7 @@ use crate::figures::Figures;
 use crate::histogram::Phase;
 use crate::log;
 use crate::plan::Plan;
+use crate::protocols::mailboxes::MailFigures;
 use crate::recorder::{KindRecord, Recorder};
 use crate::series;
 use crate::target::Target;
@@ -180,6 +181,7 @@ fn document(
         counts: all.counts.clone(),
         operations: kinds(all, about),
         payload: figures.payload,
+        mail: figures.mail.map(MailFigures::result),
         tls: figures.tls.result(!plan.job.tls.insecure),
         stream: None,
         parts: BTreeMap::new(),

@@ -23,6 +23,7 @@ use crate::meter::Meter;
 use crate::operation::Part;
 use crate::pace::Pace;
 use crate::plan::{Plan, Share};
+use crate::protocols::mailboxes::MailFigures;
 use crate::protocols::{Output, Protocol};
 use crate::recorder::{Recorder, Shape};
 use crate::tls::TlsTally;
@@ -56,6 +57,8 @@ pub struct Report {
     pub tls: TlsTally,
     /// Payloads that it checked.
     pub payload: Option<Payload>,
+    /// What it did to mailboxes.
+    pub mail: Option<MailFigures>,
     /// Most connections established at the same time in the window.
     pub most_established: u32,
     /// When its part of the window was over.
@@ -76,6 +79,8 @@ pub struct Worker<'a, P: Protocol> {
     clear: Vec<u8>,
     encrypted: Vec<u8>,
     tls_tally: TlsTally,
+    /// Messages moved by good operations of the window.
+    moved: MailFigures,
     /// Operations that a connection can carry at once.
     lanes: usize,
     /// Connections are opened when operations need them.
@@ -142,6 +147,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
             clear: Vec::new(),
             encrypted: Vec::new(),
             tls_tally: TlsTally::default(),
+            moved: MailFigures::default(),
             lanes,
             on_demand: protocol.one_shot() || plan.is_unbounded(),
             batching: None,

@@ -42,6 +42,9 @@ pub struct LoadResult {
     /// Payloads with a sequence number and a checksum that were read back; `null` without any.
     #[serde(default)]
     pub payload: Option<Payload>,
+    /// What was done to mailboxes; `null` where none is opened.
+    #[serde(default)]
+    pub mail: Option<Mail>,
     /// What TLS was agreed on; `null` in clear text.
     #[serde(default)]
     pub tls: Option<Tls>,
@@ -80,6 +83,22 @@ pub struct Payload {
     pub lost: Option<u64>,
     /// Sequence numbers read more than once.
     pub duplicated: u64,
+}
+
+/// What was done to mailboxes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mail {
+    /// Messages read whole by operations of the window that were answered well.
+    pub retrieved: u64,
+    /// Of such operations, messages removed for good.
+    pub deleted: u64,
+    /// Of such operations, messages stored.
+    pub appended: u64,
+    /// Messages in a mailbox when it was opened for the first time, mean over the mailboxes;
+    /// warm-up included, like the next.
+    pub mailbox_messages_at_first: Option<f64>,
+    /// The same when they were last heard of.
+    pub mailbox_messages_at_last: Option<f64>,
 }
 
 /// What TLS was agreed on.

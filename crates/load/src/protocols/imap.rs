@@ -499,7 +499,7 @@ impl Protocol for Imap {
             step = joined(step, next);
             let over = matches!(
                 step,
-                Step::Finished | Step::Broken(_) | Step::Done(_, After::Close)
+                Step::Secure | Step::Finished | Step::Broken(_) | Step::Done(_, After::Close)
             );
             if over {
                 break;
@@ -549,6 +549,14 @@ impl Protocol for Imap {
 
     fn farewell(&self) -> &'static [u8] {
         b"Z LOGOUT\r\n"
+    }
+
+    fn moved(&self, session: &Session) -> Moved {
+        session.moved
+    }
+
+    fn growth(&self) -> Option<&Growth> {
+        Some(&self.growth)
     }
 
     fn payload(&self) -> Option<Payload> {

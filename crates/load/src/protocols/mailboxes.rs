@@ -1,5 +1,7 @@
 //! What was done to mailboxes, and how many messages they held.
 
+use steelyard_wire::result::Mail;
+
 /// Messages that one operation has moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Moved {
@@ -11,33 +13,91 @@ pub struct Moved {
     pub appended: u32,
 }
 
-/// Size of the mailboxes of a worker's connections, at first and at last.
+/// Size of the mailboxes of a worker's users, at first and at last.
 #[derive(Debug, Clone, Default)]
 pub struct Growth {
     seen: Vec<Option<(u32, u32)>>,
 }
 
 impl Growth {
-    /// The mailbox of `place` holds `messages`.
-    pub fn found(&mut self, place: u32, messages: u32) {
-        let place = place as usize;
-        if self.seen.len() <= place {
-            self.seen.resize(place + 1, None);
+    /// The mailbox of `user` holds `messages`.
+    pub fn found(&mut self, user: u32, messages: u32) {
+        let user = user as usize;
+        if self.seen.len() <= user {
+            self.seen.resize(user + 1, None);
         }
-        let seen = &mut self.seen[place];
+        let seen = &mut self.seen[user];
         *seen = Some((seen.map_or(messages, |(first, _)| first), messages));
     }
 
-    /// Sums over the places that have found anything: messages at first, at last, places.
+    /// Sums over the users that have found anything: messages at first, at last, users.
     pub fn sums(&self) -> (u64, u64, u64) {
         let seen = self.seen.iter().flatten();
-        seen.fold((0, 0, 0), |(first, last, places), seen| {
+        seen.fold((0, 0, 0), |(first, last, users), seen| {
             (
                 first + u64::from(seen.0),
                 last + u64::from(seen.1),
-                places + 1,
+                users + 1,
             )
         })
+    }
+}
+
+/// What the connections of a worker, or of several, did to mailboxes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MailFigures {
+    retrieved: u64,
+    deleted: u64,
+    appended: u64,
+    at_first: u64,
+    at_last: u64,
+    users: u64,
+}
+
+impl MailFigures {
+    /// Adds what a good operation of the window has moved.
+    #[inline]
+    pub fn add_moved(&mut self, moved: Moved) {
+        self.retrieved += u64::from(moved.retrieved);
+        self.deleted += u64::from(moved.deleted);
+        self.appended += u64::from(moved.appended);
+    }
+
+    /// The same with the sizes of the mailboxes.
+    #[must_use]
+    pub fn with(self, growth: &Growth) -> Self {
+        let (at_first, at_last, users) = growth.sums();
+        Self {
+            at_first,
+            at_last,
+            users,
+            ..self
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            retrieved: self.retrieved + other.retrieved,
+            deleted: self.deleted + other.deleted,
+            appended: self.appended + other.appended,
+            at_first: self.at_first + other.at_first,
+            at_last: self.at_last + other.at_last,
+            users: self.users + other.users,
+        }
+    }
+
+    /// For the result.
+    pub fn result(self) -> Mail {
+        let mean = |sum: u64| (self.users > 0).then(|| sum as f64 / self.users as f64);
+        Mail {
+            retrieved: self.retrieved,
+            deleted: self.deleted,
+            appended: self.appended,
+            mailbox_messages_at_first: mean(self.at_first),
+            mailbox_messages_at_last: mean(self.at_last),
+        }
     }
 }
 
@@ -46,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_remembers_its_first_and_its_last_size() {
+    fn a_mailbox_remembers_its_first_and_its_last_size() {
         let mut growth = Growth::default();
         for messages in [4, 9, 2] {
             growth.found(1, messages);

@@ -18,6 +18,7 @@ use steelyard_wire::result::Payload;
 
 use crate::fault::ErrorKind;
 
+pub use mailboxes::{Growth, Moved};
 pub use side::{SideAddress, SideEvent, SideInput, SidePlan};
 
 /// Index of the phase `connect` in [`Protocol::PHASES`].
@@ -134,6 +135,16 @@ pub trait Protocol {
     /// With an offer, a server that chooses none of them has not agreed.
     fn alpn(&self) -> &'static [&'static [u8]] {
         &[]
+    }
+
+    /// Messages that the operation in the only lane has moved; asked when it has ended well.
+    fn moved(&self, _session: &Self::Session) -> Moved {
+        Moved::default()
+    }
+
+    /// Sizes of the mailboxes that connections have seen, if they have mailboxes.
+    fn growth(&self) -> Option<&Growth> {
+        None
     }
 
     /// Payloads that were read back and checked, if the job asks for it.

@@ -192,7 +192,7 @@ impl Pop3 {
             (State::Quit, Status::Ok) => {
                 turn.mark(QUIT);
                 self.growth
-                    .found(session.place, session.messages - session.moved.deleted);
+                    .found(session.user, session.messages - session.moved.deleted);
                 Step::Done(Ok(()), After::Close)
             }
             (State::Leaving, _) => Step::Finished,
@@ -248,7 +248,7 @@ impl Pop3 {
         };
         turn.mark(STAT);
         session.messages = messages;
-        self.growth.found(session.place, messages);
+        self.growth.found(session.user, messages);
         let share = self.share_of(messages, self.operation.retrieve_share);
         session.to_retrieve = match self.operation.most_messages {
             0 => share,
@@ -577,6 +577,14 @@ impl Protocol for Pop3 {
 
     fn farewell(&self) -> &'static [u8] {
         b"QUIT\r\n"
+    }
+
+    fn moved(&self, session: &Session) -> Moved {
+        session.moved
+    }
+
+    fn growth(&self) -> Option<&Growth> {
+        Some(&self.growth)
     }
 
     fn payload(&self) -> Option<Payload> {

@@ -257,7 +257,13 @@ impl<P: Protocol> Worker<'_, P> {
         let kind = self.protocol.kind(&self.connections[place].session, lane);
         self.no_longer_inflight(&operation);
         match outcome {
-            Ok(()) => self.recorder.ok(&operation, kind, now_ns),
+            Ok(()) => {
+                if operation.part == Part::Window {
+                    let moved = self.protocol.moved(&self.connections[place].session);
+                    self.moved.add_moved(moved);
+                }
+                self.recorder.ok(&operation, kind, now_ns);
+            }
             Err(error) => self.recorder.failed(&operation, kind, now_ns, phase, error),
         }
     }

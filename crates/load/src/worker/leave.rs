@@ -47,6 +47,7 @@ impl<P: Protocol> Worker<'_, P> {
             meter: self.meter,
             tls: self.tls_tally,
             payload: self.protocol.payload(),
+            mail: self.protocol.growth().map(|growth| self.moved.with(growth)),
         }
     }
 

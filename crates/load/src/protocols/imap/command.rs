@@ -208,7 +208,7 @@ impl Imap {
     ) -> Step {
         session.check = None;
         session.under_way = false;
-        self.growth.found(session.place, session.exists);
+        self.growth.found(session.user, session.exists);
         let limit = self.operation.commands_per_connection;
         if limit > 0 && session.operations >= limit {
             session.begin(State::Leaving, turn.out);

@@ -127,7 +127,7 @@ impl Imap {
             State::Select if !session.marks.answered => Step::Broken(ErrorKind::BadProtocol),
             State::Select => {
                 turn.mark(SELECT);
-                self.growth.found(session.place, session.exists);
+                self.growth.found(session.user, session.exists);
                 let idles = self
                     .commands
                     .iter()
