@@ -21,7 +21,7 @@ use crate::schedule::{Purpose, random_stream};
 use message::Message;
 pub use reader::{Event, Reader, Text};
 use response::Offers;
-pub use response::{Response, Status, write_quoted};
+pub use response::{Response, Status};
 
 const CONNECT: usize = crate::protocols::CONNECT;
 const BANNER: usize = 2;
