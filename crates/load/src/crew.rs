@@ -9,6 +9,7 @@ use crate::error::LoadError;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::account::Places;
+use crate::protocols::ftp::Ftp;
 use crate::protocols::http::Http;
 use crate::protocols::http2::Http2;
 use crate::protocols::imap::Imap;
@@ -68,6 +69,13 @@ impl Crew {
                 let shared = plan.clone();
                 Self::of(plan, target, move |worker| {
                     imap.for_worker(places(&shared, worker), seed)
+                })
+            }
+            (Operation::Ftp(operation), "ftp" | "ftps") => {
+                let ftp = Ftp::new(operation, &target, realtime_ns(), seed)?;
+                let workers = plan.job.threads;
+                Self::of(plan, target, move |worker| {
+                    ftp.for_worker(worker, workers, seed)
                 })
             }
             (_, scheme) => Err(LoadError::bad_job(

@@ -26,6 +26,7 @@ mod recorder;
 mod report;
 mod schedule;
 mod series;
+mod side;
 mod target;
 mod tls;
 mod verdict;

@@ -68,6 +68,7 @@ impl TlsPlan {
         Ok(Box::new(Tls {
             connection,
             peer_has_closed: false,
+            says_close: false,
         }))
     }
 }
@@ -179,6 +180,7 @@ impl ServerCertVerifier for Anyone {
 pub struct Tls {
     connection: ClientConnection,
     peer_has_closed: bool,
+    says_close: bool,
 }
 
 impl Tls {
@@ -225,7 +227,14 @@ impl Tls {
 
     /// Says that nothing more will be sent.
     pub fn say_close(&mut self) {
-        self.connection.send_close_notify();
+        if !std::mem::replace(&mut self.says_close, true) {
+            self.connection.send_close_notify();
+        }
+    }
+
+    /// Whether that has been said.
+    pub fn says_close(&self) -> bool {
+        self.says_close
     }
 
     /// Appends what must go to the network.

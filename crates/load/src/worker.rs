@@ -6,6 +6,8 @@ mod drive;
 mod leave;
 mod secure;
 mod send;
+mod side;
+mod side_send;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,6 +28,7 @@ use crate::plan::{Plan, Share};
 use crate::protocols::mailboxes::MailFigures;
 use crate::protocols::{Output, Protocol};
 use crate::recorder::{Recorder, Shape};
+use crate::side::Sides;
 use crate::tls::TlsTally;
 
 /// Read at once from one connection; larger replies take several reads.
@@ -90,6 +93,7 @@ pub struct Worker<'a, P: Protocol> {
     /// Lanes of that connection that were started but not sent, and since when that was possible.
     unstamped: Vec<(u32, u64)>,
     connections: Vec<Connection<P::Session>>,
+    sides: Sides,
     pace: Pace,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
     recorder: Recorder,
@@ -153,6 +157,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
             batching: None,
             unstamped: Vec::new(),
             connections,
+            sides: Sides::new(if P::HAS_SIDE { places } else { 0 }),
             pace: Pace::new(plan, share),
             timers: BinaryHeap::with_capacity(places),
             recorder: Recorder::new(&Shape {
@@ -193,6 +198,9 @@ impl<'a, P: Protocol> Worker<'a, P> {
                 return self.leave(now_ns);
             }
             self.fire_timers(now_ns);
+            if P::HAS_SIDE {
+                self.fire_side_timers(now_ns);
+            }
             if self.has_users_to_start() {
                 self.start_more_users();
             }

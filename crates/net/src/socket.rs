@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::io::{Errno, Result};
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
-    getsockname, listen, socket_with, sockopt,
+    AddressFamily, Shutdown, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect,
+    getsockname, listen, shutdown, socket_with, sockopt,
 };
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
@@ -101,6 +101,21 @@ pub fn start_connect(address: &Address, source: Option<IpAddr>) -> Result<(Owned
 /// Makes the close of `fd` a reset: what is unsent is thrown away, no `TIME_WAIT` remains.
 pub fn reset_on_close(fd: impl AsFd) -> Result<()> {
     sockopt::set_socket_linger(fd, Some(Duration::ZERO))
+}
+
+/// Bounds what the kernel takes in before anybody reads it, so that the sender notices soon.
+pub fn set_receive_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_recv_buffer_size(fd, bytes)
+}
+
+/// Bounds what the kernel takes for sending before the peer has it.
+pub fn set_send_buffer(fd: impl AsFd, bytes: usize) -> Result<()> {
+    sockopt::set_socket_send_buffer_size(fd, bytes)
+}
+
+/// Says that nothing more will be sent; what was sent is still delivered.
+pub fn end_sending(fd: impl AsFd) -> Result<()> {
+    shutdown(fd, Shutdown::Write)
 }
 
 fn bind_without_port(fd: &OwnedFd, source: IpAddr) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Bytes over a non-blocking socket.
 
 use std::io::IoSlice;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 
 use rustix::io::{Errno, Result};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
@@ -27,6 +27,28 @@ pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> Result<Received> {
     }
 }
 
+/// Throws away what is there, at most `most` bytes, without copying it. TCP only.
+pub fn discard(socket: impl AsFd, most: usize) -> Result<Received> {
+    // SAFETY: with `MSG_TRUNC` TCP writes nothing into the buffer (tcp(7)); whatever else might
+    // try to would find a null pointer, which the kernel refuses with `EFAULT`.
+    let count = unsafe {
+        libc::recv(
+            socket.as_fd().as_raw_fd(),
+            std::ptr::null_mut(),
+            most,
+            libc::MSG_TRUNC,
+        )
+    };
+    match usize::try_from(count) {
+        Ok(0) => Ok(Received::End),
+        Ok(count) => Ok(Received::Bytes(count)),
+        Err(_) => match Errno::from_io_error(&std::io::Error::last_os_error()) {
+            Some(Errno::AGAIN | Errno::INTR) => Ok(Received::Nothing),
+            errno => Err(errno.unwrap_or(Errno::IO)),
+        },
+    }
+}
+
 /// Sends `head`, then `tail`, in one call; returns how many bytes of the two were taken.
 pub fn send_both(socket: impl AsFd, head: &[u8], tail: &[u8]) -> Result<usize> {
     let sent = if head.is_empty() {
@@ -49,6 +71,8 @@ pub fn send_both(socket: impl AsFd, head: &[u8], tail: &[u8]) -> Result<usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
     use std::os::unix::net::UnixStream;
 
     use super::*;
@@ -64,6 +88,20 @@ mod tests {
         assert_eq!(receive(&right, &mut buffer), Ok(Received::Nothing));
         drop(left);
         assert_eq!(receive(&right, &mut buffer), Ok(Received::End));
+    }
+
+    #[test]
+    fn discarded_bytes_are_counted_and_those_behind_them_are_still_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        client.write_all(b"abcdef").unwrap();
+        drop(client);
+        assert_eq!(discard(&server, 4), Ok(Received::Bytes(4)));
+        let mut buffer = [0; 8];
+        assert_eq!(receive(&server, &mut buffer), Ok(Received::Bytes(2)));
+        assert_eq!(&buffer[..2], b"ef");
+        assert_eq!(discard(&server, 1 << 20), Ok(Received::End));
     }
 
     #[test]

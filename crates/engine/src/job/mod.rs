@@ -1,6 +1,7 @@
 //! From the command line to a load job.
 
 mod foreign;
+mod ftp;
 mod http;
 mod imap;
 mod pop3;
@@ -73,6 +74,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("stream+tcp" | "stream+udp") => &["Streams"],
         Some("pop3" | "pop3s") => &["POP3", "Login", "Payload", "TLS"],
         Some("imap" | "imaps") => &["IMAP", "Login", "Payload", "TLS"],
+        Some("ftp" | "ftps") => &["FTP", "Login", "Payload", "TLS"],
         _ => return Err(no_target(&args.url)),
     };
     foreign::refuse(matches, allowed)?;
@@ -87,6 +89,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         }
         Some("pop3" | "pop3s") => Ok(Operation::Pop3(pop3::operation(args)?)),
         Some("imap" | "imaps") => Ok(Operation::Imap(imap::operation(args)?)),
+        Some("ftp" | "ftps") => Ok(Operation::Ftp(ftp::operation(args)?)),
         _ => Err(no_target(&args.url)),
     }
 }

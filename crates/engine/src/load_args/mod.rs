@@ -1,5 +1,6 @@
 //! The options of `load URL`, spelled as other load generators spell them.
 
+mod ftp;
 mod http;
 mod login;
 mod mailbox;
@@ -11,6 +12,7 @@ use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
 
+pub(crate) use ftp::{FtpArgs, PassiveArg};
 pub(crate) use http::HttpArgs;
 pub(crate) use login::{LoginArgs, PayloadArgs};
 pub(crate) use mailbox::{ImapArgs, Pop3Args};
@@ -110,4 +112,6 @@ pub(crate) struct LoadArgs {
     pub(crate) pop3: Pop3Args,
     #[command(flatten, next_help_heading = "IMAP")]
     pub(crate) imap: ImapArgs,
+    #[command(flatten, next_help_heading = "FTP")]
+    pub(crate) ftp: FtpArgs,
 }

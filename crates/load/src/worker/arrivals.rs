@@ -82,7 +82,10 @@ impl<P: Protocol> Worker<'_, P> {
             .peek()
             .map_or(NEVER, |Reverse((at_ns, _))| *at_ns);
         let arrival_ns = self.next_arrival_ns();
-        let due_ns = self.next_tick_ns.min(timer_ns).min(arrival_ns);
+        let mut due_ns = self.next_tick_ns.min(timer_ns).min(arrival_ns);
+        if P::HAS_SIDE {
+            due_ns = due_ns.min(self.sides.next_wake_ns());
+        }
         let guard_ns = if arrival_ns == due_ns && self.pace.has_idle() {
             self.guard_ns
         } else {

@@ -204,6 +204,9 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     fn close(&mut self, place: usize) {
+        if P::HAS_SIDE {
+            self.sides.close(place);
+        }
         self.established -= u32::from(self.connections[place].close());
     }
 
@@ -267,8 +270,10 @@ impl<P: Protocol> Worker<'_, P> {
                 }
             }
             if connection.deadline_ns <= now_ns {
+                let connection = &self.connections[place];
                 let kind = match connection.state {
                     State::Connecting => ErrorKind::ConnTimeout,
+                    _ if P::HAS_SIDE && self.sides.is_connecting(place) => ErrorKind::ConnTimeout,
                     _ if !connection.unsent.is_empty() => ErrorKind::SendTimeout,
                     _ => ErrorKind::RecvTimeout,
                 };

@@ -10,7 +10,8 @@ use crate::connection::{NEVER, State, from_token};
 use crate::fault::ErrorKind;
 use crate::operation::{Operation, Part};
 use crate::pace::Pace;
-use crate::protocols::{After, Protocol, Step, Turn};
+use crate::protocols::{After, Protocol, SideEvent, Step, Turn};
+use crate::side::SIDE;
 
 /// What a machine is told.
 pub(super) enum Input<'a> {
@@ -19,12 +20,16 @@ pub(super) enum Input<'a> {
     Resumed,
     Bytes(&'a [u8]),
     End,
+    Side(SideEvent<'a>),
 }
 
 impl<P: Protocol> Worker<'_, P> {
     pub(super) fn handle(&mut self, event: Event) {
         let (place, generation) = from_token(event.data.u64());
         let flags = event.flags;
+        if P::HAS_SIDE && place & SIDE != 0 {
+            return self.handle_side(place & !SIDE, generation, flags);
+        }
         let connection = &self.connections[place];
         if connection.generation != generation || connection.socket.is_none() {
             return;
@@ -149,6 +154,7 @@ impl<P: Protocol> Worker<'_, P> {
             Input::Secured => self.protocol.secured(session, &mut turn),
             Input::Resumed => self.protocol.resumed(session, &mut turn),
             Input::End => self.protocol.ended(session, &mut turn),
+            Input::Side(event) => self.protocol.side(session, *event, &mut turn),
         };
         let (lane, left) = (turn.lane, turn.left);
         for (phase, at_ns) in turn.marks() {
@@ -188,6 +194,8 @@ impl<P: Protocol> Worker<'_, P> {
                 self.flush(place);
                 self.secure(place, now_ns);
             }
+            Step::OpenSide if P::HAS_SIDE => self.open_side(place, now_ns),
+            Step::SendSide if P::HAS_SIDE => self.start_sending(place, now_ns),
             Step::OpenSide | Step::SendSide => {
                 self.lost(place, ErrorKind::BadProtocol, now_ns);
             }
@@ -242,6 +250,9 @@ impl<P: Protocol> Worker<'_, P> {
         phase: usize,
         now_ns: u64,
     ) {
+        if P::HAS_SIDE {
+            self.sides.close(place);
+        }
         let connection = &mut self.connections[place];
         connection.useful = true;
         connection.failures = 0;

@@ -15,14 +15,15 @@ pub(super) const CLEAR_BYTES: usize = 16 * 1024;
 impl<P: Protocol> Worker<'_, P> {
     /// Begins the handshake.
     pub(super) fn secure(&mut self, place: usize, now_ns: u64) {
-        let connection = &mut self.connections[place];
-        if connection.socket.is_none() {
+        if self.connections[place].socket.is_none() {
             return;
         }
         let opened = match &self.plan.tls {
+            Some(_) if P::HAS_SIDE => self.open_resumable(place),
             Some(plan) => plan.open(),
             None => Err(ErrorKind::TlsHandshake),
         };
+        let connection = &mut self.connections[place];
         match opened {
             Ok(tls) => {
                 connection.tls = Some(tls);
