@@ -2,8 +2,10 @@
 //!
 //! Own epoll loops instead of an async runtime: see `docs/decisions/`.
 
+pub mod bulk;
 pub mod checksum;
 pub mod clock;
+pub mod datagram;
 pub mod poller;
 pub mod socket;
 pub mod stream;
