@@ -18,6 +18,9 @@
 //! | generator, to end early | `end at_ns=...` |
 //! | sink, when all lanes are over | `lane ...` for each, then `over cpu_ns=...` |
 
+use std::io::{self, ErrorKind, Read};
+use std::net::TcpStream;
+
 use crate::run::{LEAST_DATAGRAM, Run, Spec, Transport};
 
 /// What the first line of every connection begins with.
@@ -100,6 +103,61 @@ impl Line {
     /// As sent at the start of a connection.
     pub fn first_text(&self) -> String {
         format!("{NAME} {}", self.text())
+    }
+}
+
+/// Lines that come over a connection, one after the other.
+#[derive(Debug)]
+pub struct Lines {
+    stream: TcpStream,
+    text: Vec<u8>,
+}
+
+impl Lines {
+    /// Lines of `stream`, none of which were read.
+    pub fn new(stream: TcpStream) -> Self {
+        Self {
+            stream,
+            text: Vec::new(),
+        }
+    }
+
+    /// Where they come from.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// The connection, when no line is due any more.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    /// The next line; `None` when the read timeout of the stream passes first.
+    ///
+    /// Fails when the connection ends, or says what no line of this handshake can be.
+    pub fn next_line(&mut self) -> io::Result<Option<Line>> {
+        let mut piece = [0; 4_096];
+        loop {
+            if let Some(end) = self.text.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.text.drain(..=end).collect();
+                let line = std::str::from_utf8(&line).ok().and_then(Line::parse);
+                return line.map(Some).ok_or_else(|| ErrorKind::InvalidData.into());
+            }
+            if self.text.len() > LONGEST_LINE {
+                return Err(ErrorKind::InvalidData.into());
+            }
+            match self.stream.read(&mut piece) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => self.text.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 

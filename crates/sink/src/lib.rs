@@ -27,6 +27,7 @@ mod slab;
 mod smtp;
 mod stop;
 mod store;
+mod stream;
 mod tally;
 mod timers;
 mod tls;

@@ -68,6 +68,7 @@ pub(crate) fn serve_with(
             let files = open_store(&options.smtp.store)?;
             serve_smtp(shared, options, stop, ready, files)
         }
+        options::Protocol::Stream => crate::stream::serve(options, stop, ready),
         other => Err(SinkError::NotSpoken(other.name())),
     }
 }
