@@ -42,12 +42,16 @@ fn document(result: &LoadResult) -> Result<String, Failure> {
         .map_err(|error| failure(FailureKind::System, error.to_string(), None))
 }
 
+/// A stream without probes has no operations; its verdict says whether it moved anything.
+fn nothing_done(result: &LoadResult) -> bool {
+    result.counts.ok == 0 && result.stream.is_none()
+}
+
 /// Failed operations alone are a finding, not a failure of the run; a run without any success is.
 fn exit_code(result: &LoadResult, interrupted: bool) -> ExitCode {
-    let counts = &result.counts;
     if interrupted {
         ExitCode::from(INTERRUPTED)
-    } else if result.verdict.state == VerdictState::Invalid || counts.ok == 0 {
+    } else if result.verdict.state == VerdictState::Invalid || nothing_done(result) {
         ExitCode::from(NOT_TO_BE_USED)
     } else {
         ExitCode::SUCCESS

@@ -1,5 +1,7 @@
 //! The result of a run as text: figures first, the generator's own verdict last.
 
+mod stream;
+
 use std::fmt::Write;
 
 use steelyard_wire::job::Mode;
@@ -17,8 +19,12 @@ pub(crate) fn summary(result: &LoadResult, interrupted: bool) -> String {
 
 fn write_all(text: &mut String, result: &LoadResult, interrupted: bool) -> std::fmt::Result {
     write_load(text, result)?;
-    write_counts(text, result)?;
-    write_latencies(text, result)?;
+    if let Some(moved) = &result.stream {
+        stream::write(text, result, moved)?;
+    } else {
+        write_counts(text, result)?;
+        write_latencies(text, result)?;
+    }
     write_errors(text, result)?;
     write_cpu(text, result)?;
     write_verdict(text, result, interrupted)
@@ -29,6 +35,7 @@ fn write_load(text: &mut String, result: &LoadResult) -> std::fmt::Result {
     let job = &result.load.job;
     writeln!(text, "target      {} ({})", target.url, target.address)?;
     let how = match &job.mode {
+        _ if result.stream.is_some() => stream::load(result),
         Mode::Closed {
             users,
             think_time_ns: 0,
@@ -148,11 +155,13 @@ fn write_errors(text: &mut String, result: &LoadResult) -> std::fmt::Result {
 
 fn write_cpu(text: &mut String, result: &LoadResult) -> std::fmt::Result {
     let cpu = &result.cpu;
-    let each = cpu.ns_per_operation;
-    let each = each.map_or("-".to_owned(), |ns| time(ns.round() as u64));
+    let each = cpu.ns_per_operation.filter(|_| result.stream.is_none());
+    let each = each.map_or(String::new(), |ns| {
+        format!("{} of CPU an operation; ", time(ns.round() as u64))
+    });
     writeln!(
         text,
-        "\ngenerator   {each} of CPU an operation; busiest worker {:.0} % of its core",
+        "\ngenerator   {each}busiest worker {:.0} % of its core",
         cpu.busiest_worker_ratio * 100.0
     )
 }

@@ -100,7 +100,8 @@ pub fn lanes(
     Ok(lanes)
 }
 
-fn prepare(socket: &OwnedFd, spec: &Spec) -> Result<()> {
+/// Sets what `spec` asks of a socket; fails with what the system refuses.
+pub fn prepare(socket: &OwnedFd, spec: &Spec) -> Result<()> {
     match (spec.buffer_bytes, spec.transport) {
         (0, Transport::Tcp) => {}
         (0, Transport::Udp) => set_buffers(socket, DATAGRAM_BUFFER)?,

@@ -18,7 +18,7 @@ mod tcp;
 mod udp;
 
 pub use drive::{Border, drive};
-pub use lane::{Lane, lanes};
+pub use lane::{Lane, lanes, prepare};
 pub use ledger::Row;
 pub use report::{Datagrams, Ending, LaneReport, TcpFacts};
 pub use run::{Run, Spec, Transport};

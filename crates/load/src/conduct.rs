@@ -47,9 +47,6 @@ const LOOKS_A_PROGRESS: u32 = 5;
 /// So long a run without any connection goes on in the hope for one.
 const HOPE_NS: u64 = 1_000_000_000;
 
-/// From the decision to start until operations begin, so that every worker has heard of it.
-const START_AHEAD_NS: u64 = 2_000_000;
-
 /// One worker of a run, to be called in a thread of its own.
 pub type Work<'a> = Box<dyn FnOnce(&Control) -> rustix::io::Result<Report> + Send + 'a>;
 
@@ -145,7 +142,7 @@ fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcom
 }
 
 fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Window {
-    let start_ns = now_ns + START_AHEAD_NS;
+    let start_ns = now_ns + plan.start_ahead_ns;
     let window_start_ns = start_ns + plan.job.warm_up_ns;
     let window = Window {
         start_ns: window_start_ns,
@@ -195,7 +192,8 @@ fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
     }
 }
 
-fn failure_kind(kind: ErrorKind) -> FailureKind {
+/// What can be done about a failure of this kind.
+pub fn failure_kind(kind: ErrorKind) -> FailureKind {
     match kind {
         ErrorKind::FdLimit | ErrorKind::BindFail => FailureKind::ResourceLimit,
         ErrorKind::PermissionDenied => FailureKind::PermissionDenied,

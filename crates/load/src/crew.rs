@@ -14,6 +14,7 @@ use crate::protocols::http::Http;
 use crate::protocols::http2::Http2;
 use crate::protocols::imap::Imap;
 use crate::protocols::pop3::Pop3;
+use crate::protocols::request_response::RequestResponse;
 use crate::protocols::smtp::{Dialect, Smtp};
 use crate::report::About;
 use crate::target::Target;
@@ -78,6 +79,16 @@ impl Crew {
                     ftp.for_worker(worker, workers, seed)
                 })
             }
+            (Operation::RequestResponse(operation), "rr+tcp" | "rr+udp") => {
+                let datagrams = target.scheme == "rr+udp";
+                let exchange = RequestResponse::new(operation, datagrams)?;
+                let plan = if datagrams { plan.over_udp()? } else { plan };
+                Self::of(plan, target, move |_| exchange.clone())
+            }
+            (Operation::Stream(_), "stream+tcp" | "stream+udp") => Err(LoadError::bad_job(
+                "a stream cannot be part of a mix",
+                "run it beside the mix, as a job of its own",
+            )),
             (_, scheme) => Err(LoadError::bad_job(
                 format!("the operation is not one of {scheme}://"),
                 "operation and target must name the same protocol",

@@ -32,6 +32,14 @@ pub enum LoadError {
         /// For people.
         message: String,
     },
+    /// Something listens there, but it does not speak as a sink of streams does.
+    #[error("{address} does not answer as a sink of streams")]
+    NoSink {
+        /// As resolved.
+        address: String,
+        /// What to do about it.
+        hint: &'static str,
+    },
     /// Ended on request before the window began.
     #[error("cancelled before the measuring window began")]
     Cancelled,
@@ -55,6 +63,7 @@ impl LoadError {
             Self::BadJob { .. } => FailureKind::BadRequest,
             Self::Unresolved { .. } => FailureKind::Unreachable,
             Self::NoConnection { kind, .. } => *kind,
+            Self::NoSink { .. } => FailureKind::Unreachable,
             Self::Cancelled => FailureKind::Cancelled,
             Self::Log { .. } => FailureKind::System,
             Self::Worker(_) => FailureKind::ResourceLimit,
@@ -67,6 +76,7 @@ impl LoadError {
             Self::BadJob { hint, .. } => hint.as_deref(),
             Self::Unresolved { .. } => Some("check the host name, or use an address"),
             Self::NoConnection { .. } => Some("is the server running and listening there?"),
+            Self::NoSink { hint, .. } => Some(hint),
             Self::Cancelled => None,
             Self::Log { .. } => Some("is there room, and may you write there?"),
             Self::Worker(_) => Some("ask for fewer threads or raise the limits"),

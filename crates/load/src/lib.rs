@@ -27,6 +27,7 @@ mod report;
 mod schedule;
 mod series;
 mod side;
+mod stream;
 mod target;
 mod tls;
 mod verdict;
@@ -56,6 +57,7 @@ pub fn run(
 ) -> Result<LoadResult, LoadError> {
     let watch = Watch { cancel, progress };
     match &job.operation {
+        Operation::Stream(operation) => stream::run(job, operation, &watch),
         Operation::Mix(operation) => mix::run(job, operation, &watch),
         _ => run_crew(&Crew::new(job)?, &watch),
     }

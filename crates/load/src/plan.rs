@@ -20,7 +20,12 @@ pub struct Plan {
     pub job: LoadJob,
     /// Width of a row of the series.
     pub interval_ns: u64,
+    /// From the decision to start until operations begin, so that every worker has heard of it.
+    pub start_ahead_ns: u64,
 }
+
+/// Enough for workers of this process.
+const START_AHEAD_NS: u64 = 2_000_000;
 
 /// What one worker does of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,29 @@ impl Plan {
             tls: None,
             job,
             interval_ns,
+            start_ahead_ns: START_AHEAD_NS,
         })
+    }
+
+    /// The same with datagrams instead of connections.
+    pub fn over_udp(mut self) -> Result<Self, LoadError> {
+        for address in &mut self.addresses {
+            *address = match address {
+                Address::Inet(address) | Address::Datagram(address) => Address::Datagram(*address),
+                Address::Unix(_) => {
+                    return Err(LoadError::bad_job(
+                        "a unix socket takes no datagrams here",
+                        "leave it out, or use TCP",
+                    ));
+                }
+            };
+        }
+        Ok(self)
+    }
+
+    /// Whether messages are datagrams: each must be read by itself.
+    pub fn is_over_udp(&self) -> bool {
+        matches!(self.addresses.first(), Some(Address::Datagram(_)))
     }
 
     /// Connections (closed: users) of all workers.

@@ -31,6 +31,8 @@ words! {
         Cancelled = "cancelled",
         /// Too few answers for any percentile.
         TooFewSamples = "too_few_samples",
+        /// A flow of a stream ended before its time.
+        FlowsBroken = "flows_broken",
     }
 }
 
@@ -120,6 +122,58 @@ pub fn include(verdict: &mut Verdict, parts: &BTreeMap<String, LoadResult>) {
             });
         }
     }
+}
+
+/// What the rules look at in a stream.
+#[derive(Debug, Clone, Default)]
+pub struct StreamEvidence {
+    /// Directions of flows that ended before their time, of all.
+    pub broken: u64,
+    /// Directions of flows.
+    pub flows: u64,
+    /// Bytes of the window that were counted.
+    pub moved_bytes: u64,
+    /// Operations were asked for beside the flows.
+    pub has_probes: bool,
+    /// Pace of all flows.
+    pub asked_bytes_per_s: Option<f64>,
+    /// What senders handed over.
+    pub sent_bytes_per_s: f64,
+}
+
+/// Takes doubts about the flows into the verdict; without probes no operation is missed.
+pub fn include_stream(verdict: &mut Verdict, evidence: &StreamEvidence) {
+    if !evidence.has_probes {
+        let missed = Doubt::TooFewSamples.word();
+        verdict.reasons.retain(|reason| reason.kind != missed);
+    }
+    let rules: [fn(&StreamEvidence) -> Option<Reason>; 3] = [flows_broken, nothing_moved, pace];
+    verdict
+        .reasons
+        .extend(rules.iter().filter_map(|rule| rule(evidence)));
+    let states = verdict.reasons.iter().map(|reason| reason.state);
+    verdict.state = states.max().unwrap_or(VerdictState::Valid);
+}
+
+fn flows_broken(evidence: &StreamEvidence) -> Option<Reason> {
+    let StreamEvidence { broken, flows, .. } = evidence;
+    (*broken > 0).then_some(())?;
+    let message = format!("{broken} of {flows} flows ended before their time");
+    reason(VerdictState::Invalid, Doubt::FlowsBroken, message)
+}
+
+fn nothing_moved(evidence: &StreamEvidence) -> Option<Reason> {
+    (evidence.moved_bytes == 0 && evidence.broken == 0).then_some(())?;
+    let message = "not one byte arrived in the window".to_owned();
+    reason(VerdictState::Invalid, Doubt::TooFewSamples, message)
+}
+
+fn pace(evidence: &StreamEvidence) -> Option<Reason> {
+    let asked = evidence.asked_bytes_per_s?;
+    let share = evidence.sent_bytes_per_s / asked;
+    (share < LEAST_RATE).then_some(())?;
+    let message = format!("{:.1} % of {asked} bytes/s were sent", share * 100.0);
+    suspect(Doubt::RateNotReached, message)
 }
 
 fn suspect(doubt: Doubt, message: String) -> Option<Reason> {

@@ -19,6 +19,8 @@ const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
 pub enum Address {
     /// Over IP.
     Inet(SocketAddr),
+    /// Over IP, without connections: datagrams of a socket that knows one peer.
+    Datagram(SocketAddr),
     /// A socket in the file system.
     Unix(PathBuf),
 }
@@ -26,7 +28,7 @@ pub enum Address {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Inet(address) => write!(f, "{address}"),
+            Self::Inet(address) | Self::Datagram(address) => write!(f, "{address}"),
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
@@ -78,6 +80,9 @@ pub fn accept_one(listener: impl AsFd) -> Result<Option<OwnedFd>> {
 /// may serve several destinations.
 pub fn start_connect(address: &Address, source: Option<IpAddr>) -> Result<(OwnedFd, bool)> {
     let fd = match address {
+        Address::Datagram(peer) => {
+            return crate::datagram::open_to(*peer, source).map(|fd| (fd, true));
+        }
         Address::Inet(address) => socket_with(family(*address), SocketType::STREAM, FLAGS, None)?,
         Address::Unix(_) => socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?,
     };
@@ -90,6 +95,7 @@ pub fn start_connect(address: &Address, source: Option<IpAddr>) -> Result<(Owned
             connect(&fd, address)
         }
         Address::Unix(path) => connect(&fd, &SocketAddrUnix::new(path)?),
+        Address::Datagram(_) => Ok(()),
     };
     match connected {
         Ok(()) => Ok((fd, true)),

@@ -10,6 +10,7 @@ mod stream;
 mod urls;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use steelyard_wire::agent::Failure;
 use steelyard_wire::job::{Arrival, LoadJob, Mode, Operation, TlsOptions};
 
@@ -25,7 +26,7 @@ pub(crate) fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Fail
     let default_duration = args.requests.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(LoadJob {
         target: args.url.clone(),
-        mode: mode(args),
+        mode: mode(args, connections(args, matches)),
         operation: operation(args, matches)?,
         threads: args.threads,
         warm_up_ns: args.warmup,
@@ -44,10 +45,19 @@ pub(crate) fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Fail
     })
 }
 
-fn mode(args: &LoadArgs) -> Mode {
+/// As asked for; a stream has one flow unless somebody wants more.
+fn connections(args: &LoadArgs, matches: &ArgMatches) -> u32 {
+    let given = matches.value_source("connections") == Some(ValueSource::CommandLine);
+    if args.url.starts_with("stream+") && !given {
+        return 1;
+    }
+    args.connections
+}
+
+fn mode(args: &LoadArgs, connections: u32) -> Mode {
     match args.rate {
         None => Mode::Closed {
-            users: args.connections,
+            users: connections,
             think_time_ns: args.think,
         },
         Some(rate_per_s) => Mode::Open {
@@ -56,7 +66,7 @@ fn mode(args: &LoadArgs) -> Mode {
                 ArrivalArg::Constant => Arrival::Constant,
                 ArrivalArg::Poisson => Arrival::Poisson,
             },
-            connections: args.connections,
+            connections,
             unbounded: args.unbounded,
             max_backlog: MAX_BACKLOG,
         },

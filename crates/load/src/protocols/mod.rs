@@ -9,6 +9,7 @@ pub mod http2;
 pub mod imap;
 pub mod mailboxes;
 pub mod pop3;
+pub mod request_response;
 mod side;
 pub mod smtp;
 

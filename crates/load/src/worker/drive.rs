@@ -87,7 +87,7 @@ impl<P: Protocol> Worker<'_, P> {
                         self.feed(place, generation, now_ns, &buffer[..count]);
                     }
                     self.buffer = buffer;
-                    if count < self.buffer.len() && !ending {
+                    if count < self.buffer.len() && !ending && !self.plan.is_over_udp() {
                         return;
                     }
                 }

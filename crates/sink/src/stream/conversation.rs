@@ -58,8 +58,8 @@ impl Hall {
         };
         let stream = lines.into_stream();
         let mut answer = stream.try_clone()?;
-        if !session.add(flow, stream.into()) {
-            return refuse(&answer, "no such flow, or it is there already");
+        if let Err(reason) = session.add(flow, stream.into()) {
+            return refuse(&answer, &reason);
         }
         answer.write_all(b"ok\n")
     }

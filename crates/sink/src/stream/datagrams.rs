@@ -63,7 +63,7 @@ impl Hall {
         let answer = rustix::io::dup(&socket).ok()?;
         // Repeated words mean that the answer was lost; they reach the flow's own socket then,
         // unless they were sent before it was there.
-        if session.add(flow, socket) {
+        if session.add(flow, socket).is_ok() {
             send(&answer, b"ok\n", SendFlags::DONTWAIT).ok()?;
         }
         Some(())

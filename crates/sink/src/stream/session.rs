@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use steelyard_flow::handshake::{Line, Lines};
-use steelyard_flow::{Border, Lane, LaneReport, Run, Spec, drive, lanes};
+use steelyard_flow::{Border, Lane, LaneReport, Run, Spec, drive, lanes, prepare};
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::usage::{CpuTime, thread_cpu};
 
@@ -35,14 +35,16 @@ pub(super) struct Session {
 type Counted = Result<(Vec<LaneReport>, u64), Errno>;
 
 impl Session {
-    /// Takes a flow; `false` if it is none of this session or there already.
-    pub(super) fn add(&self, flow: u32, socket: OwnedFd) -> bool {
+    /// Takes a flow; says why not if it is none of this session, there already, or if the system
+    /// refuses what was asked for it.
+    pub(super) fn add(&self, flow: u32, socket: OwnedFd) -> Result<(), String> {
         let mut flows = locked(&self.flows);
-        let new = flow < self.spec.flows && !flows.contains_key(&flow);
-        if new {
-            flows.insert(flow, socket);
+        if flow >= self.spec.flows || flows.contains_key(&flow) {
+            return Err(format!("flow {flow} is not wanted"));
         }
-        new
+        prepare(&socket, &self.spec).map_err(|errno| format!("a setting of its flows: {errno}"))?;
+        flows.insert(flow, socket);
+        Ok(())
     }
 
     /// Ends it at once.
