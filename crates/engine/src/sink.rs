@@ -6,25 +6,23 @@
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use steelyard_sink::{
-    DEFAULT_STORE_THREADS, Listen, MailOptions, Protocol, SinkCounters, SinkError, SinkOptions,
-    SmtpOptions, StopHandle, Store, Sync, TlsServerOptions,
+    DEFAULT_STORE_THREADS, Listen, MailOptions, Protocol, SinkOptions, SmtpOptions, StopHandle,
+    Store, Sync, TlsServerOptions, serve_together,
 };
-use steelyard_wire::agent::{Failure, FailureKind};
+use steelyard_wire::agent::Failure;
 
 use crate::console::{Outcome, print};
-use crate::failure::{bad_request, failure, from_sink, refused};
+use crate::failure::{bad_request, from_sink, refused};
 use crate::sink_args::{MailSinkArgs, SinkArgs, SinkProtocol, StoreArg, SyncArg};
 
 pub(crate) fn run(args: &SinkArgs) -> Outcome {
     match serve(args) {
         Ok(counters) => {
-            let line = serde_json::to_string(&counters)
-                .map_err(|error| failure(FailureKind::System, error.to_string(), None))?;
-            print(&format!("{line}\n"))?;
+            print(&format!("{counters}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(failure) => {
@@ -34,17 +32,50 @@ pub(crate) fn run(args: &SinkArgs) -> Outcome {
     }
 }
 
-fn serve(args: &SinkArgs) -> Result<SinkCounters, Failure> {
+/// The counters as JSON: of the sink, or of each protocol by its name.
+fn serve(args: &SinkArgs) -> Result<Value, Failure> {
     refuse_foreign_options(args)?;
     let any = args.listen.clone().unwrap_or_else(any_port);
+    let stop = StopHandle::new().map_err(|error| from_sink(&error))?;
     let Some(protocol) = args.protocol.single() else {
-        let _ = args.mail_listen.listeners(&any);
-        return Err(from_sink(&SinkError::NotSpoken("mail")));
+        return serve_mail(args, &any, stop);
     };
     let options = options(args, protocol, any)?;
-    let stop = StopHandle::new().map_err(|error| from_sink(&error))?;
     stop_on_signal(stop.clone())?;
-    steelyard_sink::serve(&options, &stop, announce).map_err(|error| from_sink(&error))
+    let counters = steelyard_sink::serve(&options, &stop, announce);
+    counters
+        .map(|counters| json!(counters))
+        .map_err(|error| from_sink(&error))
+}
+
+fn serve_mail(args: &SinkArgs, any: &Listen, stop: StopHandle) -> Result<Value, Failure> {
+    let listeners = args.mail_listen.listeners(any);
+    let options = listeners
+        .into_iter()
+        .map(|(protocol, listen)| options(args, protocol, listen))
+        .collect::<Result<Vec<_>, _>>()?;
+    stop_on_signal(stop.clone())?;
+    let counters = serve_together(&options, &stop, announce_all);
+    let by_name =
+        |(protocol, counters): (Protocol, _)| (protocol.name().to_owned(), json!(counters));
+    counters
+        .map(|counters| Value::Object(counters.into_iter().map(by_name).collect()))
+        .map_err(|error| from_sink(&error))
+}
+
+/// The first address also stands alone, for those who need only one.
+fn announce_all(all: Vec<(Protocol, Listen)>) {
+    let first = all.first().map(|(_, at)| at.to_string());
+    let mut listeners = serde_json::Map::new();
+    for (protocol, at) in all {
+        eprintln!("{} listens on {at}", protocol.name());
+        listeners.insert(protocol.name().to_owned(), json!(at.to_string()));
+    }
+    // Nobody may be left to read it; the sink serves all the same.
+    let _ = print(&format!(
+        "{}\n",
+        json!({ "listening": first, "listeners": listeners })
+    ));
 }
 
 fn any_port() -> Listen {

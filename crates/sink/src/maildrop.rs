@@ -9,6 +9,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use steelyard_net::clock::realtime_ns;
+
 use crate::error::SinkError;
 use crate::options::MailOptions;
 use crate::store::{StoreError, Stored};
@@ -22,6 +24,7 @@ const OVERHEAD_BYTES: u64 = 128;
 pub(crate) struct Maildrops {
     drops: RwLock<HashMap<String, Arc<Maildrop>>>,
     room: Arc<Room>,
+    uid_validity: u32,
     /// Empty: anybody may.
     passwords: HashMap<String, String>,
 }
@@ -143,6 +146,8 @@ pub(crate) struct Held {
     /// In the order of their uids.
     pub mails: Vec<Mail>,
     pub uid_next: u32,
+    /// The same for all maildrops of a sink, another for the next sink (RFC 3501, 2.3.1.1).
+    pub uid_validity: u32,
     /// Higher after every change of messages or flags.
     pub version: u64,
     /// A POP3 session has it for itself (RFC 1939, section 4).
@@ -203,8 +208,9 @@ impl Held {
 pub(crate) struct Maildrop(Mutex<Held>);
 
 impl Maildrop {
-    fn new() -> Self {
+    fn new(uid_validity: u32) -> Self {
         Self(Mutex::new(Held {
+            uid_validity,
             mails: Vec::new(),
             uid_next: 1,
             version: 0,
@@ -278,6 +284,8 @@ impl Maildrops {
                 used_bytes: AtomicU64::new(0),
                 most_bytes: options.most_bytes,
             }),
+            // Seconds since 1970 fit until 2106.
+            uid_validity: (realtime_ns() / 1_000_000_000) as u32,
             passwords: options
                 .users
                 .iter()
@@ -311,7 +319,7 @@ impl Maildrops {
             return Ok(Arc::clone(drop));
         }
         self.room.take(OVERHEAD_BYTES + local.len() as u64)?;
-        let drop = Arc::new(Maildrop::new());
+        let drop = Arc::new(Maildrop::new(self.uid_validity));
         drops.insert(local.to_owned(), Arc::clone(&drop));
         Ok(drop)
     }

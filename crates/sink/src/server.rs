@@ -10,9 +10,11 @@ use crate::acceptor::{Acceptor, Crew};
 use crate::counters::SinkCounters;
 use crate::error::SinkError;
 use crate::http::Http;
+use crate::imap::Imap;
 use crate::listener;
 use crate::maildrop::Maildrops;
 use crate::options::{self, Listen, SinkOptions, Store, TlsServerOptions};
+use crate::pop3::Pop3;
 use crate::protocol::Protocol;
 use crate::shape::Shape;
 use crate::smtp::{Smtp, Target};
@@ -69,6 +71,12 @@ pub(crate) fn serve_with(
             serve_smtp(shared, options, stop, ready, files)
         }
         options::Protocol::Stream => crate::stream::serve(options, stop, ready),
+        options::Protocol::Pop3 => run(shared, options, stop, ready, None, |_| {
+            Ok(Pop3::new(options, Arc::clone(&shared.drops)))
+        }),
+        options::Protocol::Imap => run(shared, options, stop, ready, None, |post| {
+            Ok(Imap::new(options, Arc::clone(&shared.drops), post))
+        }),
         other => Err(SinkError::NotSpoken(other.name())),
     }
 }
