@@ -111,6 +111,7 @@ fn options(args: &SinkArgs, protocol: Protocol, listen: Listen) -> Result<SinkOp
         faults: args.faults.clone(),
         seed: args.seed,
         http: args.http.options(),
+        ftp: args.ftp.options(),
         smtp: SmtpOptions {
             store: store(args),
             ..SmtpOptions::default()

@@ -15,6 +15,7 @@ use crate::link::Link;
 use crate::output::{Pending, Progress, push};
 use crate::protocol::{Flow, Hold, Protocol, Turn};
 use crate::shape::Shape;
+use crate::side::{Event, Order};
 use crate::store::{Message, Outcome, StoreJob};
 use crate::tally::{ErrorKind, Tally};
 use crate::tls::Secure;
@@ -64,6 +65,8 @@ pub(crate) enum Next {
     WakeAt(u64),
     /// Give this to the store.
     Store(StoreJob, Box<Message>),
+    /// Do this with its second socket.
+    Side(Order),
     /// Close it.
     End,
 }
@@ -89,6 +92,8 @@ pub(crate) struct Connection<S> {
     /// Its own, zero until it has a place.
     token: u64,
     session: S,
+    /// Its second socket, if it has one.
+    pub side: Option<u64>,
     /// Input the protocol has not used up.
     spill: Vec<u8>,
     /// The spill may hold whole commands: serve it before reading on.
@@ -111,6 +116,7 @@ impl<S> Connection<S> {
             link: Link::plain(fd),
             token: 0,
             session,
+            side: None,
             spill: Vec::new(),
             fresh: false,
             pending: Pending::default(),
@@ -273,6 +279,7 @@ impl<S> Connection<S> {
                 self.state = State::Storing(job);
                 return Some(Next::Store(job, message));
             }
+            Flow::Side(order) => return Some(Next::Side(order)),
             Flow::Stall => self.state = State::Stalled,
             Flow::Close => self.state = State::Closing,
             Flow::Drop => return Some(Next::End),
@@ -300,6 +307,18 @@ impl<S> Connection<S> {
         let (protocol, mut turn) = cx.turn(self.token);
         let flow = protocol.woken(&mut self.session, &mut turn);
         self.follow(flow, cx)
+    }
+
+    /// What became of the second socket.
+    pub fn side_event<P: Protocol<Session = S>>(
+        &mut self,
+        event: Event,
+        cx: &mut Context<P>,
+    ) -> Next {
+        let (protocol, mut turn) = cx.turn(self.token);
+        let flow = protocol.side(&mut self.session, event, &mut turn);
+        self.fresh |= !self.spill.is_empty();
+        self.follow(flow, cx).unwrap_or_else(|| self.pump(cx))
     }
 
     /// The store is done with this connection's message.

@@ -275,7 +275,7 @@ impl Protocol for Http {
         "CONNECT", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "OTHER",
     ];
     const GREETS: bool = false;
-    const ALPN: &'static [&'static [u8]] = &[b"http/1.1"];
+    const ALPN: &'static [&'static [u8]] = &[b"h2", b"http/1.1"];
     type Session = Session;
 
     fn open(&mut self, _peer: BorrowedFd<'_>) -> Session {

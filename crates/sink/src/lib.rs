@@ -12,6 +12,7 @@ mod delay;
 mod dialogue;
 mod error;
 mod fault;
+mod ftp;
 mod http;
 mod http2;
 mod imap;
@@ -26,6 +27,7 @@ mod protocol;
 mod sasl;
 mod server;
 mod shape;
+mod side;
 mod slab;
 mod smtp;
 mod stop;
@@ -42,8 +44,8 @@ pub use delay::Delay;
 pub use error::SinkError;
 pub use fault::{Fault, FaultKind, ParseError};
 pub use options::{
-    BodyEnd, Certificate, DEFAULT_STORE_THREADS, HttpOptions, Listen, MailOptions, Protocol,
-    SinkOptions, SmtpOptions, Store, Sync, TlsServerOptions, User,
+    BodyEnd, Certificate, DEFAULT_STORE_THREADS, FtpOptions, HttpOptions, Listen, MailOptions,
+    Protocol, SinkOptions, SmtpOptions, Store, Sync, TlsServerOptions, User,
 };
 pub use server::serve;
 pub use stop::StopHandle;

@@ -34,6 +34,11 @@ impl Link {
         self.tls.is_some()
     }
 
+    /// Whether TLS resumed a session of before.
+    pub fn is_resumed(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_resumed())
+    }
+
     /// Goes on with the handshake; done when it returns well.
     pub fn shake(&mut self, tally: &mut Tally) -> Result<(), Errno> {
         match &mut self.tls {

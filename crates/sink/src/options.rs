@@ -50,6 +50,9 @@ pub struct SinkOptions {
     /// Read by [`Protocol::Smtp`] and [`Protocol::Lmtp`] only.
     #[serde(default)]
     pub smtp: SmtpOptions,
+    /// Read by [`Protocol::Ftp`] only.
+    #[serde(default)]
+    pub ftp: FtpOptions,
     /// Read by the protocols of mail only.
     #[serde(default)]
     pub mail: MailOptions,
@@ -70,6 +73,7 @@ impl SinkOptions {
             seed: 0,
             http: HttpOptions::default(),
             smtp: SmtpOptions::default(),
+            ftp: FtpOptions::default(),
             mail: MailOptions::default(),
         }
     }
@@ -154,6 +158,25 @@ impl Default for HttpOptions {
             body_end: BodyEnd::Length,
             interim: None,
             payload: false,
+        }
+    }
+}
+
+/// What the FTP sink keeps and asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FtpOptions {
+    /// Most bytes of uploaded files kept in memory; the oldest give way. 0 keeps none.
+    pub keep_bytes: u64,
+    /// Refuse data connections whose TLS resumes no session.
+    pub require_reuse: bool,
+}
+
+impl Default for FtpOptions {
+    fn default() -> Self {
+        Self {
+            keep_bytes: 64 << 20,
+            require_reuse: false,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::fault::FaultKind;
 use crate::shape::Shape;
+use crate::side::{Event, Order};
 use crate::store::{Message, Outcome, StoreJob};
 use crate::tally::Tally;
 
@@ -51,6 +52,11 @@ pub(crate) trait Protocol: Sized {
     /// Last words to a peer that was silent for too long, if the protocol has any.
     fn too_idle(&self, _out: &mut Vec<u8>) {}
 
+    /// What became of what was ordered with [`Flow::Side`].
+    fn side(&mut self, _session: &mut Self::Session, _event: Event, _turn: &mut Turn<'_>) -> Flow {
+        Flow::Continue
+    }
+
     /// What became of a message handed out with [`Flow::Store`].
     fn stored(
         &mut self,
@@ -86,6 +92,8 @@ pub(crate) enum Flow {
     Store(StoreJob, Box<Message>),
     /// Send what is there, forget the rest of the input, then agree on TLS.
     StartTls,
+    /// Send what is there, then do this with the second socket; [`Protocol::side`] is told.
+    Side(Order),
     /// Never answer again.
     Stall,
     /// Send what is there, then close.

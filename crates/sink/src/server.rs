@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use crate::acceptor::{Acceptor, Crew};
 use crate::counters::SinkCounters;
 use crate::error::SinkError;
+use crate::ftp::{self, Ftp};
 use crate::http::Http;
 use crate::imap::Imap;
 use crate::listener;
@@ -77,6 +78,12 @@ pub(crate) fn serve_with(
         options::Protocol::Imap => run(shared, options, stop, ready, None, |post| {
             Ok(Imap::new(options, Arc::clone(&shared.drops), post))
         }),
+        options::Protocol::Ftp => {
+            let files = Arc::new(ftp::Files::new(options.ftp.keep_bytes));
+            run(shared, options, stop, ready, None, |_| {
+                Ftp::new(options, Arc::clone(&files))
+            })
+        }
         other => Err(SinkError::NotSpoken(other.name())),
     }
 }

@@ -1,6 +1,7 @@
 //! One event loop: accepts or is given connections, and sleeps when there is nothing to do.
 
 mod mail;
+mod side;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::connection::{BUFFER_BYTES, Connection, Context, Next};
 use crate::mailbox::Mailbox;
 use crate::protocol::Protocol;
 use crate::shape::Shape;
+use crate::side::Side;
 use crate::slab::Slab;
 use crate::stop::StopHandle;
 use crate::store::pool::{Job, Pool};
@@ -22,6 +24,8 @@ use crate::store::{Message, Outcome};
 use crate::tally::{ErrorKind, Tally};
 use crate::timers::Timers;
 use crate::tls::Secure;
+
+use side::SIDE;
 
 const EVENTS: usize = 512;
 /// Tokens of the loop's own descriptors; the slab gives none with the highest bit.
@@ -55,6 +59,8 @@ pub(crate) struct Worker<P: Protocol> {
     index: usize,
     poller: Poller,
     connections: Slab<Connection<P::Session>>,
+    /// Second sockets of connections.
+    sides: Slab<Side>,
     timers: Timers,
     cx: Context<P>,
     crew: Arc<Crew>,
@@ -91,6 +97,7 @@ impl<P: Protocol> Worker<P> {
             index,
             poller,
             connections: Slab::new(),
+            sides: Slab::new(),
             timers,
             cx: Context {
                 protocol,
@@ -127,7 +134,11 @@ impl<P: Protocol> Worker<P> {
             }
             self.expire()?;
             for token in std::mem::take(&mut self.yielded) {
-                self.pump(token);
+                if token & SIDE != 0 {
+                    self.pump_side(token & !SIDE);
+                } else {
+                    self.pump(token);
+                }
             }
         }
         Ok(self.cx.tally)
@@ -139,6 +150,7 @@ impl<P: Protocol> Worker<P> {
             MAIL => self.read_mail(letters),
             TIMER => {}
             LISTENER => self.accept()?,
+            token if token & SIDE != 0 => self.pump_side(token & !SIDE),
             token => {
                 if let Some(connection) = self.connections.get_mut(token) {
                     connection.note(event.flags);
@@ -176,11 +188,17 @@ impl<P: Protocol> Worker<P> {
                     });
                 }
             }
+            Next::Side(order) => {
+                self.order(token, order);
+                // What else has come is served meanwhile.
+                self.pump(token);
+            }
             Next::End => self.close(token),
         }
     }
 
     fn close(&mut self, token: u64) {
+        self.close_side(token);
         if let Some(mut connection) = self.connections.remove(token) {
             connection.left(&mut self.cx);
             self.crew.left(self.index);

@@ -1,5 +1,6 @@
 //! `sink`: options for every protocol, and groups of them that fit some protocols only.
 
+mod ftp;
 mod http;
 mod mail;
 mod smtp;
@@ -8,6 +9,7 @@ mod tls;
 use clap::{Args, ValueEnum};
 use steelyard_sink::{Delay, Fault, Listen, Protocol};
 
+pub(crate) use ftp::FtpSinkArgs;
 pub(crate) use http::HttpSinkArgs;
 pub(crate) use mail::{MailListenArgs, MailSinkArgs};
 pub(crate) use smtp::{SmtpSinkArgs, StoreArg, SyncArg};
@@ -90,6 +92,8 @@ pub(crate) struct SinkArgs {
     #[command(flatten)]
     pub(crate) http: HttpSinkArgs,
     #[command(flatten)]
+    pub(crate) ftp: FtpSinkArgs,
+    #[command(flatten)]
     pub(crate) smtp: SmtpSinkArgs,
     #[command(flatten)]
     pub(crate) mail: MailSinkArgs,
@@ -101,8 +105,9 @@ impl SinkArgs {
     /// The first option that was given and means nothing for the protocol.
     pub(crate) fn foreign(&self) -> Option<&'static str> {
         use SinkProtocol::{Discard, Echo, Ftp, Http, Imap, Lmtp, Mail, Pop3, Smtp, Stream};
-        let groups: [(&[SinkProtocol], Vec<&'static str>); 7] = [
+        let groups: [(&[SinkProtocol], Vec<&'static str>); 8] = [
             (&[Http], self.http.given()),
+            (&[Ftp], self.ftp.given()),
             (&[Smtp, Lmtp, Mail], self.smtp.given()),
             (&[Smtp, Lmtp, Pop3, Imap, Mail], self.mail.given()),
             (&[Mail], self.mail_listen.given()),

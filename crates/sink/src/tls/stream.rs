@@ -24,6 +24,10 @@ impl TlsStream {
         ServerConnection::new(Arc::clone(config)).map(|tls| Self { tls })
     }
 
+    pub fn is_resumed(&self) -> bool {
+        self.tls.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
     /// Goes on with the handshake; done when it returns well.
     pub fn shake(&mut self, fd: &OwnedFd, tally: &mut Tally) -> Result<(), Errno> {
         self.flush(fd, tally)?;
@@ -34,8 +38,7 @@ impl TlsStream {
             }
         }
         tally.tls_handshakes += 1;
-        let resumed = self.tls.handshake_kind() == Some(HandshakeKind::Resumed);
-        tally.tls_resumed += u64::from(resumed);
+        tally.tls_resumed += u64::from(self.is_resumed());
         Ok(())
     }
 

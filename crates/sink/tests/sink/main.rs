@@ -7,6 +7,7 @@
 
 mod extensions;
 mod faults;
+mod ftp;
 mod http;
 mod http2;
 mod http_replies;
