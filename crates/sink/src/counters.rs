@@ -46,6 +46,21 @@ pub struct SinkCounters {
     pub lateness: Option<Lateness>,
 }
 
+impl SinkCounters {
+    /// Adds what was counted over datagrams, which have neither connections nor delays.
+    pub(crate) fn add_datagrams(&mut self, other: &Self) {
+        self.commands += other.commands;
+        self.received += other.received;
+        self.ok += other.ok;
+        self.unanswered += other.unanswered;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        for (kind, count) in &other.errors {
+            *self.errors.entry(kind.clone()).or_default() += count;
+        }
+    }
+}
+
 /// How much later than asked for delayed replies were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {

@@ -73,30 +73,16 @@ impl Ftp {
             return flow;
         }
         if let Some(text) = refusing(verb, fault) {
-            return self.answer(verb, fault, text, turn);
+            return answer(verb, fault, text, turn);
         }
         if !session.logged_in && !verb.is_open() {
             turn.tally.error(ErrorKind::BadSequence);
-            return self.answer(verb, fault, "530 Log in first.", turn);
+            return answer(verb, fault, "530 Log in first.", turn);
         }
         if verb.transfers() {
             return self.transfer(session, verb, fault, argument, turn);
         }
         self.obey(session, verb, fault, argument, turn)
-    }
-
-    /// Writes a whole reply that is no end of a transfer, or one that refuses it.
-    fn answer(&self, verb: Verb, fault: Option<FaultKind>, text: &str, turn: &mut Turn) -> Flow {
-        let from = turn.out.len();
-        turn.out.extend_from_slice(text.as_bytes());
-        turn.out.extend_from_slice(b"\r\n");
-        turn.settle(Reply {
-            verb: verb as usize,
-            fault,
-            from,
-            verdict: verb.transfers().then_some(Verdict::Failed),
-            close: verb == Verb::Quit || text.starts_with("421"),
-        })
     }
 
     /// One step at the front of `input`: bytes used, and how to go on.
@@ -111,7 +97,7 @@ impl Ftp {
         if session.skips || end >= MAX_LINE_BYTES {
             session.skips = false;
             turn.tally.error(ErrorKind::LineTooLong);
-            let flow = self.answer(Verb::Other, None, "500 Line too long.", turn);
+            let flow = answer(Verb::Other, None, "500 Line too long.", turn);
             return (end + 1, flow);
         }
         let line = &input[..end];
@@ -134,6 +120,20 @@ impl Ftp {
     }
 }
 
+/// Writes a whole reply that is no end of a transfer, or one that refuses it.
+fn answer(verb: Verb, fault: Option<FaultKind>, text: &str, turn: &mut Turn) -> Flow {
+    let from = turn.out.len();
+    turn.out.extend_from_slice(text.as_bytes());
+    turn.out.extend_from_slice(b"\r\n");
+    turn.settle(Reply {
+        verb: verb as usize,
+        fault,
+        from,
+        verdict: verb.transfers().then_some(Verdict::Failed),
+        close: verb == Verb::Quit || text.starts_with("421"),
+    })
+}
+
 /// The refusal that a fault stands for.
 fn refusing(verb: Verb, fault: Option<FaultKind>) -> Option<&'static str> {
     Some(match (fault?, verb) {
@@ -150,6 +150,7 @@ fn refusing(verb: Verb, fault: Option<FaultKind>) -> Option<&'static str> {
 impl Protocol for Ftp {
     const VERBS: &'static [&'static str] = Verb::NAMES;
     const GREETS: bool = true;
+    const STARTS_TLS: bool = true;
     type Session = Session;
 
     fn open(&mut self, peer: BorrowedFd<'_>) -> Session {
@@ -164,7 +165,7 @@ impl Protocol for Ftp {
             return flow;
         }
         let text = refusing(Verb::Connect, fault).unwrap_or("220 Steelyard sink ready.");
-        self.answer(Verb::Connect, fault, text, turn)
+        answer(Verb::Connect, fault, text, turn)
     }
 
     fn consume(
@@ -191,7 +192,7 @@ impl Protocol for Ftp {
 
     fn side(&mut self, session: &mut Session, event: Event, turn: &mut Turn<'_>) -> Flow {
         match std::mem::replace(&mut session.data, Data::None) {
-            Data::Opening(passive, fault) => self.opened(session, passive, fault, &event, turn),
+            Data::Opening(passive, fault) => Self::opened(session, passive, fault, &event, turn),
             Data::Moving { verb, fault, path } => self.moved(verb, fault, path, event, turn),
             // A port that nobody waits for any more.
             Data::None | Data::Open => Flow::Continue,
@@ -231,7 +232,6 @@ impl Protocol for Ftp {
 impl Ftp {
     /// A port was opened for the data connection, or was refused.
     fn opened(
-        &self,
         session: &mut Session,
         passive: Passive,
         fault: Option<FaultKind>,
@@ -243,7 +243,7 @@ impl Ftp {
             Passive::Plain => Verb::Pasv,
         };
         let (Event::Listening(Some(port)), Some(local)) = (event, session.local) else {
-            return self.answer(verb, fault, "425 No port is free.", turn);
+            return answer(verb, fault, "425 No port is free.", turn);
         };
         session.data = Data::Open;
         let text = match passive {
@@ -254,6 +254,6 @@ impl Ftp {
                 format!("227 Entering passive mode ({address},{high},{low})")
             }
         };
-        self.answer(verb, fault, &text, turn)
+        answer(verb, fault, &text, turn)
     }
 }

@@ -10,6 +10,8 @@ mod counters;
 mod date;
 mod delay;
 mod dialogue;
+mod discard;
+mod echo;
 mod error;
 mod fault;
 mod ftp;

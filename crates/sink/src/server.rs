@@ -8,6 +8,9 @@ use rustix::io::Errno;
 
 use crate::acceptor::{Acceptor, Crew};
 use crate::counters::SinkCounters;
+use crate::discard::Discard;
+use crate::echo::Echo;
+use crate::echo::datagrams::Datagrams;
 use crate::error::SinkError;
 use crate::ftp::{self, Ftp};
 use crate::http::Http;
@@ -38,6 +41,42 @@ pub fn serve(
     ready: impl FnOnce(Listen),
 ) -> Result<SinkCounters, SinkError> {
     serve_with(&Shared::open(options)?, options, stop, ready)
+}
+
+/// Serves connections by `serve` and datagrams on the port that it listens on.
+fn with_datagrams<R: FnOnce(Listen)>(
+    options: &SinkOptions,
+    stop: &StopHandle,
+    ready: R,
+    serve: impl FnOnce(&mut dyn FnMut(Listen)) -> Result<SinkCounters, SinkError>,
+) -> Result<SinkCounters, SinkError> {
+    let answers = options.protocol == options::Protocol::Echo;
+    let mut ready = Some(ready);
+    std::thread::scope(|scope| {
+        let mut datagrams = None;
+        let mut refused = None;
+        let mut counters = serve(&mut |at| {
+            match at.tcp().map(|address| Datagrams::bind(address, answers)) {
+                Some(Err(error)) => {
+                    let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+                    refused = Some(SinkError::from_listen(&at, errno));
+                    return stop.stop();
+                }
+                Some(Ok(socket)) => datagrams = Some(scope.spawn(move || socket.run(stop))),
+                None => {}
+            }
+            if let Some(ready) = ready.take() {
+                ready(at);
+            }
+        })?;
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        if let Some(thread) = datagrams {
+            counters.add_datagrams(&total(&[finished(thread)?]));
+        }
+        Ok(counters)
+    })
 }
 
 /// What the listeners of one process have in common.
@@ -78,13 +117,18 @@ pub(crate) fn serve_with(
         options::Protocol::Imap => run(shared, options, stop, ready, None, |post| {
             Ok(Imap::new(options, Arc::clone(&shared.drops), post))
         }),
+        options::Protocol::Echo => with_datagrams(options, stop, ready, |ready| {
+            run(shared, options, stop, ready, None, |_| Ok(Echo))
+        }),
+        options::Protocol::Discard => with_datagrams(options, stop, ready, |ready| {
+            run(shared, options, stop, ready, None, |_| Ok(Discard))
+        }),
         options::Protocol::Ftp => {
             let files = Arc::new(ftp::Files::new(options.ftp.keep_bytes));
             run(shared, options, stop, ready, None, |_| {
                 Ftp::new(options, Arc::clone(&files))
             })
         }
-        other => Err(SinkError::NotSpoken(other.name())),
     }
 }
 

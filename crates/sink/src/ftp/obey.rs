@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 
 use crate::fault::FaultKind;
-use crate::ftp::Ftp;
 use crate::ftp::files::absolute;
 use crate::ftp::session::{Data, Passive, Session};
 use crate::ftp::verb::Verb;
+use crate::ftp::{Ftp, answer};
 use crate::protocol::{Flow, Reply, Turn};
 use crate::side::Order;
 use crate::tally::ErrorKind;
@@ -23,10 +23,10 @@ impl Ftp {
         match verb {
             Verb::Auth => self.auth(session, fault, argument, turn),
             Verb::Epsv if argument.eq_ignore_ascii_case("ALL") => {
-                self.answer(verb, fault, "200 Only EPSV from here on.", turn)
+                answer(verb, fault, "200 Only EPSV from here on.", turn)
             }
-            Verb::Epsv => self.listen(session, Passive::Extended, fault, turn),
-            Verb::Pasv => self.listen(session, Passive::Plain, fault, turn),
+            Verb::Epsv => Self::listen(session, Passive::Extended, fault, turn),
+            Verb::Pasv => Self::listen(session, Passive::Plain, fault, turn),
             _ => {
                 let text = self.say(session, verb, argument);
                 match text.get(..3) {
@@ -35,7 +35,7 @@ impl Ftp {
                     Some("503") => turn.tally.error(ErrorKind::BadSequence),
                     _ => {}
                 }
-                self.answer(verb, fault, &text, turn)
+                answer(verb, fault, &text, turn)
             }
         }
     }
@@ -134,7 +134,7 @@ impl Ftp {
             Some(_) => "234 Begin.",
         };
         if !text.starts_with("234") {
-            return self.answer(Verb::Auth, fault, text, turn);
+            return answer(Verb::Auth, fault, text, turn);
         }
         let from = turn.out.len();
         turn.out.extend_from_slice(b"234 Begin.\r\n");
@@ -149,7 +149,6 @@ impl Ftp {
 
     /// Has a port opened; the reply comes with it.
     fn listen(
-        &self,
         session: &mut Session,
         passive: Passive,
         fault: Option<FaultKind>,
@@ -163,6 +162,6 @@ impl Ftp {
             }
             (_, None) => (Verb::Epsv, "425 This connection has no address."),
         };
-        self.answer(verb, fault, text, turn)
+        answer(verb, fault, text, turn)
     }
 }

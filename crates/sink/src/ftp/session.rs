@@ -32,6 +32,10 @@ pub(crate) enum Data {
 
 /// One FTP connection.
 #[derive(Debug)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one thing that holds or not, whatever the others are"
+)]
 pub(crate) struct Session {
     /// Where the client has connected to; `None` without an internet address.
     pub local: Option<IpAddr>,

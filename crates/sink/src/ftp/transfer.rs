@@ -1,10 +1,10 @@
 //! Commands that move a file or a list, and how they end.
 
 use crate::fault::FaultKind;
-use crate::ftp::Ftp;
 use crate::ftp::files::{Form, absolute};
 use crate::ftp::session::{Data, Session};
 use crate::ftp::verb::Verb;
+use crate::ftp::{Ftp, answer};
 use crate::protocol::{Flow, Reply, Turn, Verdict};
 use crate::side::{Event, Order, Transfer, What};
 use crate::tally::ErrorKind;
@@ -21,7 +21,7 @@ impl Ftp {
     ) -> Flow {
         if session.data != Data::Open {
             turn.tally.error(ErrorKind::BadSequence);
-            return self.answer(verb, fault, "425 EPSV or PASV comes first.", turn);
+            return answer(verb, fault, "425 EPSV or PASV comes first.", turn);
         }
         let name = if matches!(verb, Verb::Retr | Verb::Stor) {
             argument
@@ -34,13 +34,13 @@ impl Ftp {
         };
         let path = absolute(&session.folder, name);
         let Some(mut what) = self.what(verb, &path) else {
-            return self.answer(verb, fault, "550 No such file.", turn);
+            return answer(verb, fault, "550 No such file.", turn);
         };
         let struck = turn.draw(Verb::Data as usize);
         let cut_at = match struck {
             Some(FaultKind::Reject | FaultKind::Tempfail) => {
                 session.data = Data::None;
-                let flow = self.answer(verb, fault, "425 No data connection.", turn);
+                let flow = answer(verb, fault, "425 No data connection.", turn);
                 return match flow {
                     Flow::Continue => Flow::Side(Order::Close),
                     other => other,
@@ -93,24 +93,12 @@ impl Ftp {
                     turn.tally.stored_bytes += bytes;
                     self.files.keep(path, kept);
                 }
-                return self.complete(verb, fault, turn);
+                return complete(verb, fault, turn);
             }
             Event::NotResumed => "522 Resume the session of this connection.",
             Event::Broken | Event::Listening(_) => "426 The data connection broke.",
         };
-        self.answer(verb, fault, text, turn)
-    }
-
-    fn complete(&self, verb: Verb, fault: Option<FaultKind>, turn: &mut Turn) -> Flow {
-        let from = turn.out.len();
-        turn.out.extend_from_slice(b"226 That was all.\r\n");
-        turn.settle(Reply {
-            verb: verb as usize,
-            fault,
-            from,
-            verdict: Some(Verdict::Ok),
-            close: false,
-        })
+        answer(verb, fault, text, turn)
     }
 
     /// The client gives up the transfer under way.
@@ -122,6 +110,18 @@ impl Ftp {
             .extend_from_slice(b"426 Aborted.\r\n226 Abort done.\r\n");
         Flow::Side(Order::Close)
     }
+}
+
+fn complete(verb: Verb, fault: Option<FaultKind>, turn: &mut Turn) -> Flow {
+    let from = turn.out.len();
+    turn.out.extend_from_slice(b"226 That was all.\r\n");
+    turn.settle(Reply {
+        verb: verb as usize,
+        fault,
+        from,
+        verdict: Some(Verdict::Ok),
+        close: false,
+    })
 }
 
 /// Where a transfer that is cut ends; an upload after its first bytes.

@@ -5,6 +5,7 @@
     reason = "a failed step of a test is a failed test"
 )]
 
+mod echo;
 mod extensions;
 mod faults;
 mod ftp;
