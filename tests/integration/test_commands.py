@@ -101,6 +101,14 @@ def test_load_and_sink_work_alone_and_their_counts_agree(
     assert done.returncode == 0
 
 
+def test_a_kernel_works_alone_and_its_answer_is_right(steelyard: Steelyard) -> None:
+    done = steelyard.run("kernel", "linpack", "--size", "40", "--repeat", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["schema"] == "steelyard.kernel.linpack/1"
+    assert document["solutions"][0]["repeats"][0]["scaled_residual"] < 16
+
+
 def test_a_target_that_is_not_there_is_the_operators(steelyard: Steelyard) -> None:
     done = steelyard.run("load", "http://127.0.0.1:1/", "-d", "100ms")
     assert done.returncode == 3
