@@ -21,6 +21,17 @@ const LANES: usize = 64;
 /// A cache line of words.
 pub(super) type Line<T> = [T; LINE_WORDS];
 
+/// The bits of a line. A loop, because `map` is not always compiled with the instructions of its
+/// caller.
+#[inline(always)]
+pub(super) fn bits<T: Number>(line: &Line<T>) -> [u64; LINE_WORDS] {
+    let mut bits = [0; LINE_WORDS];
+    for (bits, word) in bits.iter_mut().zip(line) {
+        *bits = word.bits();
+    }
+    bits
+}
+
 /// What can be computed with.
 pub(super) trait Number: Word {
     /// `self + other`.
@@ -175,7 +186,11 @@ pub(super) fn combine_lines<T: Number>(
 fn one<T: Number>(a: &mut [T], b: &[T], store: impl Fn(&mut Line<T>, Line<T>), f: impl Fn(T) -> T) {
     let ((a, _), (b, _)) = (a.as_chunks_mut::<LINE_WORDS>(), b.as_chunks::<LINE_WORDS>());
     for (place, b) in a.iter_mut().zip(b) {
-        store(place, b.map(&f));
+        let mut line = [T::default(); LINE_WORDS];
+        for (word, b) in line.iter_mut().zip(b) {
+            *word = f(*b);
+        }
+        store(place, line);
     }
 }
 

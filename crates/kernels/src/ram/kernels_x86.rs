@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::{__m256i, __m512i, _mm_sfence, _mm256_stream_si256, _mm512_stream_si512};
 
-use super::kernels::{Combining, Line, Number, Streams, combine_lines, combine_words, sum_lanes};
+use super::kernels::{
+    Combining, Line, Number, Streams, bits, combine_lines, combine_words, sum_lanes,
+};
 use crate::isa::{Avx2, Avx512};
 
 impl Streams for Avx512 {
@@ -54,7 +56,7 @@ fn combine_streaming_avx512<T: Number>(work: Combining<'_, T>) {
 #[inline]
 #[target_feature(enable = "avx512f,fma")]
 fn stream_avx512<T: Number>(place: &mut Line<T>, line: Line<T>) {
-    let words = line.map(T::bits);
+    let words = bits(&line);
     let place = std::ptr::from_mut(place).cast::<__m512i>();
     if place.is_aligned() {
         // SAFETY: 8 words of 8 bytes are a register, all of whose patterns are values; `place` is
@@ -115,7 +117,7 @@ fn combine_streaming_avx2<T: Number>(work: Combining<'_, T>) {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn stream_avx2<T: Number>(place: &mut Line<T>, line: Line<T>) {
-    let words = line.map(T::bits);
+    let words = bits(&line);
     let place = std::ptr::from_mut(place).cast::<__m256i>();
     if place.is_aligned() {
         // SAFETY: 8 words of 8 bytes are two registers, all of whose patterns are values; `place`
