@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod faults;
+mod ftp;
 mod http;
 mod http2;
 mod open_loop;

@@ -590,3 +590,6 @@ fn check(operation: &FtpOperation) -> Result<(), LoadError> {
 #[cfg(test)]
 #[path = "ftp_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod oracle_tests;

@@ -4,10 +4,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 /// The port of a 229 reply: `(|||PORT|)` with any delimiter; the fields before it are ignored.
 pub fn extended_port(text: &[u8]) -> Option<u16> {
-    let open = memchr::memchr(b'(', text).map(|at| at + 1);
-    let start = open.or_else(|| memchr::memmem::find(text, b"|||"))?;
-    let fields = &text[start..];
-    let delimiter = *fields.first().filter(|byte| byte.is_ascii_graphic())?;
+    let opened = memchr::memchr_iter(b'(', text).map(|at| &text[at + 1..]);
+    let bare = memchr::memmem::find(text, b"|||").map(|at| &text[at..]);
+    opened.chain(bare).find_map(port_of_fields)
+}
+
+fn port_of_fields(fields: &[u8]) -> Option<u16> {
+    let delimiter = *fields.first().filter(|byte| byte.is_ascii_punctuation())?;
     let mut parts = fields[1..].split(|byte| *byte == delimiter);
     let port = number(parts.nth(2)?)?;
     // A delimiter must follow, or the number may be cut off.
