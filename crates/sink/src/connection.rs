@@ -87,6 +87,10 @@ enum State {
 
 /// One connection.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an event that came or did not, independent of the others"
+)]
 pub(crate) struct Connection<S> {
     link: Link,
     /// Its own, zero until it has a place.

@@ -183,7 +183,6 @@ where
 {
     let threads = at_least_one("threads", options.threads)?;
     let limits = limits::<P>(shared, options)?;
-    let shape = Arc::new(Shape::compile::<P>(options)?);
     let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
     let listener = listener::open(&options.listen, options.backlog)
         .map_err(|errno| SinkError::from_listen(&options.listen, errno))?;
@@ -191,12 +190,10 @@ where
     let mut acceptor = Some(Acceptor(listener.fd));
     let mut workers = Vec::new();
     for index in 0..threads as usize {
-        let (shape, crew) = (Arc::clone(&shape), Arc::clone(&crew));
         let worker = Worker::new(
             index,
             protocol(crew.mailbox(index))?,
-            shape,
-            crew,
+            Arc::clone(&crew),
             pool.cloned(),
             acceptor.take(),
             limits.clone(),
@@ -227,6 +224,7 @@ fn limits<P: Protocol>(shared: &Shared, options: &SinkOptions) -> Result<Limits,
         _ => None,
     };
     Ok(Limits {
+        shape: Arc::new(Shape::compile::<P>(options)?),
         secure,
         idle_ns: options.idle_timeout_ns,
     })

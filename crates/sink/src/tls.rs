@@ -36,9 +36,9 @@ impl Identity {
         match certificate {
             Certificate::Files { certificate, key } => Self::read(certificate, key),
             Certificate::SelfSigned { names, write_ca } => {
-                let (identity, ca) = Self::make(names).map_err(|error| bad("tls", error))?;
+                let (identity, ca) = Self::make(names).map_err(|error| bad("tls", &error))?;
                 if let Some(path) = write_ca {
-                    fs::write(path, ca).map_err(|error| bad(path, error))?;
+                    fs::write(path, ca).map_err(|error| bad(path, &error))?;
                 }
                 Ok(identity)
             }
@@ -48,11 +48,11 @@ impl Identity {
     fn read(certificate: &Path, key: &Path) -> Result<Self, SinkError> {
         let chain = CertificateDer::pem_file_iter(certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| bad(certificate, error))?;
+            .map_err(|error| bad(certificate, &error))?;
         if chain.is_empty() {
-            return Err(bad(certificate, "no certificate in it"));
+            return Err(bad(certificate, &"no certificate in it"));
         }
-        let key = PrivateKeyDer::from_pem_file(key).map_err(|error| bad(key, error))?;
+        let key = PrivateKeyDer::from_pem_file(key).map_err(|error| bad(key, &error))?;
         Ok(Self { chain, key })
     }
 
@@ -81,7 +81,7 @@ impl Identity {
 
     /// What one listener agrees to: TLS 1.2 and 1.3, tickets, and these application protocols.
     pub fn secure(&self, options: &TlsServerOptions, alpn: &[&[u8]]) -> Result<Secure, SinkError> {
-        let refused = |error| bad("tls", error);
+        let refused = |error: rustls::Error| bad("tls", &error);
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(refused)?
@@ -97,7 +97,7 @@ impl Identity {
     }
 }
 
-fn bad(path: impl AsRef<Path>, problem: impl ToString) -> SinkError {
+fn bad(path: impl AsRef<Path>, problem: &impl ToString) -> SinkError {
     SinkError::Tls {
         path: path.as_ref().to_owned(),
         problem: problem.to_string(),

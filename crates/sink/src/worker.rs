@@ -50,6 +50,7 @@ pub(crate) enum Letter {
 /// What holds for every connection of a listener.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
+    pub shape: Arc<Shape>,
     pub secure: Option<Secure>,
     pub idle_ns: Option<u64>,
 }
@@ -77,7 +78,6 @@ impl<P: Protocol> Worker<P> {
     pub fn new(
         index: usize,
         protocol: P,
-        shape: Arc<Shape>,
         crew: Arc<Crew>,
         pool: Option<Arc<Pool>>,
         acceptor: Option<Acceptor>,
@@ -102,7 +102,7 @@ impl<P: Protocol> Worker<P> {
             cx: Context {
                 protocol,
                 tally: Tally::default(),
-                shape,
+                shape: limits.shape,
                 secure: limits.secure,
                 idle_ns: limits.idle_ns,
                 buffer: vec![0; BUFFER_BYTES],

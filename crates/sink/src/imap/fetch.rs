@@ -13,15 +13,23 @@ use crate::imap::session::{Selected, Session};
 use crate::maildrop::{Flag, Flags, Maildrop};
 use crate::tally::ErrorKind;
 
-/// Places of the messages an order names; `None` if a number is not there.
-fn places(selected: &Selected, order: &Order, words: &mut Words) -> Option<Option<Vec<usize>>> {
+/// What an order names.
+enum Named {
+    /// Messages at these places.
+    Places(Vec<usize>),
+    /// A number that is not there.
+    Absent,
+}
+
+/// Reads the set an order begins with, and the space behind it.
+fn named(selected: &Selected, order: &Order, words: &mut Words) -> Option<Named> {
     let set = words.set()?;
     words.space()?;
-    Some(if order.by_uid {
-        Some(set.by_uid(&selected.uids))
-    } else {
-        set.by_number(selected.uids.len())
-    })
+    if order.by_uid {
+        return Some(Named::Places(set.by_uid(&selected.uids)));
+    }
+    let places = set.by_number(selected.uids.len());
+    Some(places.map_or(Named::Absent, Named::Places))
 }
 
 fn no_such(order: &Order, out: &mut Vec<u8>) -> Done {
@@ -33,13 +41,13 @@ pub(super) fn fetch(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> 
     let (Some(drop), Some(selected)) = (&session.drop, &session.selected) else {
         return order.malformed(out);
     };
-    let Some(places) = places(selected, order, &mut words) else {
+    let Some(named) = named(selected, order, &mut words) else {
         return order.malformed(out);
     };
     let Some(mut items) = items::read(&mut words).filter(|_| words.is_empty()) else {
         return order.malformed(out);
     };
-    let Some(places) = places else {
+    let Named::Places(places) = named else {
         return no_such(order, out);
     };
     if order.by_uid && !items.contains(&Item::Uid) {
@@ -128,7 +136,7 @@ pub(super) fn store(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> 
     let (Some(drop), Some(selected)) = (&session.drop, &session.selected) else {
         return order.malformed(out);
     };
-    let Some(places) = places(selected, order, &mut words) else {
+    let Some(named) = named(selected, order, &mut words) else {
         return order.malformed(out);
     };
     let change = words.word().and_then(Change::read);
@@ -140,7 +148,7 @@ pub(super) fn store(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> 
         let words = "NO [READ-ONLY] Selected with EXAMINE";
         return order.refuse(ErrorKind::BadSequence, words, out);
     }
-    let Some(places) = places else {
+    let Named::Places(places) = named else {
         return no_such(order, out);
     };
     let mut held = drop.lock();

@@ -31,6 +31,10 @@ pub(crate) enum AuthStep {
 
 /// One SMTP connection.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is something that was said or was not, independent of the others"
+)]
 pub(crate) struct Session {
     pub phase: Phase,
     pub peer: Option<IpAddr>,

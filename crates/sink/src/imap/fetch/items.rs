@@ -100,7 +100,7 @@ fn part(words: &mut Words, peek: bool) -> Option<Part> {
             words.space()?;
             let fields = fields(words)?;
             let label = format!("{word} ({})", fields.join(" "));
-            (Section::Fields(fields, word.ends_with(".NOT")), label)
+            (Section::Fields(fields, word == "HEADER.FIELDS.NOT"), label)
         }
         _ => return None,
     };
@@ -204,10 +204,10 @@ fn choose(head: &[u8], names: &[String], others: bool) -> Vec<u8> {
     for line in head.split_inclusive(|byte| *byte == b'\n') {
         if !line.starts_with(b" ") && !line.starts_with(b"\t") {
             let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-            let named = names
+            let listed = names
                 .iter()
                 .any(|wanted| wanted.as_bytes().eq_ignore_ascii_case(name));
-            taken = named != others && line != b"\r\n";
+            taken = listed != others && line != b"\r\n";
         }
         if taken {
             chosen.extend_from_slice(line);
