@@ -10,6 +10,7 @@ mod crew;
 mod error;
 mod fault;
 mod figures;
+mod find;
 mod histogram;
 mod host;
 mod lanes;
@@ -43,6 +44,7 @@ use crew::Crew;
 
 pub use error::LoadError;
 pub use fault::ErrorKind;
+pub use find::find;
 pub use progress::{Progress, Stage};
 pub use verdict::Doubt;
 

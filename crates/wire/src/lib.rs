@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod facts;
+pub mod find;
 pub mod job;
 pub mod kernel;
 pub mod result;
@@ -16,3 +17,6 @@ pub const AGENT_PROTOCOL: u32 = 1;
 
 /// Name and version of the result document of `load --json`.
 pub const RESULT_SCHEMA: &str = "steelyard.load.result/1";
+
+/// Name and version of the result document of `load --find --json`.
+pub const FIND_SCHEMA: &str = "steelyard.load.find/1";

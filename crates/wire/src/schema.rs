@@ -9,6 +9,8 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("load-result", schema_for!(crate::result::LoadResult)),
         ("linpack-result", schema_for!(crate::kernel::LinpackResult)),
         ("ram-result", schema_for!(crate::kernel::RamResult)),
+        ("load-find-job", schema_for!(crate::find::FindJob)),
+        ("load-find-result", schema_for!(crate::find::FindResult)),
         ("sample-job", schema_for!(crate::sample::SampleJob)),
         ("samples", schema_for!(crate::sample::Samples)),
         ("facts", schema_for!(crate::facts::Facts)),
