@@ -1,10 +1,13 @@
 //! `load URL`: one run, progress on stderr, the result on stdout.
 
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
-use steelyard_load::{Progress, Stage};
+use serde::Serialize;
+use steelyard_load::{LoadError, Progress, Stage};
+use steelyard_wire::find::{FindJob, FindState, FindStep};
+use steelyard_wire::job::LoadJob;
 use steelyard_wire::result::{LoadResult, VerdictState};
 
 use crate::console::{
@@ -12,23 +15,24 @@ use crate::console::{
     somebody_looks,
 };
 use crate::failure::{failure, from_load};
-use crate::job::job;
+use crate::job::{Task, task};
 use crate::load_args::LoadArgs;
+use crate::search_summary::{found, step_line};
 use crate::summary::summary;
 use steelyard_wire::agent::{Failure, FailureKind};
 
 pub(crate) fn run(args: &LoadArgs, given: &ArgMatches) -> Outcome {
-    let job = job(args, given)?;
     let cancel = interrupt_flag()?;
-    let show: &(dyn Fn(Progress) + Sync) = &|progress| show_progress(&progress_line(&progress));
-    let watched = somebody_looks();
-    let result = steelyard_load::run(&job, &cancel, watched.then_some(show));
-    if watched {
-        clear_progress();
+    match task(args, given)? {
+        Task::Run(job) => run_once(&job, args.json, &cancel),
+        Task::Find(job) => search(&job, args.json, &cancel),
     }
-    let result = result.map_err(|error| from_load(&error))?;
+}
+
+fn run_once(job: &LoadJob, json: bool, cancel: &AtomicBool) -> Outcome {
+    let result = watched(|show| steelyard_load::run(job, cancel, show))?;
     let interrupted = cancel.load(Ordering::Relaxed);
-    print(&if args.json {
+    print(&if json {
         document(&result)?
     } else {
         summary(&result, interrupted)
@@ -36,7 +40,38 @@ pub(crate) fn run(args: &LoadArgs, given: &ArgMatches) -> Outcome {
     Ok(exit_code(&result, interrupted))
 }
 
-fn document(result: &LoadResult) -> Result<String, Failure> {
+fn search(job: &FindJob, json: bool, cancel: &AtomicBool) -> Outcome {
+    let mut told = |step: &FindStep| {
+        clear_progress();
+        eprint!("{}", step_line(step));
+    };
+    let result = watched(|show| steelyard_load::find(job, cancel, show, &mut told))?;
+    print(&if json {
+        document(&result)?
+    } else {
+        found(&result)
+    })?;
+    Ok(match result.state {
+        FindState::Found | FindState::NeverFailed => ExitCode::SUCCESS,
+        FindState::Cancelled => ExitCode::from(INTERRUPTED),
+        _ => ExitCode::from(NOT_TO_BE_USED),
+    })
+}
+
+/// Shows how it goes while somebody looks.
+fn watched<T>(
+    work: impl FnOnce(Option<&(dyn Fn(Progress) + Sync)>) -> Result<T, LoadError>,
+) -> Result<T, Failure> {
+    let show: &(dyn Fn(Progress) + Sync) = &|progress| show_progress(&progress_line(&progress));
+    let watched = somebody_looks();
+    let result = work(watched.then_some(show));
+    if watched {
+        clear_progress();
+    }
+    result.map_err(|error| from_load(&error))
+}
+
+fn document(result: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(result)
         .map(|text| text + "\n")
         .map_err(|error| failure(FailureKind::System, error.to_string(), None))

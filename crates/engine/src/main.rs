@@ -12,6 +12,7 @@ mod load_args;
 mod quantity;
 mod sample;
 mod schema;
+mod search_summary;
 mod sink;
 mod sink_args;
 mod summary;

@@ -17,6 +17,9 @@ use crate::error::LoadError;
 use crate::progress::Progress;
 use crate::verdict::Doubt;
 
+/// A busy machine may disturb the generator once; a step that it disturbs so often is given up.
+const TRIES: u32 = 3;
+
 /// A step is made longer, twice each time, until its percentiles have samples behind them.
 const LONGEST_FACTOR: u64 = 8;
 
@@ -31,6 +34,7 @@ pub fn find(
     let mut search = Search::new(job);
     let mut steps = Vec::new();
     let mut factor = 1;
+    let mut disturbed = 0;
     let state = loop {
         let value = match search.next() {
             Next::Try(value) => value,
@@ -54,7 +58,11 @@ pub fn find(
         }
         match outcome {
             FindOutcome::TooFewSamples if factor < LONGEST_FACTOR => factor *= 2,
-            outcome => search.take(value, outcome),
+            FindOutcome::GeneratorLimited if disturbed + 1 < TRIES => disturbed += 1,
+            outcome => {
+                disturbed = 0;
+                search.take(value, outcome);
+            }
         }
     };
     Ok(FindResult {

@@ -13,7 +13,7 @@ use crate::load_args::LoadArgs;
 
 /// What one request is.
 pub(super) fn operation(all: &LoadArgs) -> Result<HttpOperation, Failure> {
-    let (args, target) = (&all.http, &all.url);
+    let (args, target) = (&all.http, all.url.as_deref().unwrap_or_default());
     let headers = args.headers.iter().map(|line| header(line));
     let (body, body_base64) = args
         .body

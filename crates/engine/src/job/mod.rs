@@ -1,5 +1,6 @@
 //! From the command line to a load job.
 
+mod find;
 mod foreign;
 mod ftp;
 mod http;
@@ -17,15 +18,17 @@ use steelyard_wire::job::{Arrival, LoadJob, Mode, Operation, TlsOptions};
 use crate::failure::bad_request;
 use crate::load_args::{ArrivalArg, LoadArgs, TlsArgs};
 
+pub(crate) use find::{Task, task};
+
 const DEFAULT_DURATION_NS: u64 = 10_000_000_000;
 const MAX_BACKLOG: u64 = 100_000;
 const SERIES_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// The job that the arguments ask for.
-pub(crate) fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
+fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
     let default_duration = args.requests.is_none().then_some(DEFAULT_DURATION_NS);
     Ok(LoadJob {
-        target: args.url.clone(),
+        target: url(args).to_owned(),
         mode: mode(args, connections(args, matches)),
         operation: operation(args, matches)?,
         threads: args.threads,
@@ -45,10 +48,15 @@ pub(crate) fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Fail
     })
 }
 
+/// Empty only beside `--job`, which takes another way.
+fn url(args: &LoadArgs) -> &str {
+    args.url.as_deref().unwrap_or_default()
+}
+
 /// As asked for; a stream has one flow unless somebody wants more.
 fn connections(args: &LoadArgs, matches: &ArgMatches) -> u32 {
     let given = matches.value_source("connections") == Some(ValueSource::CommandLine);
-    if args.url.starts_with("stream+") && !given {
+    if url(args).starts_with("stream+") && !given {
         return 1;
     }
     args.connections
@@ -75,7 +83,7 @@ fn mode(args: &LoadArgs, connections: u32) -> Mode {
 
 /// What is spoken at the target; a scheme, the headings whose options it takes, and its operation.
 fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure> {
-    let scheme = args.url.split_once("://").map(|(scheme, _)| scheme);
+    let scheme = url(args).split_once("://").map(|(scheme, _)| scheme);
     let allowed: &[&str] = match scheme {
         Some("http") => &["HTTP", "Payload"],
         Some("https") => &["HTTP", "Payload", "TLS"],
@@ -85,7 +93,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("pop3" | "pop3s") => &["POP3", "Login", "Payload", "TLS"],
         Some("imap" | "imaps") => &["IMAP", "Login", "Payload", "TLS"],
         Some("ftp" | "ftps") => &["FTP", "Login", "Payload", "TLS"],
-        _ => return Err(no_target(&args.url)),
+        _ => return Err(no_target(url(args))),
     };
     foreign::refuse(matches, allowed)?;
     match scheme {
@@ -100,7 +108,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("pop3" | "pop3s") => Ok(Operation::Pop3(pop3::operation(args)?)),
         Some("imap" | "imaps") => Ok(Operation::Imap(imap::operation(args)?)),
         Some("ftp" | "ftps") => Ok(Operation::Ftp(ftp::operation(args)?)),
-        _ => Err(no_target(&args.url)),
+        _ => Err(no_target(url(args))),
     }
 }
 

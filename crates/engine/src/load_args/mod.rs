@@ -1,5 +1,6 @@
 //! The options of `load URL`, spelled as other load generators spell them.
 
+mod find;
 mod ftp;
 mod http;
 mod login;
@@ -12,6 +13,7 @@ use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
 
+pub(crate) use find::{FindArg, FindArgs};
 pub(crate) use ftp::{FtpArgs, PassiveArg};
 pub(crate) use http::HttpArgs;
 pub(crate) use login::{LoginArgs, PayloadArgs};
@@ -34,8 +36,13 @@ pub(crate) enum ArrivalArg {
 /// `load URL`.
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
-    /// http://HOST:PORT/PATH or smtp://HOST:PORT.
-    pub(crate) url: String,
+    /// SCHEME://HOST:PORT/PATH; schemes: http https smtp smtps lmtp pop3 pop3s imap imaps ftp ftps
+    /// tcp rr+tcp rr+udp stream+tcp stream+udp.
+    #[arg(required_unless_present = "job")]
+    pub(crate) url: Option<String>,
+    /// Run the job, or the search, that this JSON file holds; options other than --json do not count.
+    #[arg(long, conflicts_with = "url", value_name = "FILE")]
+    pub(crate) job: Option<String>,
     /// Connections; without --rate each is a user who waits for an answer before asking again.
     #[arg(short, long, default_value_t = 10, value_name = "N")]
     pub(crate) connections: u32,
@@ -94,6 +101,8 @@ pub(crate) struct LoadArgs {
     /// Write every operation to FILE, one line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_all: Option<String>,
+    #[command(flatten, next_help_heading = "Search")]
+    pub(crate) find: FindArgs,
     #[command(flatten, next_help_heading = "TLS")]
     pub(crate) tls: TlsArgs,
     #[command(flatten, next_help_heading = "HTTP")]
