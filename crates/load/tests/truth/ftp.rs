@@ -17,6 +17,7 @@ type Files = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
 
 /// What a server does its own way.
 #[derive(Clone, Copy, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a way of its own")]
 struct Way {
     /// Another reply to a command; `None` for the usual one.
     answer: Option<fn(&str) -> Option<&'static str>>,

@@ -32,10 +32,7 @@ impl Talk {
             left: 0,
             now_ns: 0,
         };
-        assert_eq!(
-            talk.told(|ftp, session, turn| ftp.connected(session, turn)),
-            Step::More
-        );
+        assert_eq!(talk.told(Ftp::connected), Step::More);
         talk
     }
 
@@ -135,7 +132,7 @@ fn a_login_asks_for_the_size_of_the_file_once_for_all_connections() {
     assert_eq!(talk.hear("213 5\r\n"), Step::Ready);
     assert_eq!(talk.marks, ["banner", "user", "pass", "type", "size"]);
     talk.session = talk.ftp.open(1);
-    talk.told(|ftp, session, turn| ftp.connected(session, turn));
+    talk.told(Ftp::connected);
     for reply in ["220 hi\r\n", "230 no password\r\n"] {
         assert_eq!(talk.hear(reply), Step::More);
     }
@@ -254,7 +251,7 @@ fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
         talk.hear("220 hi\r\n");
         assert_eq!(talk.sent, "AUTH TLS\r\n");
         assert_eq!(talk.hear("234 go\r\n"), Step::Secure);
-        talk.told(|ftp, session, turn| ftp.secured(session, turn));
+        talk.told(Ftp::secured);
         assert_eq!(talk.sent, "USER anonymous\r\n");
         talk.hear("230 you\r\n");
         assert_eq!(talk.sent, "PBSZ 0\r\n");

@@ -243,7 +243,7 @@ impl Ftp {
     fn answered_transfer(&mut self, session: &mut Session, code: u16, turn: &mut Turn<'_>) -> Step {
         let transfer = &mut session.transfer;
         match code {
-            100..200 if transfer.confirmed => Step::Broken(ErrorKind::BadProtocol),
+            100..200 | 226 | 250 if transfer.confirmed => Step::Broken(ErrorKind::BadProtocol),
             // A second one is a remark.
             100..200 if transfer.begun => Step::More,
             100..200 => {
@@ -255,7 +255,6 @@ impl Ftp {
                 }
                 send_if_possible(transfer)
             }
-            226 | 250 if transfer.confirmed => Step::Broken(ErrorKind::BadProtocol),
             // Complete, says the server, but it has not got all of it.
             226 | 250 if transfer.upload && !transfer.over => {
                 self.operation_over(session, Err(ErrorKind::ShortWrite), turn)

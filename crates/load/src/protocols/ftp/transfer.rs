@@ -8,6 +8,10 @@ use super::phases;
 
 /// What is known of a transfer that is under way.
 #[derive(Debug, Default)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is one of the ends that may come in any order"
+)]
 pub struct Transfer {
     /// Where its data connection goes.
     pub address: Option<SideAddress>,

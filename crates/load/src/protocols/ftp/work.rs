@@ -160,7 +160,8 @@ fn shares(operation: &FtpOperation) -> Result<Vec<(FtpAction, u64)>, LoadError> 
     let weights = operation.actions.iter();
     let sound = |weight: f64| weight.is_finite() && weight >= 0.0;
     let total: f64 = weights.clone().map(|(_, weight)| weight).sum();
-    if !weights.clone().all(|(_, weight)| sound(*weight)) || !(sound(total) && total > 0.0) {
+    let all_sound = weights.clone().all(|(_, weight)| sound(*weight));
+    if !(all_sound && sound(total) && total > 0.0) {
         return Err(LoadError::bad_job(
             "the weights of the actions do not add up",
             "give at least one action a weight above 0, and none below",
