@@ -9,6 +9,7 @@ use crate::error::LoadError;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::account::Places;
+use crate::protocols::connect::Connect;
 use crate::protocols::ftp::Ftp;
 use crate::protocols::http::Http;
 use crate::protocols::http2::Http2;
@@ -78,6 +79,15 @@ impl Crew {
                 Self::of(plan, target, move |worker| {
                     ftp.for_worker(worker, workers, seed)
                 })
+            }
+            (Operation::Connect(operation), "tcp") => {
+                let connect = Connect::new(operation, &target)?;
+                let mut plan = plan;
+                let address = |target: &Target| target.address.clone();
+                plan.addresses = connect.targets().iter().map(address).collect();
+                // Otherwise every probe would leave its port in TIME_WAIT.
+                plan.job.reset_on_close = true;
+                Self::of(plan, target, move |worker| connect.for_worker(worker))
             }
             (Operation::RequestResponse(operation), "rr+tcp" | "rr+udp") => {
                 let datagrams = target.scheme == "rr+udp";

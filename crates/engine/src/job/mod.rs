@@ -13,7 +13,7 @@ mod urls;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use steelyard_wire::agent::Failure;
-use steelyard_wire::job::{Arrival, LoadJob, Mode, Operation, TlsOptions};
+use steelyard_wire::job::{Arrival, ConnectOperation, LoadJob, Mode, Operation, TlsOptions};
 
 use crate::failure::bad_request;
 use crate::load_args::{ArrivalArg, LoadArgs, TlsArgs};
@@ -88,6 +88,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
         Some("http") => &["HTTP", "Payload"],
         Some("https") => &["HTTP", "Payload", "TLS"],
         Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "TLS"],
+        Some("tcp") => &["Connect probe"],
         Some("rr+tcp" | "rr+udp") => &["Request and response"],
         Some("stream+tcp" | "stream+udp") => &["Streams"],
         Some("pop3" | "pop3s") => &["POP3", "Login", "Payload", "TLS"],
@@ -99,6 +100,9 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
     match scheme {
         Some("http" | "https") => Ok(Operation::Http(http::operation(args)?)),
         Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
+        Some("tcp") => Ok(Operation::Connect(ConnectOperation {
+            targets: args.connect.targets.clone(),
+        })),
         Some("rr+tcp" | "rr+udp") => Ok(Operation::RequestResponse(stream::request_response(
             &args.request_response,
         )?)),
@@ -190,6 +194,17 @@ mod tests {
         );
         let refused = read(&["smtp://h:1", "--strict"]).unwrap_err();
         assert!(refused.message.contains("--strict"), "{}", refused.message);
+    }
+
+    #[test]
+    fn a_connect_probe_takes_further_targets() {
+        let job = read(&["tcp://h:1", "--target", "i:2", "--target", "j:3"]).unwrap();
+        let targets = vec!["i:2".to_owned(), "j:3".to_owned()];
+        assert_eq!(
+            job.operation,
+            Operation::Connect(ConnectOperation { targets })
+        );
+        assert!(read(&["http://h:1/", "--target", "i:2"]).is_err());
     }
 
     #[test]

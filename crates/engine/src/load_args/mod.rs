@@ -1,5 +1,6 @@
 //! The options of `load URL`, spelled as other load generators spell them.
 
+mod connect;
 mod find;
 mod ftp;
 mod http;
@@ -13,6 +14,7 @@ use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
 
+pub(crate) use connect::ConnectArgs;
 pub(crate) use find::{FindArg, FindArgs};
 pub(crate) use ftp::{FtpArgs, PassiveArg};
 pub(crate) use http::HttpArgs;
@@ -107,6 +109,8 @@ pub(crate) struct LoadArgs {
     pub(crate) tls: TlsArgs,
     #[command(flatten, next_help_heading = "HTTP")]
     pub(crate) http: HttpArgs,
+    #[command(flatten, next_help_heading = "Connect probe")]
+    pub(crate) connect: ConnectArgs,
     #[command(flatten, next_help_heading = "SMTP and LMTP")]
     pub(crate) smtp: SmtpArgs,
     #[command(flatten, next_help_heading = "Request and response")]

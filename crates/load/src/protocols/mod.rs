@@ -3,6 +3,7 @@
 //! A new protocol is a file here, a line in [`crate::run`] and a variant of the job's operation.
 
 pub mod account;
+pub mod connect;
 pub mod ftp;
 pub mod http;
 pub mod http2;

@@ -1,5 +1,7 @@
 //! The hot path: bytes come in, an operation ends, the next begins.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use rustix::event::epoll::EventFlags;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::Event;
@@ -254,6 +256,10 @@ impl<P: Protocol> Worker<'_, P> {
             self.sides.close(place);
         }
         let connection = &mut self.connections[place];
+        if !connection.useful {
+            // Of a protocol whose operation is over before it could be ready.
+            self.board.ever_ready.fetch_add(1, Relaxed);
+        }
         connection.useful = true;
         connection.failures = 0;
         if let Pace::Closed { think_ns } = self.pace {
