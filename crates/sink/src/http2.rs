@@ -69,7 +69,10 @@ impl Http2 {
         loop {
             match self.step(session, &input[at..], turn) {
                 (used, Step::Next) => at += used,
-                (_, Step::Wait) => break,
+                (used, Step::Wait) => {
+                    at += used;
+                    break;
+                }
                 (used, Step::Leave(flow)) => return (at + used, flow),
                 (used, Step::Fail(code)) => {
                     turn.tally.error(ErrorKind::BadRequest);
