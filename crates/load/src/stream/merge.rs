@@ -1,11 +1,14 @@
 //! The result of a stream: what both ends have counted, side by side.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use steelyard_flow::{Ending, LaneReport, Spec, Transport};
 use steelyard_wire::result::{CountedBy, Flow, LoadResult, Stream, StreamInterval};
 
 use super::work::Told;
+use crate::conduct::failure_kind;
+use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::verdict::{self, StreamEvidence};
 
@@ -88,6 +91,20 @@ impl<'a> Ends<'a> {
             zero_copy_copied: sender.and_then(|lane| lane.copied),
             broken: broken.map(|kind| kind.word().to_owned()),
         }
+    }
+}
+
+/// The error of flows that were over before the window began.
+pub fn gone(peer: SocketAddr, told: &Told) -> LoadError {
+    let refused = told.own.iter().find_map(|lane| match lane.ending {
+        Ending::Refused(errno) => Some(ErrorKind::from(errno)),
+        _ => None,
+    });
+    let kind = refused.unwrap_or(ErrorKind::PeerClosedEarly);
+    LoadError::NoConnection {
+        address: peer.to_string(),
+        kind: failure_kind(kind),
+        message: format!("the flows ended before the window began: {}", kind.word()),
     }
 }
 

@@ -11,6 +11,7 @@ mod steward;
 mod work;
 
 use std::net::SocketAddr;
+use std::sync::atomic::Ordering::Relaxed;
 
 use steelyard_flow::{Spec, Transport};
 use steelyard_net::socket::Address;
@@ -64,7 +65,13 @@ pub fn run(
     let party = work::Party::new(&plan, &spec, call.as_ref().map_or(0, dial::Call::tag));
     let interval_ns = plan.interval_ns;
     let works = party.works(flows, call.take(), probes.as_ref());
-    let outcome = conduct(&plan, watch, works)?;
+    let outcome = conduct(&plan, watch, works);
+    let told = party.into_told()?;
+    let outcome = outcome.map_err(|error| match error {
+        // Nobody has: the flows were over before the window began.
+        LoadError::Cancelled if !watch.cancel.load(Relaxed) => merge::gone(peer, &told),
+        error => error,
+    })?;
     let about = About {
         phases: RequestResponse::PHASES
             .iter()
@@ -76,7 +83,6 @@ pub fn run(
         lanes: 1,
     };
     let mut result = report::result(&plan, &target, host, &about, outcome)?;
-    let told = party.into_told()?;
     merge::complete(
         &mut result,
         &spec,

@@ -13,3 +13,4 @@ mod roads;
 mod secured;
 mod server;
 mod smtp;
+mod stream;
