@@ -5,6 +5,7 @@ use steelyard_wire::job::{HttpVersion, LoadJob, Operation, StartTls};
 
 use crate::conduct::Work;
 use crate::control::Control;
+use crate::delivery;
 use crate::error::LoadError;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
@@ -40,6 +41,9 @@ pub struct Crew {
 impl Crew {
     /// The crew that `job` needs; a mix needs several, see [`crate::mix`].
     pub fn new(job: &LoadJob) -> Result<Self, LoadError> {
+        if let Some(operation) = delivery::of(&job.operation) {
+            return delivery::crew(job, operation);
+        }
         let target = Target::resolve(&job.target, job.unix_socket.as_deref())?;
         let plan = Plan::new(job, target.address.clone())?;
         let seed = job.seed;
@@ -103,6 +107,24 @@ impl Crew {
                 format!("the operation is not one of {scheme}://"),
                 "operation and target must name the same protocol",
             )),
+        }
+    }
+
+    /// A crew whose workers are what `start` runs.
+    pub fn with(
+        plan: Plan,
+        target: Target,
+        about: About,
+        start: impl Fn(&Plan, u32, usize, &Control) -> rustix::io::Result<Report>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self {
+            plan,
+            target,
+            about,
+            start: Box::new(start),
         }
     }
 

@@ -7,6 +7,7 @@ mod conduct;
 mod connection;
 mod control;
 mod crew;
+mod delivery;
 mod error;
 mod fault;
 mod figures;

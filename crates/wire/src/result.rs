@@ -94,6 +94,9 @@ pub struct Mail {
     pub deleted: u64,
     /// Of such operations, messages stored.
     pub appended: u64,
+    /// Deliveries that were seen before the server had replied to the submission: their phase
+    /// `delivered` is recorded as 0; `null` without deliveries.
+    pub seen_before_reply: Option<u64>,
     /// Messages in a mailbox when it was opened for the first time, mean over the mailboxes;
     /// warm-up included, like the next.
     pub mailbox_messages_at_first: Option<f64>,

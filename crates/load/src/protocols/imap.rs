@@ -39,7 +39,8 @@ const APPEND_READY: usize = 13;
 const APPEND: usize = 14;
 const EXPUNGE: usize = 15;
 const IDLE_READY: usize = 16;
-const IDLE_WAKE: usize = 17;
+/// Index of the phase that ends when a server that idles announces a message.
+pub const IDLE_WAKE: usize = 17;
 const IDLE_HOLD: usize = 18;
 const IDLE_DONE: usize = 19;
 const NOOP: usize = 20;
@@ -90,6 +91,32 @@ pub struct Session {
     moved: Moved,
     check: Option<Box<PayloadCheck>>,
     marks: Marks,
+}
+
+impl Session {
+    /// Messages in the mailbox.
+    pub fn exists(&self) -> u32 {
+        self.exists
+    }
+
+    /// The server idles.
+    pub fn is_idling(&self) -> bool {
+        self.state == State::Idling
+    }
+
+    /// The next command can be said.
+    pub fn is_ready(&self) -> bool {
+        self.state == State::Ready
+    }
+
+    /// `* number word` was heard in the answer to a command that the machine did not say.
+    pub fn note_size(&mut self, number: u32, word: &[u8]) {
+        if word.eq_ignore_ascii_case(b"EXISTS") {
+            self.exists = number;
+        } else if word.eq_ignore_ascii_case(b"EXPUNGE") {
+            self.exists = self.exists.saturating_sub(1);
+        }
+    }
 }
 
 /// What has been noticed since a command began.
@@ -181,6 +208,13 @@ impl Imap {
             random: random_stream(seed, Purpose::Operations, places.worker),
             ..self.clone()
         }
+    }
+
+    /// The same, but IDLE lasts until a message comes.
+    #[must_use]
+    pub fn idling_on(mut self) -> Self {
+        self.operation.idle_ns = u64::MAX;
+        self
     }
 
     fn any_command(&mut self) -> ImapCommand {

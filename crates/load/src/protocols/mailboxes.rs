@@ -49,6 +49,8 @@ pub struct MailFigures {
     retrieved: u64,
     deleted: u64,
     appended: u64,
+    delivered: u64,
+    early: u64,
     at_first: u64,
     at_last: u64,
     users: u64,
@@ -61,6 +63,12 @@ impl MailFigures {
         self.retrieved += u64::from(moved.retrieved);
         self.deleted += u64::from(moved.deleted);
         self.appended += u64::from(moved.appended);
+    }
+
+    /// Adds a message that was delivered; `early`: before the reply to its submission.
+    pub fn add_delivered(&mut self, early: bool) {
+        self.delivered += 1;
+        self.early += u64::from(early);
     }
 
     /// The same with the sizes of the mailboxes.
@@ -82,6 +90,8 @@ impl MailFigures {
             retrieved: self.retrieved + other.retrieved,
             deleted: self.deleted + other.deleted,
             appended: self.appended + other.appended,
+            delivered: self.delivered + other.delivered,
+            early: self.early + other.early,
             at_first: self.at_first + other.at_first,
             at_last: self.at_last + other.at_last,
             users: self.users + other.users,
@@ -95,6 +105,7 @@ impl MailFigures {
             retrieved: self.retrieved,
             deleted: self.deleted,
             appended: self.appended,
+            seen_before_reply: (self.delivered > 0).then_some(self.early),
             mailbox_messages_at_first: mean(self.at_first),
             mailbox_messages_at_last: mean(self.at_last),
         }

@@ -9,7 +9,7 @@ use steelyard_wire::result::Payload;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::payload::{Finding, PayloadCheck, PayloadTally, write_decimal};
+use crate::payload::{Finding, Marker, PayloadCheck, PayloadTally, write_decimal};
 use crate::protocols::account::{Accounts, Places};
 use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
@@ -22,6 +22,9 @@ const MOST_MESSAGES: u32 = 10_000_000;
 /// Capabilities are few and short; what comes behind so many bytes is not looked at.
 const MOST_CAPA_BYTES: usize = 4 * 1024;
 
+/// Markers kept of one session.
+const MOST_FOUND: usize = 1024;
+
 /// One worker's sessions.
 #[derive(Debug, Clone)]
 pub struct Pop3 {
@@ -30,6 +33,8 @@ pub struct Pop3 {
     random: ChaCha8Rng,
     tally: PayloadTally,
     growth: Growth,
+    /// Markers of the good messages of the last session.
+    found: Vec<Marker>,
     /// Sessions begun at each place.
     rounds: Vec<u32>,
 }
@@ -94,7 +99,8 @@ const BANNER: usize = 2;
 const STLS: usize = 3;
 const CAPA: usize = 4;
 const AUTH: usize = 5;
-const STAT: usize = 6;
+/// Index of the phase that tells how many messages there are.
+pub const STAT: usize = 6;
 const LIST: usize = 7;
 const RETR_FIRST: usize = 8;
 const RETR_LAST: usize = 9;
@@ -122,6 +128,7 @@ impl Pop3 {
             random: random_stream(seed, Purpose::Operations, places.worker),
             tally: PayloadTally::of_some(),
             growth: Growth::default(),
+            found: Vec::new(),
             rounds: Vec::new(),
         })
     }
@@ -134,6 +141,11 @@ impl Pop3 {
             random: random_stream(seed, Purpose::Operations, places.worker),
             ..self.clone()
         }
+    }
+
+    /// Markers of the good messages that were retrieved since this was asked last (`verify`).
+    pub fn take_found(&mut self) -> Vec<Marker> {
+        std::mem::take(&mut self.found)
     }
 
     /// A share of `count`, rounded up or down at random so that it is right on average.
@@ -283,8 +295,14 @@ impl Pop3 {
                 if let Some(check) = session.check.take() {
                     let finding = check.finish();
                     self.tally.add(finding);
-                    if matches!(finding, Finding::Corrupted(_)) {
-                        return fail(session, ErrorKind::ChecksumMismatch, turn);
+                    match finding {
+                        Finding::Corrupted(_) => {
+                            return fail(session, ErrorKind::ChecksumMismatch, turn);
+                        }
+                        Finding::Good(marker) if self.found.len() < MOST_FOUND => {
+                            self.found.push(marker);
+                        }
+                        Finding::Good(_) | Finding::Unmarked => {}
                     }
                 }
                 next_command(session, Next::after_message(number, session), turn)
@@ -492,6 +510,7 @@ impl Protocol for Pop3 {
         if self.rounds.len() <= place {
             self.rounds.resize(place + 1, 0);
         }
+        self.found.clear();
         let round = &mut self.rounds[place];
         session.user = self.accounts.number(place, *round);
         *round = round.wrapping_add(1);

@@ -1,0 +1,471 @@
+//! One user: submits a message to itself, sees it come, and begins again.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use steelyard_net::clock::monotonic_ns;
+use steelyard_wire::job::Mode;
+
+use super::line::{Line, Patience, Route};
+use super::watch::Watch;
+use super::{DELIVERED, Machines, PHASES, SUBMIT};
+use crate::control::{Board, Control};
+use crate::fault::ErrorKind;
+use crate::meter::Meter;
+use crate::operation::{Operation, Part};
+use crate::payload::{MAIL_FIELD, Marker};
+use crate::plan::{Plan, Share};
+use crate::protocols::mailboxes::MailFigures;
+use crate::protocols::smtp::Smtp;
+use crate::protocols::{After, Protocol as _, Step};
+use crate::recorder::{Recorder, Shape};
+use crate::schedule::Schedule;
+use crate::tls::TlsTally;
+use crate::worker::Report;
+
+/// Between two tries to get ready, and between two looks at the conductor's wishes.
+const AGAIN: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(1);
+
+/// A user's thread.
+pub struct User<'a> {
+    plan: &'a Plan,
+    share: Share,
+    control: &'a Control,
+    board: &'a Board,
+    machines: Machines,
+    submission: Option<Line<Smtp>>,
+    watch: Option<Watch>,
+    tally: TlsTally,
+    recorder: Recorder,
+    meter: Meter,
+    figures: MailFigures,
+    metering: bool,
+    quota: u64,
+    /// Closed mode: when the user has thought. Open mode: arrivals that wait.
+    due_ns: u64,
+    schedule: Option<Schedule>,
+    start_ns: u64,
+    waiting: VecDeque<u64>,
+}
+
+/// How an operation has ended.
+struct Ending {
+    at_ns: u64,
+    outcome: Result<(), (usize, ErrorKind)>,
+}
+
+impl<'a> User<'a> {
+    /// User `share.worker`, whose board is `board`.
+    pub fn new(
+        machines: Machines,
+        plan: &'a Plan,
+        share: Share,
+        board: usize,
+        control: &'a Control,
+    ) -> Self {
+        let shape = Shape {
+            phases: PHASES.len(),
+            kinds: 0,
+            open_mode: plan.is_open(),
+            interval_ns: plan.interval_ns,
+            logged: plan.job.log_file.is_some(),
+        };
+        let schedule = match plan.job.mode {
+            Mode::Open {
+                rate_per_s,
+                arrival,
+                ..
+            } => {
+                let (user, users) = (share.worker, plan.job.threads);
+                Some(Schedule::new(
+                    arrival,
+                    rate_per_s,
+                    user,
+                    users,
+                    plan.job.seed,
+                ))
+            }
+            Mode::Closed { .. } => None,
+        };
+        Self {
+            plan,
+            share,
+            control,
+            board: &control.boards[board],
+            machines,
+            submission: None,
+            watch: None,
+            tally: TlsTally::default(),
+            recorder: Recorder::new(&shape),
+            meter: Meter::default(),
+            figures: MailFigures::default(),
+            metering: false,
+            quota: share.operations,
+            due_ns: 0,
+            schedule,
+            start_ns: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Runs until the run is over.
+    pub fn run(mut self) -> Report {
+        self.first_try();
+        while self.control.started().is_none() && !self.control.stopped() {
+            std::thread::sleep(LOOK);
+        }
+        if let Some(start_ns) = self.control.started() {
+            self.begin(start_ns);
+            while let Some(intended_ns) = self.next_due() {
+                if !self.is_ready() {
+                    std::thread::sleep(AGAIN);
+                    self.waiting.push_front(intended_ns);
+                    continue;
+                }
+                self.operate(intended_ns);
+            }
+        }
+        self.leave()
+    }
+
+    /// Before the run: the first connections, tried once before anybody waits for the others.
+    fn first_try(&mut self) {
+        loop {
+            let ready = self.is_ready();
+            self.board.ready.store(true, Relaxed);
+            if ready || self.control.stopped() || self.control.started().is_some() {
+                return;
+            }
+            std::thread::sleep(AGAIN);
+        }
+    }
+
+    fn begin(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        self.recorder.begin(self.control.window());
+        if let Mode::Closed { think_time_ns, .. } = self.plan.job.mode {
+            let (user, users) = (
+                u128::from(self.share.worker),
+                u128::from(self.plan.job.threads),
+            );
+            self.due_ns = start_ns + (u128::from(think_time_ns) * user / users) as u64;
+        }
+    }
+
+    /// Both connections are there; tries to make them if they are not.
+    fn is_ready(&mut self) -> bool {
+        let patience = self.patience(monotonic_ns() + self.plan.job.timeout_ns);
+        let made = self.make_ready(patience);
+        match made {
+            Ok(()) => {
+                self.board.ever_ready.store(1, Relaxed);
+                self.board.connections.store(1, Relaxed);
+            }
+            Err(kind) => {
+                self.board.connection_failed(kind);
+                self.recorder.connection_failed(monotonic_ns(), 0, kind);
+            }
+        }
+        made.is_ok()
+    }
+
+    fn make_ready(&mut self, patience: Patience<'a>) -> Result<(), ErrorKind> {
+        if self.watch.is_none() {
+            self.watch = Some(self.machines.watch(patience, &mut self.tally)?);
+        }
+        if self.submission.is_none() {
+            let smtp = self.machines.smtp.take().ok_or(ErrorKind::System)?;
+            let route: &Route = &self.machines.submission;
+            match Line::open(smtp, 0, route, patience, &mut self.tally) {
+                Err((smtp, kind)) => {
+                    self.machines.smtp = Some(smtp);
+                    return Err(kind);
+                }
+                Ok(mut line) => {
+                    if let Err(kind) = line.until_ready(patience, &mut self.tally) {
+                        self.machines.smtp = Some(line.protocol);
+                        return Err(kind);
+                    }
+                    self.recorder.counts.connects +=
+                        u64::from(self.recorder.window.part(monotonic_ns()) == Part::Window);
+                    self.submission = Some(line);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn patience(&self, until_ns: u64) -> Patience<'a> {
+        Patience {
+            until_ns,
+            control: self.control,
+        }
+    }
+
+    /// Waits for the next operation that is due; `None` when there is none any more.
+    fn next_due(&mut self) -> Option<u64> {
+        loop {
+            self.cross_borders();
+            let now_ns = monotonic_ns();
+            if self.control.stopped() || self.quota == 0 {
+                return None;
+            }
+            self.take_arrivals(now_ns);
+            if let Some(intended_ns) = self.waiting.pop_front() {
+                let over = now_ns >= self.control.window().end_ns;
+                if over {
+                    self.recorder.unsent(self.recorder.window.part(intended_ns));
+                    continue;
+                }
+                return Some(intended_ns);
+            }
+            if now_ns >= self.control.window().end_ns {
+                return None;
+            }
+            let next_ns = self.next_instant().min(now_ns + LOOK.as_nanos() as u64 * 5);
+            std::thread::sleep(Duration::from_nanos(next_ns.saturating_sub(now_ns)));
+        }
+    }
+
+    fn next_instant(&self) -> u64 {
+        match &self.schedule {
+            Some(schedule) => self.start_ns.saturating_add(schedule.next_ns()),
+            None => self.due_ns,
+        }
+    }
+
+    /// What is due by `now_ns` waits for its turn, as far as there is room.
+    fn take_arrivals(&mut self, now_ns: u64) {
+        let end_ns = self.control.window().end_ns;
+        if self.schedule.is_none() && self.due_ns <= now_ns && self.waiting.is_empty() {
+            // A user who could not begin before is ready only now.
+            if now_ns < end_ns {
+                self.recorder.intended(self.recorder.window.part(now_ns));
+                self.waiting.push_back(now_ns);
+                self.due_ns = u64::MAX;
+            }
+            return;
+        }
+        while self.schedule.is_some() && self.next_instant() <= now_ns.min(end_ns - 1) {
+            let at_ns = self.next_instant();
+            let part = self.recorder.window.part(at_ns);
+            self.recorder.intended(part);
+            if self.waiting.len() as u64 >= self.share.max_backlog.max(1) {
+                self.recorder.unsent(part);
+            } else {
+                self.waiting.push_back(at_ns);
+            }
+            if let Some(schedule) = &mut self.schedule {
+                schedule.advance();
+            }
+        }
+        self.board.backlog.store(self.waiting.len() as u64, Relaxed);
+    }
+
+    /// One message, from MAIL to its appearance.
+    fn operate(&mut self, intended_ns: u64) {
+        let now_ns = monotonic_ns();
+        let part = self.recorder.window.part(intended_ns);
+        self.quota -= u64::from(part == Part::Window);
+        let operation = Operation {
+            intended_ns,
+            sent_ns: now_ns,
+            phase_start_ns: now_ns,
+            part,
+        };
+        // Its connections were ready and idle: what is late is late by this thread, unless the
+        // message before took longer.
+        let possible_ns = self.due_ns.max(intended_ns).min(now_ns);
+        self.recorder.sent(&operation, possible_ns);
+        self.board.inflight.store(1, Relaxed);
+        let patience = self.patience(now_ns.saturating_add(self.plan.job.timeout_ns));
+        let ending = self.deliver(&operation, patience);
+        self.board.inflight.store(0, Relaxed);
+        if self.control.stopped() && ending.outcome.is_err() {
+            self.recorder.counts.inflight_at_stop += u64::from(part == Part::Window);
+            return;
+        }
+        match ending.outcome {
+            Ok(()) => {
+                self.recorder.ok(&operation, 0, ending.at_ns);
+                self.board.ok.fetch_add(1, Relaxed);
+            }
+            Err((phase, kind)) => {
+                self.recorder
+                    .failed(&operation, 0, ending.at_ns, phase, kind);
+                self.board.errors.fetch_add(1, Relaxed);
+            }
+        }
+        let done_ns = monotonic_ns();
+        self.due_ns = match self.plan.job.mode {
+            Mode::Closed { think_time_ns, .. } => done_ns.saturating_add(think_time_ns),
+            Mode::Open { .. } => done_ns,
+        };
+    }
+
+    fn deliver(&mut self, operation: &Operation, patience: Patience<'a>) -> Ending {
+        let (marker, replied_ns) = match self.submit(patience) {
+            Ok(submitted) => submitted,
+            Err(kind) => return failed(SUBMIT, kind),
+        };
+        let submit_ns = replied_ns.saturating_sub(operation.sent_ns);
+        self.recorder.phase(operation.part, true, SUBMIT, submit_ns);
+        let Some(watch) = &mut self.watch else {
+            return failed(DELIVERED, ErrorKind::System);
+        };
+        match watch.wait_for(&marker, patience, &mut self.tally) {
+            Ok(seen_ns) => {
+                let delivered_ns = seen_ns.saturating_sub(replied_ns);
+                self.recorder
+                    .phase(operation.part, true, DELIVERED, delivered_ns);
+                if operation.part == Part::Window {
+                    self.figures.add_delivered(seen_ns < replied_ns);
+                }
+                Ending {
+                    at_ns: seen_ns,
+                    outcome: Ok(()),
+                }
+            }
+            Err(kind) => {
+                // What it may still announce is not for the next message.
+                self.drop_watch();
+                failed(DELIVERED, kind)
+            }
+        }
+    }
+
+    /// Submits a message; its marker, and when the reply to its content came.
+    fn submit(&mut self, patience: Patience<'a>) -> Result<(Marker, u64), ErrorKind> {
+        let submitted = self.talk(patience);
+        if let Err(kind) | Ok((_, _, _, Some(kind))) = &submitted {
+            let kind = *kind;
+            let keeps = matches!(submitted, Ok((_, _, true, _)));
+            if !keeps {
+                self.drop_submission();
+            }
+            return Err(kind);
+        }
+        let (marker, replied_ns, keeps, _) = submitted?;
+        if !keeps {
+            self.drop_submission();
+        }
+        Ok((marker.ok_or(ErrorKind::BadProtocol)?, replied_ns))
+    }
+
+    /// Marker, instant of the end, whether the connection is kept, and why it failed if it did.
+    #[allow(clippy::type_complexity, reason = "told apart by the only caller")]
+    fn talk(
+        &mut self,
+        patience: Patience<'a>,
+    ) -> Result<(Option<Marker>, u64, bool, Option<ErrorKind>), ErrorKind> {
+        let (Some(line), Some(watch)) = (&mut self.submission, &mut self.watch) else {
+            return Err(ErrorKind::System);
+        };
+        line.start(patience)?;
+        let mut marker = marker_in(&line.said);
+        loop {
+            let mut sockets = vec![line.socket()];
+            sockets.extend(watch.socket());
+            patience.wait(&sockets, false)?;
+            let now_ns = monotonic_ns();
+            if watch.glance(patience, &mut self.tally).is_err() {
+                return Err(ErrorKind::PeerClosedEarly);
+            }
+            let heard = line.hear(patience, &mut self.tally)?;
+            marker = marker_in(&line.said).or(marker);
+            match heard.step {
+                Step::More | Step::Pause(_) => {}
+                Step::Done(outcome, after) => {
+                    let keeps = match after {
+                        After::Ready => true,
+                        After::Busy => line.until_ready(patience, &mut self.tally).is_ok(),
+                        After::Close => false,
+                    };
+                    return Ok((marker, now_ns, keeps, outcome.err()));
+                }
+                Step::Broken(kind) => return Err(kind),
+                _ => return Err(ErrorKind::PeerClosedEarly),
+            }
+        }
+    }
+
+    fn drop_submission(&mut self) {
+        if let Some(line) = self.submission.take() {
+            self.machines.smtp = Some(line.protocol);
+        }
+    }
+
+    fn drop_watch(&mut self) {
+        // POP3 opens a connection for each look anyway.
+        if let Some(Watch::Imap(_)) = &self.watch {
+            self.watch = None;
+        }
+    }
+
+    fn cross_borders(&mut self) {
+        let window = self.control.window();
+        self.recorder.window.end_ns = window.end_ns;
+        let part = window.part(monotonic_ns());
+        if part == Part::Window && !std::mem::replace(&mut self.metering, true) {
+            self.meter.start();
+        }
+        if part == Part::After {
+            self.meter.stop();
+        }
+    }
+
+    fn leave(mut self) -> Report {
+        self.meter.stop();
+        let now_ns = monotonic_ns();
+        if self.schedule.is_some() && self.quota > 0 {
+            self.take_arrivals(now_ns);
+        }
+        while let Some(intended_ns) = self.waiting.pop_front() {
+            self.recorder.unsent(self.recorder.window.part(intended_ns));
+        }
+        if let (Some(line), now_ns) = (&mut self.submission, now_ns) {
+            let out = crate::protocols::Output {
+                head: line.protocol.farewell().to_vec(),
+                tail: 0..0,
+            };
+            let patience = Patience {
+                until_ns: now_ns + LOOK.as_nanos() as u64,
+                control: self.control,
+            };
+            // A courtesy: nobody waits for the answer.
+            let _ = line.say(&out, patience);
+        }
+        self.board.finished.store(true, Relaxed);
+        let by_quota = self.plan.job.operations.is_some() && self.quota == 0;
+        let last_ns = if by_quota {
+            self.recorder.last_done_ns
+        } else {
+            u64::MAX
+        };
+        Report {
+            window_end_ns: self.recorder.window.end_ns.min(now_ns).min(last_ns),
+            most_established: u32::from(self.board.ever_ready.load(Relaxed) > 0),
+            recorder: self.recorder,
+            meter: self.meter,
+            tls: self.tally,
+            payload: None,
+            mail: Some(self.figures),
+        }
+    }
+}
+
+fn failed(phase: usize, kind: ErrorKind) -> Ending {
+    Ending {
+        at_ns: monotonic_ns(),
+        outcome: Err((phase, kind)),
+    }
+}
+
+/// The marker in what was said, if it was the content of a message.
+fn marker_in(said: &[u8]) -> Option<Marker> {
+    let at = memchr::memmem::find(said, MAIL_FIELD.as_bytes())? + MAIL_FIELD.len() + 1;
+    let line = said[at..].split(|byte| *byte == b'\n').next()?;
+    Marker::parse(line)
+}

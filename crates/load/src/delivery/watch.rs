@@ -1,0 +1,322 @@
+//! How a user sees a message appear: IDLE of IMAP, or POP3 sessions again and again.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use steelyard_net::clock::monotonic_ns;
+
+use super::line::{Heard, Line, Patience, Route};
+use crate::fault::ErrorKind;
+use crate::payload::Marker;
+use crate::protocols::imap::{self, Event, Imap, Reader, Response, Status};
+use crate::protocols::pop3::{self, Pop3};
+use crate::protocols::{After, Output, Step};
+use crate::tls::TlsTally;
+
+/// Tags of what is said beside the machine; it counts from 1 and never comes here.
+const FIRST_TAG: u32 = 1_000_000_000;
+
+/// A user's view of the mailbox.
+pub enum Watch {
+    /// A connection that idles.
+    Imap(Box<ImapWatch>),
+    /// A session every so often.
+    Pop3(Box<Pop3Watch>),
+}
+
+/// A mailbox watched by IDLE.
+pub struct ImapWatch {
+    line: Line<Imap>,
+    /// When the server has announced a message, since IDLE began.
+    announced_ns: Option<u64>,
+    /// Messages that were there then.
+    announced: u32,
+    tag: u32,
+}
+
+/// A mailbox watched by polling.
+pub struct Pop3Watch {
+    pop3: Option<Pop3>,
+    route: Route,
+    poll_ns: u64,
+}
+
+impl Watch {
+    /// Polling, by sessions of `pop3`, each `poll_ns` after the last began.
+    pub fn polling(pop3: Pop3, route: Route, poll_ns: u64) -> Self {
+        Self::Pop3(Box::new(Pop3Watch {
+            pop3: Some(pop3),
+            route,
+            poll_ns,
+        }))
+    }
+
+    /// Logs in and begins to idle.
+    pub fn idling(
+        imap: Imap,
+        route: &Route,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<Self, (Imap, ErrorKind)> {
+        let mut line = Line::open(imap, 0, route, patience, tally)?;
+        if let Err(kind) = line.until_ready(patience, tally) {
+            return Err((line.protocol, kind));
+        }
+        let mut watch = ImapWatch {
+            line,
+            announced_ns: None,
+            announced: 0,
+            tag: FIRST_TAG,
+        };
+        match watch.idle(patience, tally) {
+            Ok(()) => Ok(Self::Imap(Box::new(watch))),
+            Err(kind) => Err((watch.line.protocol, kind)),
+        }
+    }
+
+    /// What can be waited for while something else is done.
+    pub fn socket(&self) -> Option<BorrowedFd<'_>> {
+        match self {
+            Self::Imap(watch) => Some(watch.line.socket()),
+            Self::Pop3(_) => None,
+        }
+    }
+
+    /// Notes what has been announced meanwhile.
+    pub fn glance(
+        &mut self,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<(), ErrorKind> {
+        match self {
+            Self::Imap(watch) if watch.announced_ns.is_none() => watch.glance(patience, tally),
+            Self::Imap(_) | Self::Pop3(_) => Ok(()),
+        }
+    }
+
+    /// Waits for the message of `marker`; returns when it was seen. It is removed afterwards.
+    pub fn wait_for(
+        &mut self,
+        marker: &Marker,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<u64, ErrorKind> {
+        match self {
+            Self::Imap(watch) => watch.wait_for(marker, patience, tally),
+            Self::Pop3(watch) => watch.wait_for(marker, patience, tally),
+        }
+    }
+}
+
+impl ImapWatch {
+    /// Begins to idle.
+    fn idle(&mut self, patience: Patience<'_>, tally: &mut TlsTally) -> Result<(), ErrorKind> {
+        self.announced_ns = None;
+        self.line.start(patience)?;
+        while !self.line.session.is_idling() {
+            patience.wait(&[self.line.socket()], false)?;
+            let heard = self.line.hear(patience, tally)?;
+            self.note(&heard)?;
+            if heard.step == Step::Done(Ok(()), After::Ready) {
+                // A message came before the server had begun to idle.
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn glance(&mut self, patience: Patience<'_>, tally: &mut TlsTally) -> Result<(), ErrorKind> {
+        let heard = self.line.hear(patience, tally)?;
+        self.note(&heard)
+    }
+
+    fn note(&mut self, heard: &Heard) -> Result<(), ErrorKind> {
+        for (phase, at_ns) in &heard.marks {
+            if *phase == imap::IDLE_WAKE {
+                self.announced_ns = Some(*at_ns);
+                self.announced = self.line.session.exists();
+            }
+        }
+        match heard.step {
+            Step::Broken(kind) | Step::Done(Err(kind), _) => Err(kind),
+            Step::Finished => Err(ErrorKind::PeerClosedEarly),
+            _ => Ok(()),
+        }
+    }
+
+    fn wait_for(
+        &mut self,
+        marker: &Marker,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<u64, ErrorKind> {
+        loop {
+            while self.announced_ns.is_none() {
+                patience.wait(&[self.line.socket()], false)?;
+                self.glance(patience, tally)?;
+            }
+            let announced_ns = self.announced_ns.unwrap_or_else(monotonic_ns);
+            while !self.line.session.is_ready() {
+                patience.wait(&[self.line.socket()], false)?;
+                self.glance(patience, tally)?;
+            }
+            let found = self.look(marker, patience)?;
+            // Announced while somebody else's message was looked at: known to be there by now.
+            let (now_ns, announced) = (monotonic_ns(), self.announced);
+            self.idle(patience, tally)?;
+            match found {
+                Some(number) if number <= announced => return Ok(announced_ns),
+                Some(_) => return Ok(now_ns),
+                None => {}
+            }
+        }
+    }
+
+    /// Looks until nothing new has come while it looked.
+    fn look(&mut self, marker: &Marker, patience: Patience<'_>) -> Result<Option<u32>, ErrorKind> {
+        loop {
+            let looked_at = self.line.session.exists();
+            let found = self.take_out(marker, patience)?;
+            if found.is_some() || self.line.session.exists() <= looked_at {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Looks for messages of this sender, removes them, and tells the number of the one of
+    /// `marker` if it was among them.
+    fn take_out(
+        &mut self,
+        marker: &Marker,
+        patience: Patience<'_>,
+    ) -> Result<Option<u32>, ErrorKind> {
+        let exists = self.line.session.exists();
+        let mut found = None;
+        let mut any = false;
+        // The newest first; others' messages stay where they are.
+        for number in (1..=exists).rev().take(MOST_LOOKED_AT) {
+            let fetch = format!("FETCH {number} (BODY.PEEK[HEADER.FIELDS (X-Steelyard-Payload)])");
+            let text = self.command(&fetch, patience)?;
+            let Some(seen) = marker_in(&text) else {
+                continue;
+            };
+            if seen.run == marker.run && seen.sender == marker.sender {
+                if seen.sequence == marker.sequence {
+                    found = Some(number);
+                }
+                any = true;
+                let store = format!("STORE {number} +FLAGS.SILENT (\\Deleted)");
+                self.command(&store, patience)?;
+            }
+            if found.is_some() {
+                break;
+            }
+        }
+        if any {
+            self.command("EXPUNGE", patience)?;
+        }
+        Ok(found)
+    }
+
+    /// Says `words` beside the machine and returns the literals of the answer.
+    fn command(&mut self, words: &str, patience: Patience<'_>) -> Result<Vec<u8>, ErrorKind> {
+        self.tag += 1;
+        let out = Output {
+            head: format!("S{} {words}\r\n", self.tag).into_bytes(),
+            tail: 0..0,
+        };
+        self.line.say(&out, patience)?;
+        let (mut reader, mut literals) = (Reader::default(), Vec::new());
+        loop {
+            patience.wait(&[self.line.socket()], false)?;
+            let bytes = self.line.read()?.ok_or(ErrorKind::PeerClosedEarly)?;
+            let mut input = bytes.as_slice();
+            while let Some(event) = reader.next(&mut input)? {
+                match event {
+                    Event::Literal(piece) => literals.extend_from_slice(piece),
+                    Event::Text(text) if text.first => {
+                        let response = Response::of(text.bytes).ok_or(ErrorKind::BadProtocol)?;
+                        match response {
+                            Response::Tagged(tag, Status::Ok, _) if tag == self.tag => {
+                                return Ok(literals);
+                            }
+                            Response::Tagged(..) => return Err(ErrorKind::ImapNo),
+                            Response::Status(Status::Bye, _) => return Err(ErrorKind::ImapBye),
+                            Response::Message(number, word, _) => {
+                                self.line.session.note_size(number, word);
+                            }
+                            _ => {}
+                        }
+                    }
+                    Event::Text(_) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Messages at the end of a mailbox that are looked at for one's own.
+const MOST_LOOKED_AT: usize = 64;
+
+fn marker_in(header: &[u8]) -> Option<Marker> {
+    let line = header.split(|byte| *byte == b'\n').next()?;
+    let colon = memchr::memchr(b':', line)?;
+    Marker::parse(&line[colon + 1..])
+}
+
+impl Pop3Watch {
+    fn wait_for(
+        &mut self,
+        marker: &Marker,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<u64, ErrorKind> {
+        loop {
+            let began_ns = monotonic_ns();
+            if let Some(seen_ns) = self.look(marker, patience, tally)? {
+                return Ok(seen_ns);
+            }
+            let next_ns = (began_ns + self.poll_ns).min(patience.until_ns);
+            let wait_ns = next_ns.saturating_sub(monotonic_ns());
+            std::thread::sleep(Duration::from_nanos(wait_ns));
+        }
+    }
+
+    /// One session: when STAT was answered, if the message of `marker` was there.
+    fn look(
+        &mut self,
+        marker: &Marker,
+        patience: Patience<'_>,
+        tally: &mut TlsTally,
+    ) -> Result<Option<u64>, ErrorKind> {
+        let pop3 = self.pop3.take().ok_or(ErrorKind::System)?;
+        let mut line = match Line::open(pop3, 0, &self.route, patience, tally) {
+            Ok(line) => line,
+            Err((pop3, kind)) => {
+                self.pop3 = Some(pop3);
+                return Err(kind);
+            }
+        };
+        let seen = session(&mut line, patience, tally);
+        let found = line.protocol.take_found();
+        self.pop3 = Some(line.protocol);
+        let seen_ns = seen?;
+        Ok(found.contains(marker).then_some(seen_ns))
+    }
+}
+
+fn session(
+    line: &mut Line<Pop3>,
+    patience: Patience<'_>,
+    tally: &mut TlsTally,
+) -> Result<u64, ErrorKind> {
+    line.until_ready(patience, tally)?;
+    line.start(patience)?;
+    let heard = line.until_step(patience, tally)?;
+    let stat = heard.marks.iter().find(|(phase, _)| *phase == pop3::STAT);
+    match (heard.step, stat) {
+        (Step::Done(Ok(()), _), Some((_, at_ns))) => Ok(*at_ns),
+        (Step::Done(Err(kind), _) | Step::Broken(kind), _) => Err(kind),
+        _ => Err(ErrorKind::BadProtocol),
+    }
+}
