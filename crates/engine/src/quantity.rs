@@ -37,6 +37,40 @@ pub(crate) fn size_bytes(text: &str) -> Result<u64, String> {
     })
 }
 
+/// Sizes with their weights, as `1k:30,10k:50,100k:20`; a size alone weighs 1.
+pub(crate) fn sizes(text: &str) -> Result<Vec<(u64, f64)>, String> {
+    text.split(',')
+        .map(|part| {
+            let (size, weight) = part.split_once(':').unwrap_or((part, "1"));
+            let weight = weight.trim().parse::<f64>().ok();
+            let weight = weight.filter(|weight| weight.is_finite() && *weight >= 0.0);
+            let weight = weight
+                .ok_or_else(|| format!("{part:?} has no weight; write SIZE:WEIGHT, as 10k:50"))?;
+            Ok((size_bytes(size)?, weight))
+        })
+        .collect()
+}
+
+/// Operations a second from `50`, `50/s`, `120/min`, `3600/h`.
+pub(crate) fn rate_per_s(text: &str) -> Result<f64, String> {
+    const UNITS: [(&str, f64); 5] = [
+        ("s", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("minute", 60.0),
+        ("h", 3600.0),
+    ];
+    let (number, unit) = text.split_once('/').unwrap_or((text, "s"));
+    let length_s = UNITS.iter().find(|(name, _)| *name == unit.trim());
+    let number = number.trim().parse::<f64>().ok().filter(|n| n.is_finite());
+    number
+        .zip(length_s)
+        .map(|(number, (_, length_s))| number / length_s)
+        .ok_or_else(|| {
+            format!("{text:?} is no rate; write operations a second, or as 120/min or 5/h")
+        })
+}
+
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
     let (number, scale) = units
@@ -68,6 +102,29 @@ mod tests {
         assert_eq!(size_bytes("4KiB"), Ok(4096));
         assert_eq!(size_bytes("4k"), Ok(4096));
         assert_eq!(size_bytes("1MB"), Ok(1_000_000));
+    }
+
+    #[test]
+    fn rates_may_be_told_for_other_units_than_seconds() {
+        assert_eq!(rate_per_s("0.5"), Ok(0.5));
+        assert_eq!(rate_per_s("50/s"), Ok(50.0));
+        assert_eq!(rate_per_s("120/min"), Ok(2.0));
+        assert_eq!(rate_per_s("1800/h"), Ok(0.5));
+        for text in ["", "fast", "5/", "5/week", "inf"] {
+            assert!(rate_per_s(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_weights() {
+        assert_eq!(
+            sizes("1k:30,10k:50, 100k:20"),
+            Ok(vec![(1_024, 30.0), (10_240, 50.0), (102_400, 20.0)])
+        );
+        assert_eq!(sizes("5"), Ok(vec![(5, 1.0)]));
+        for text in ["", "1k:", "1k:-1", "x:1", "1k:nan"] {
+            assert!(sizes(text).is_err(), "{text:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod foreign;
 mod ftp;
 mod http;
 mod imap;
+mod lists;
 mod pop3;
 mod smtp;
 mod stream;
@@ -87,7 +88,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
     let allowed: &[&str] = match scheme {
         Some("http") => &["HTTP", "Payload"],
         Some("https") => &["HTTP", "Payload", "TLS"],
-        Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "TLS"],
+        Some("smtp" | "smtps" | "lmtp") => &["SMTP and LMTP", "Login", "TLS"],
         Some("tcp") => &["Connect probe"],
         Some("rr+tcp" | "rr+udp") => &["Request and response"],
         Some("stream+tcp" | "stream+udp") => &["Streams"],
@@ -99,7 +100,7 @@ fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure
     foreign::refuse(matches, allowed)?;
     match scheme {
         Some("http" | "https") => Ok(Operation::Http(http::operation(args)?)),
-        Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(&args.smtp))),
+        Some("smtp" | "smtps" | "lmtp") => Ok(Operation::Smtp(smtp::operation(args)?)),
         Some("tcp") => Ok(Operation::Connect(ConnectOperation {
             targets: args.connect.targets.clone(),
         })),
@@ -165,6 +166,33 @@ mod tests {
             think_time_ns: 1_000_000,
         };
         assert_eq!(job.mode, closed);
+    }
+
+    #[test]
+    fn mail_is_told_with_lists_and_weights() {
+        let words = [
+            "smtp://h:1",
+            "--size",
+            "1k:30,10k:70",
+            "--pipelining",
+            "message",
+            "--user",
+            "u{n}",
+            "--starttls",
+            "--tls-share",
+            "0.5",
+            "-R",
+            "120/min",
+        ];
+        let job = read(&words).unwrap();
+        assert!(matches!(job.mode, Mode::Open { rate_per_s, .. } if rate_per_s == 2.0));
+        let Operation::Smtp(smtp) = job.operation else {
+            unreachable!()
+        };
+        assert_eq!(smtp.body_sizes, [(1_024, 30.0), (10_240, 70.0)]);
+        assert_eq!(smtp.pipelining, steelyard_wire::job::Pipelining::Message);
+        assert_eq!((smtp.tls_share, smtp.login.unwrap().users), (0.5, 1));
+        assert!(read(&["lmtp://h:1", "--recipient-list", "/nowhere"]).is_err());
     }
 
     #[test]

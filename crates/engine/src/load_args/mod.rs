@@ -20,11 +20,11 @@ pub(crate) use ftp::{FtpArgs, PassiveArg};
 pub(crate) use http::HttpArgs;
 pub(crate) use login::{LoginArgs, PayloadArgs};
 pub(crate) use mailbox::{ImapArgs, Pop3Args};
-pub(crate) use smtp::SmtpArgs;
+pub(crate) use smtp::{PipeliningArg, SmtpArgs};
 pub(crate) use stream::{DirectionArg, RequestResponseArgs, StreamArgs};
 pub(crate) use tls::TlsArgs;
 
-use crate::quantity::duration_ns;
+use crate::quantity::{duration_ns, rate_per_s};
 
 /// Spacing of arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -57,8 +57,9 @@ pub(crate) struct LoadArgs {
     /// Stop after this many operations.
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) requests: Option<u64>,
-    /// Start operations at this rate a second, whether or not earlier ones are answered.
-    #[arg(short = 'R', long, value_name = "PER_SECOND")]
+    /// Start operations at this rate a second, or as 120/min, whether or not earlier ones are
+    /// answered.
+    #[arg(short = 'R', long, value_parser = rate_per_s, value_name = "PER_SECOND")]
     pub(crate) rate: Option<f64>,
     /// Spacing of arrivals with --rate.
     #[arg(long, value_enum, default_value_t = ArrivalArg::Constant, requires = "rate", hide_possible_values = true, value_name = "constant|poisson")]

@@ -17,4 +17,6 @@ mod roads;
 mod secured;
 mod server;
 mod smtp;
+mod smtp_groups;
+mod smtp_tls;
 mod stream;

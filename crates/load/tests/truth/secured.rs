@@ -13,9 +13,9 @@ use steelyard_wire::job::{HttpOperation, LoadJob, Operation, TlsOptions};
 use crate::server::{MS, REPLY, Server, closed, failures, run, try_run};
 
 /// A server's side of TLS, and the file that makes clients trust it.
-struct Identity {
-    config: Arc<ServerConfig>,
-    ca_file: PathBuf,
+pub struct Identity {
+    pub config: Arc<ServerConfig>,
+    pub ca_file: PathBuf,
 }
 
 impl Drop for Identity {
@@ -25,7 +25,7 @@ impl Drop for Identity {
 }
 
 /// For the names in `names`; `test` tells the files of tests apart.
-fn identity(test: &str, names: &[&str]) -> Identity {
+pub fn identity(test: &str, names: &[&str]) -> Identity {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(names).unwrap();
     let ca_file = std::env::temp_dir().join(format!("steelyard-{}-{test}", std::process::id()));

@@ -10,12 +10,12 @@ use steelyard_wire::job::{LoadJob, SmtpOperation};
 use crate::server::{Seen, Server, failures, run, send, smtp_job, try_run};
 
 /// Everything the clients said: one entry for each line, messages without their bodies.
-type Heard = Arc<Mutex<Vec<String>>>;
+pub type Heard = Arc<Mutex<Vec<String>>>;
 
 /// How a server answers one line; `None` for its usual answer.
-type Answer = fn(&str, u64) -> Option<&'static str>;
+pub type Answer = fn(&str, u64) -> Option<&'static str>;
 
-fn server(answer: Answer) -> (Server, Heard) {
+pub fn server(answer: Answer) -> (Server, Heard) {
     let heard = Heard::default();
     let all = Arc::clone(&heard);
     let server = Server::start(move |stream, seen| converse(stream, seen, &all, answer));
@@ -30,6 +30,7 @@ fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
         &mut stream,
         answer("", 0).unwrap_or("220 mx.example\r\n").as_bytes(),
     );
+    let (mut recipients, mut replies_each) = (0, false);
     while let Some(line) = lines.next() {
         heard.lock().unwrap().push(line.clone());
         let number = seen.operations.load(SeqCst);
@@ -37,25 +38,36 @@ fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
         let usual = match verb {
             "EHLO" => "250-mx.example\r\n250 8BITMIME\r\n",
             "DATA" => "354 go on\r\n",
+            "AUTH" => "235 come in\r\n",
             "QUIT" => "221 bye\r\n",
             _ => "250 ok\r\n",
         };
         let reply = answer(&line, number).unwrap_or(usual);
+        match verb {
+            "LHLO" => replies_each = true,
+            "MAIL" => recipients = 0,
+            "RCPT" => recipients += usize::from(reply.starts_with('2')),
+            "BDAT" => {
+                let length = line.split(' ').nth(1).unwrap().parse().unwrap();
+                let mut taken = 0;
+                while taken < length {
+                    taken += lines.next().unwrap().len() + 2;
+                }
+                seen.operations.fetch_add(1, SeqCst);
+            }
+            _ => {}
+        }
         for byte in reply.as_bytes() {
             send(&mut stream, &[*byte]);
         }
         if reply.starts_with("354") {
             let message: Vec<String> = lines.by_ref().take_while(|line| line != ".").collect();
-            let id = message
-                .iter()
-                .find(|line| line.starts_with("Message-ID"))
-                .unwrap();
-            heard.lock().unwrap().push(id.clone());
+            let id = message.iter().find(|line| line.starts_with("Message-ID"));
+            heard.lock().unwrap().extend(id.cloned());
             let number = seen.operations.fetch_add(1, SeqCst);
-            send(
-                &mut stream,
-                answer(".", number).unwrap_or("250 stored\r\n").as_bytes(),
-            );
+            let reply = answer(".", number).unwrap_or("250 stored\r\n");
+            let times = if replies_each { recipients } else { 1 };
+            send(&mut stream, reply.repeat(times).as_bytes());
         }
         if verb == "QUIT" || reply.starts_with("421") {
             return;
@@ -63,14 +75,14 @@ fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
     }
 }
 
-fn some(server: &Server, operation: SmtpOperation, operations: u64) -> LoadJob {
+pub fn some(server: &Server, operation: SmtpOperation, operations: u64) -> LoadJob {
     LoadJob {
         operations: Some(operations),
         ..smtp_job(server, operation, 3, 20_000)
     }
 }
 
-fn count(heard: &Heard, verb: &str) -> usize {
+pub fn count(heard: &Heard, verb: &str) -> usize {
     heard
         .lock()
         .unwrap()
