@@ -185,7 +185,9 @@ mod tests {
             "120/min",
         ];
         let job = read(&words).unwrap();
-        assert!(matches!(job.mode, Mode::Open { rate_per_s, .. } if rate_per_s == 2.0));
+        assert!(
+            matches!(job.mode, Mode::Open { rate_per_s, .. } if (rate_per_s - 2.0).abs() < 1e-9)
+        );
         let Operation::Smtp(smtp) = job.operation else {
             unreachable!()
         };
