@@ -40,7 +40,7 @@ impl Arrivals {
     /// A datagram arrived at `now_ns`; returns whether it is the first of its sequence.
     #[inline]
     pub fn note(&mut self, head: Head, now_ns: u64) -> bool {
-        self.note_transit(now_ns.wrapping_sub(head.sent_ns) as i64);
+        self.note_transit(now_ns.wrapping_sub(head.sent_ns).cast_signed());
         let counts = u64::from(head.in_window);
         let sequence = head.sequence;
         if sequence >= self.next {

@@ -75,6 +75,7 @@ impl Line {
         self.value(key)?.parse().ok()
     }
 
+    #[allow(clippy::needless_pass_by_value, reason = "numbers and words alike")]
     /// Adds a pair; blanks in the value become `_`.
     pub fn put(&mut self, key: &str, value: impl ToString) -> &mut Self {
         let value = value.to_string().replace([' ', '\n', '\r', '\t'], "_");
@@ -94,7 +95,7 @@ impl Line {
     pub fn text(&self) -> String {
         let mut text = self.word.clone();
         for (key, value) in &self.pairs {
-            text.push_str(&format!(" {key}={value}"));
+            text.extend([" ", key, "=", value]);
         }
         text.push('\n');
         text

@@ -48,6 +48,7 @@ pub struct Lane {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "a few for each thread")]
 enum Pump {
     TcpOut(TcpOut),
     TcpIn(TcpIn),

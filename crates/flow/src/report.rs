@@ -125,8 +125,9 @@ impl LaneReport {
             rows: line
                 .value("rows")
                 .filter(|text| !text.is_empty())
-                .map(|text| text.split(',').map(read_row).collect())
-                .unwrap_or(Some(Vec::new()))?,
+                .map_or(Some(Vec::new()), |text| {
+                    text.split(',').map(read_row).collect()
+                })?,
             ending: match line.value("ending") {
                 None => Ending::InOrder,
                 Some("cut") => Ending::Cut,

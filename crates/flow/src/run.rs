@@ -13,6 +13,7 @@ pub enum Transport {
 
 /// What is to be sent; the same at both ends.
 #[derive(Debug, Clone, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Spec {
     /// What carries the bytes.
     pub transport: Transport,

@@ -73,7 +73,12 @@ pub fn set_pacing(socket: impl AsFd, bytes_per_s: u64) -> Result<()> {
 
 /// Wakes a reader only when so many bytes wait, or the end.
 pub fn set_low_water(socket: impl AsFd, bytes: u32) -> Result<()> {
-    set_option(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, bytes as i32)
+    set_option(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_RCVLOWAT,
+        bytes.cast_signed(),
+    )
 }
 
 /// Asks for socket buffers of `bytes` in both directions; beyond the system's limit if the

@@ -87,7 +87,7 @@ impl Call {
         if round_trip_ns < self.round_trip_ns {
             self.round_trip_ns = round_trip_ns;
             let mine_ns = asked_ns + round_trip_ns / 2;
-            self.ahead_ns = theirs_ns.wrapping_sub(mine_ns) as i64;
+            self.ahead_ns = theirs_ns.wrapping_sub(mine_ns).cast_signed();
         }
         Ok(())
     }

@@ -68,8 +68,8 @@ impl<'a> Ends<'a> {
     fn flow(&self, spec: &Spec, broken: Option<ErrorKind>) -> Flow {
         let (sender, receiver) = (self.sender(), self.receiver());
         let sent = sender.and_then(|lane| lane.datagrams);
-        let received = receiver.and_then(|lane| lane.datagrams);
-        let lost = sent.zip(received);
+        let arrived = receiver.and_then(|lane| lane.datagrams);
+        let lost = sent.zip(arrived);
         let tcp = sender.and_then(|lane| lane.tcp);
         let udp = spec.transport == Transport::Udp;
         Flow {
@@ -80,11 +80,11 @@ impl<'a> Ends<'a> {
             total_sent_bytes: sender.map(|lane| lane.total_bytes),
             total_received_bytes: receiver.map(|lane| lane.total_bytes),
             datagrams_sent: sent.map(|sent| sent.count),
-            datagrams_received: received.map(|received| received.count),
+            datagrams_received: arrived.map(|arrived| arrived.count),
             datagrams_lost: lost.map(|(sent, got)| sent.count.saturating_sub(got.count)),
-            datagrams_reordered: received.map(|received| received.reordered),
-            datagrams_duplicated: received.map(|received| received.duplicated),
-            jitter_ns: received.and_then(|received| received.jitter_ns),
+            datagrams_reordered: arrived.map(|arrived| arrived.reordered),
+            datagrams_duplicated: arrived.map(|arrived| arrived.duplicated),
+            jitter_ns: arrived.and_then(|arrived| arrived.jitter_ns),
             rtt_ns: tcp.filter(|_| !udp).map(|tcp| tcp.rtt_ns),
             retransmits: tcp.filter(|_| !udp).map(|tcp| tcp.retransmits),
             congestion_window_bytes: tcp.map(|tcp| tcp.congestion_window_bytes),

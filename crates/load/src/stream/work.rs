@@ -129,9 +129,9 @@ impl<'a> Party<'a> {
         });
         let end_ns = run.window_end_ns().min(monotonic_ns());
         let reports = moved?;
-        let flows_there = if reports.is_empty() { 0 } else { flows_here };
+        let established = if reports.is_empty() { 0 } else { flows_here };
         self.tell(|told| told.own.extend(reports));
-        Ok(self.report(meter, flows_there, end_ns))
+        Ok(self.report(meter, established, end_ns))
     }
 
     fn move_bytes(

@@ -82,7 +82,7 @@ impl Session {
 impl Hall {
     /// Serves the connection that a session belongs to, until it is over.
     pub(super) fn hold_session(&self, mut lines: Lines, spec: Spec) -> io::Result<()> {
-        let number = self.new_number();
+        let number = new_number();
         let session = Arc::new(Session {
             spec,
             flows: Mutex::default(),
@@ -95,13 +95,6 @@ impl Hall {
         session.abandon();
         locked(&self.sessions).remove(&number);
         outcome
-    }
-
-    /// Different for each run of any generator that may speak to the same port within minutes.
-    fn new_number(&self) -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = monotonic_ns() / 1_000 + NEXT.fetch_add(1, Relaxed);
-        number & 0xffff_ffff
     }
 
     fn follow(&self, lines: &mut Lines, session: &Session, tag: u32) -> io::Result<()> {
@@ -202,4 +195,11 @@ fn watch(lines: &mut Lines, run: &Run, threads: &[JoinHandle<Counted>]) {
             }
         }
     }
+}
+
+/// Different for each run of any generator that may speak to the same port within minutes.
+fn new_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = monotonic_ns() / 1_000 + NEXT.fetch_add(1, Relaxed);
+    number & 0xffff_ffff
 }
