@@ -17,11 +17,12 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// Hands `out` to the kernel; what it does not take follows when the socket is writable.
     pub(super) fn flush(&mut self, place: usize) {
-        if self.out.is_empty() {
-            return;
-        }
+        // Also what says nothing yet, because it waits behind another, has been given away.
         if self.lanes > 1 {
             self.stamp(place);
+        }
+        if self.out.is_empty() {
+            return;
         }
         let connection = &mut self.connections[place];
         if connection.tls.is_some() {
