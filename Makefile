@@ -7,7 +7,7 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 JOBS    ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-http bench-kernels bench-overhead clean
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-engine bench-kernels bench-overhead clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -36,8 +36,8 @@ test-python: setup ## Tests of the laboratory, with the engine
 validate: setup ## The whole of the gates whose slices run in every test: the judge's A/A gate, 200 kills
 	$(BIN)/pytest -n $(JOBS) -m validate
 
-bench-http: setup ## CPU per request of the HTTP loop against wrk, interleaved
-	$(BIN)/python bench/http_against_wrk.py
+bench-engine: setup ## Every protocol of the engine against its peers, interleaved; bench/README.md
+	$(BIN)/python -m bench.engine
 
 bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
 	$(BIN)/python bench/kernels_against_peers.py

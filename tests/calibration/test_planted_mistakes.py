@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.calibration.gate import gate, shipped
 from tests.calibration.mistakes import COINS, ENGINES
 from tests.calibration.simulated import Case

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.unit.report.golden_findings import golden
-
 from steelyard.report.compare import NO_TEST, compare_lines
+from tests.unit.report.golden_findings import golden
 
 
 def test_two_runs_are_put_side_by_side_without_a_test_between_them() -> None:

@@ -1,0 +1,124 @@
+"""The engine against its peers, interleaved, on the same server and the same cores.
+
+Clients are pinned to core 0, servers to core 1. Pairs in random order. CPU is what the kernel
+charged to the client process, divided by all operations that it completed. bench/README.md says
+how to read the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from bench.engine import files, footprint, machine, mail, mailbox, streams, table, web
+from bench.engine.contest import (
+    Contest,
+    Probe,
+    Row,
+    rows_of_pairs,
+    rows_of_probe,
+    rows_without,
+    shoot_pairs,
+)
+from bench.engine.needs import EVERYWHERE, first_lack
+from bench.engine.process import Unmeasurable
+from steelyard.errors import EngineError
+
+RUNS = Path(__file__).parent.parent / "runs"
+
+
+def main() -> int:
+    """Runs what was asked for, prints the table, and writes figures to bench/runs/."""
+    options = arguments()
+    chosen = [one for one in everything() if wanted(one.name, options.only)]
+    if not chosen:
+        sys.exit(f"no contest is called {', '.join(options.only)}; --list shows them")
+    if options.list:
+        print("\n".join(f"{one.name:24} {one.setup}" for one in chosen))
+        return 0
+    begun = machine.facts()
+    rows, raw = run_all(chosen, options.pairs, options.seconds)
+    print(table.text(rows))
+    store({**begun, "pairs": options.pairs, "seconds": options.seconds}, rows, raw, options.out)
+    return 1 if any(row.failed for row in rows) else 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.engine", description=__doc__)
+    parser.add_argument("--only", action="append", default=[], help="name or its beginning")
+    parser.add_argument("--pairs", type=int, default=5, help="of runs in each contest")
+    parser.add_argument("--seconds", type=int, default=5, help="length of each run")
+    parser.add_argument("--list", action="store_true", help="say what there is, run nothing")
+    parser.add_argument("--out", type=Path, default=RUNS, help="folder for the figures")
+    return parser.parse_args()
+
+
+def everything() -> list[Contest | Probe]:
+    """Every contest and probe, in the order of the table."""
+    return [
+        *web.contests(),
+        *mail.contests(),
+        *mailbox.contests(),
+        *files.contests(),
+        *streams.contests(),
+        *footprint.probes(),
+    ]
+
+
+def wanted(name: str, only: list[str]) -> bool:
+    return not only or any(name.startswith(word) for word in only)
+
+
+def run_all(
+    chosen: list[Contest | Probe], pairs: int, seconds: int
+) -> tuple[list[Row], dict[str, Any]]:
+    """Rows of the table, and what they were made of."""
+    rows: list[Row] = []
+    raw: dict[str, Any] = {}
+    for one in chosen:
+        print(f"{one.name}: {one.setup}", file=sys.stderr, flush=True)
+        lack = first_lack((*EVERYWHERE, *one.needs))
+        if lack is not None:
+            rows += rows_without(one, lack, failed=False)
+            continue
+        try:
+            found, figures = run_one(one, pairs, seconds)
+        except (Unmeasurable, EngineError, OSError) as error:
+            rows += rows_without(one, str(error), failed=True)
+            continue
+        rows += found
+        raw[one.name] = {"setup": one.setup, "runs": figures}
+    return rows, raw
+
+
+def run_one(one: Contest | Probe, pairs: int, seconds: int) -> tuple[list[Row], list[Any]]:
+    if isinstance(one, Probe):
+        readings = [one.measure(seconds) for _ in range(pairs)]
+        return rows_of_probe(one, readings), readings
+    seen = shoot_pairs(one, pairs, seconds)
+    return rows_of_pairs(one, seen), [asdict(pair) for pair in seen]
+
+
+def store(facts: dict[str, object], rows: list[Row], raw: dict[str, Any], folder: Path) -> None:
+    """Keeps set-up, summary and raw figures of this run; a second one of a day gets a number."""
+    folder.mkdir(parents=True, exist_ok=True)
+    document = {
+        "benchmark": "engine",
+        **facts,
+        "summary": [asdict(row) for row in rows],
+        "contests": raw,
+    }
+    day = time.strftime("%Y-%m-%d")
+    names = (f"{day}-engine{'' if number == 1 else f'-{number}'}.json" for number in range(1, 1000))
+    path = next(path for name in names if not (path := folder / name).exists())
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {path}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+"""What the engine needs when it holds many connections, waits, or samples."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.engine.contest import Goal, Probe
+from bench.engine.process import CLIENT_CORE, FILES, Unmeasurable, charged, pinned, start, status_of
+from bench.engine.steelyard import engine, sink
+
+FEW, MANY = 100, 15_000
+SETTLE_S = 1.0
+
+
+def probes() -> list[Probe]:
+    """Every figure of the engine alone."""
+    return [
+        Probe(
+            "memory",
+            f"resident memory of the client at {MANY} HTTP connections less that at {FEW}",
+            (),
+            memory,
+            (Goal("bytes_a_connection", "bytes/connection", 4096, at_most=True),),
+        ),
+        Probe(
+            "agent-idle",
+            "an agent that nobody asks for anything",
+            (),
+            idle_agent,
+            (
+                Goal("wake_ups_per_s", "wake-ups/s", 0, at_most=True),
+                Goal("resident_mb", "MB resident", 6, at_most=True),
+            ),
+        ),
+        Probe(
+            "sampler",
+            "counters of the machine once a second, start of the process included",
+            (),
+            sampler,
+            (Goal("core_percent", "% of a core", 0.2, at_most=True),),
+        ),
+    ]
+
+
+def memory(seconds: int) -> dict[str, float]:
+    """Bytes that each further connection takes."""
+    if FILES < MANY + 100:
+        raise Unmeasurable(f"only {FILES} descriptors are allowed here (ulimit -n)")
+    with sink("http") as address:
+        few, many = (resident(address, count, seconds) for count in (FEW, MANY))
+    added = many["resident_bytes"] - few["resident_bytes"]
+    return {
+        "bytes_a_connection": added / (many["connections"] - few["connections"]),
+        "connections": many["connections"],
+    }
+
+
+def resident(address: str, connections: int, seconds: int) -> dict[str, float]:
+    """Most memory that was resident while this many users thought for a second between requests."""
+    options = ["-c", str(connections), "--think", "1s", "--timeout", "30s", "--json"]
+    command = [engine(), "load", f"http://{address}/", "--warmup", "3s", *options]
+    process = start([*command, "-d", f"{seconds}s"], CLIENT_CORE)
+    assert process.stdout is not None
+    said: list[str] = []
+    reader = threading.Thread(target=lambda: said.append(process.stdout.read()))  # type: ignore[union-attr]
+    reader.start()
+    most = 0
+    while process.poll() is None:
+        most = max(most, resident_now(process.pid))
+        time.sleep(0.1)
+    reader.join()
+    process.stdout.close()
+    achieved = json.loads(said[0])["load"]["connections_achieved"]
+    if achieved < connections:
+        raise Unmeasurable(f"only {achieved} of {connections} connections were established")
+    return {"resident_bytes": most, "connections": achieved}
+
+
+def resident_now(pid: int) -> int:
+    """Bytes; 0 for a process that is just ending."""
+    try:
+        return 1024 * status_of(pid, "VmRSS")
+    except (OSError, Unmeasurable):
+        return 0
+
+
+def idle_agent(seconds: int) -> dict[str, float]:
+    """Voluntary switches of all its threads, and its memory."""
+    command = pinned([engine(), "agent"], CLIENT_CORE)
+    agent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert agent.stdin is not None
+    try:
+        time.sleep(SETTLE_S)
+        before = wake_ups(agent.pid)
+        time.sleep(2 * seconds)
+        woken = wake_ups(agent.pid) - before
+        size = status_of(agent.pid, "VmRSS") * 1024 / 1e6
+    finally:
+        agent.stdin.close()
+        agent.wait()
+    return {"wake_ups_per_s": woken / (2 * seconds), "resident_mb": size}
+
+
+def wake_ups(pid: int) -> int:
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(status_of(int(thread.name), "voluntary_ctxt_switches") for thread in threads)
+
+
+def sampler(seconds: int) -> dict[str, float]:
+    """CPU of the whole process for each second."""
+    duration = 4 * seconds
+    done = charged([engine(), "sample", "--interval", "1s", "--duration", f"{duration}s", "--json"])
+    samples: dict[str, Any] = json.loads(done.output)
+    rows = len(samples["monotonic_ns"])
+    if rows < duration:
+        raise Unmeasurable(f"{rows} rows in {duration} s")
+    return {"core_percent": 100 * done.cpu_s / done.wall_s, "rows": rows}
