@@ -182,6 +182,7 @@ fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
                 .first()
                 .map_or_else(String::new, ToString::to_string),
             kind: failure_kind(kind),
+            hint: hint(kind),
             message: format!(
                 "{} after {} tries",
                 kind.word(),
@@ -189,6 +190,21 @@ fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
             ),
         }),
         _ => Ok(()),
+    }
+}
+
+fn hint(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::AuthFail => "check --user and --password",
+        ErrorKind::TlsCert => "give --cacert FILE or --servername NAME; --insecure trusts anybody",
+        ErrorKind::TlsHandshake | ErrorKind::TlsAlert => "does the server speak TLS on this port?",
+        ErrorKind::CapabilityMissing => "the server does not offer what the job needs",
+        ErrorKind::BadProtocol => "does the server speak this protocol on this port?",
+        ErrorKind::PopInUse => "give each connection a user of its own: --users N",
+        ErrorKind::FdLimit => "raise the limit of open files: ulimit -n",
+        ErrorKind::BindFail => "no free port or no such local address: see --source",
+        ErrorKind::RecvTimeout => "the server took the connection and said nothing in time",
+        _ => "is the server running and listening there?",
     }
 }
 

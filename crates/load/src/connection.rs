@@ -10,6 +10,10 @@ use crate::tls::Tls;
 pub const NEVER: u64 = u64::MAX;
 
 /// A place for a connection; the place stays, connections come and go.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "a connection is many; each flag is a byte and a word of its own"
+)]
 #[derive(Debug)]
 pub struct Connection<S> {
     /// The socket, unless vacant.

@@ -63,6 +63,12 @@ impl Crew {
                 Self::of(plan, target, move |worker| smtp.for_worker(worker, seed))
             }
             (Operation::Pop3(operation), "pop3" | "pop3s") => {
+                if operation.expect_all && plan.job.threads > 1 {
+                    return Err(LoadError::bad_job(
+                        "no thread of several sees every message",
+                        "look for losses with one thread",
+                    ));
+                }
                 let pop3 = Pop3::new(operation, places(&plan, 0), seed)?;
                 let shared = plan.clone();
                 Self::of(plan, target, move |worker| {

@@ -31,6 +31,8 @@ pub enum LoadError {
         kind: FailureKind,
         /// For people.
         message: String,
+        /// What to look at.
+        hint: &'static str,
     },
     /// Something listens there, but it does not speak as a sink of streams does.
     #[error("{address} does not answer as a sink of streams")]
@@ -61,9 +63,8 @@ impl LoadError {
     pub fn kind(&self) -> FailureKind {
         match self {
             Self::BadJob { .. } => FailureKind::BadRequest,
-            Self::Unresolved { .. } => FailureKind::Unreachable,
+            Self::Unresolved { .. } | Self::NoSink { .. } => FailureKind::Unreachable,
             Self::NoConnection { kind, .. } => *kind,
-            Self::NoSink { .. } => FailureKind::Unreachable,
             Self::Cancelled => FailureKind::Cancelled,
             Self::Log { .. } => FailureKind::System,
             Self::Worker(_) => FailureKind::ResourceLimit,
@@ -75,8 +76,7 @@ impl LoadError {
         match self {
             Self::BadJob { hint, .. } => hint.as_deref(),
             Self::Unresolved { .. } => Some("check the host name, or use an address"),
-            Self::NoConnection { .. } => Some("is the server running and listening there?"),
-            Self::NoSink { hint, .. } => Some(hint),
+            Self::NoConnection { hint, .. } | Self::NoSink { hint, .. } => Some(hint),
             Self::Cancelled => None,
             Self::Log { .. } => Some("is there room, and may you write there?"),
             Self::Worker(_) => Some("ask for fewer threads or raise the limits"),

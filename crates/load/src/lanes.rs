@@ -31,14 +31,6 @@ impl Lanes {
         self.busy == 0
     }
 
-    /// The operation in `lane`.
-    pub fn get(&self, lane: usize) -> Option<&Operation> {
-        match lane {
-            0 => self.first.as_ref(),
-            lane => self.more.get(lane - 1)?.as_ref(),
-        }
-    }
-
     /// The operation in `lane`, to be changed.
     pub fn get_mut(&mut self, lane: usize) -> Option<&mut Operation> {
         self.slot(lane)?.as_mut()

@@ -24,6 +24,10 @@ pub struct Request {
 }
 
 /// What an agent can do.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "one at a time, read from a line of JSON"
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verb", rename_all = "snake_case")]
 pub enum Verb {

@@ -24,5 +24,6 @@ pub(super) fn operation(args: &LoadArgs) -> Result<Pop3Operation, Failure> {
         most_messages: of_pop3.most_messages.unwrap_or(0),
         pipelining: of_pop3.pipeline_messages,
         verify: args.payload.verify,
+        expect_all: args.pop3.expect_all,
     })
 }

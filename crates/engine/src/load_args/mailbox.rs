@@ -19,6 +19,10 @@ pub(crate) struct Pop3Args {
     /// Most messages retrieved in one session; 0 for no limit [default: 0].
     #[arg(long, value_name = "N")]
     pub(crate) most_messages: Option<u32>,
+    /// With --verify: this run reads every message of a sender, so that gaps in the sequence are
+    /// losses.
+    #[arg(long, requires = "verify")]
+    pub(crate) expect_all: bool,
     /// Send all RETR and DELE at once where the server offers PIPELINING.
     #[arg(long)]
     pub(crate) pipeline_messages: bool,

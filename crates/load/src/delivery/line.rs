@@ -52,7 +52,7 @@ impl Patience<'_> {
             let wait_ns = (self.until_ns - now_ns).min(LOOK_NS);
             let wait = Timespec {
                 tv_sec: 0,
-                tv_nsec: wait_ns as i64,
+                tv_nsec: wait_ns.cast_signed(),
             };
             match poll(&mut fds, Some(&wait)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => {}

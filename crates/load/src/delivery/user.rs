@@ -65,7 +65,7 @@ impl<'a> User<'a> {
         board: usize,
         control: &'a Control,
     ) -> Self {
-        let shape = Shape {
+        let kept = Shape {
             phases: PHASES.len(),
             kinds: 0,
             open_mode: plan.is_open(),
@@ -78,14 +78,10 @@ impl<'a> User<'a> {
                 arrival,
                 ..
             } => {
-                let (user, users) = (share.worker, plan.job.threads);
-                Some(Schedule::new(
-                    arrival,
-                    rate_per_s,
-                    user,
-                    users,
-                    plan.job.seed,
-                ))
+                // Each user is a worker of its own.
+                let (number, all) = (share.worker, plan.job.threads);
+                let seed = plan.job.seed;
+                Some(Schedule::new(arrival, rate_per_s, number, all, seed))
             }
             Mode::Closed { .. } => None,
         };
@@ -98,7 +94,7 @@ impl<'a> User<'a> {
             submission: None,
             watch: None,
             tally: TlsTally::default(),
-            recorder: Recorder::new(&shape),
+            recorder: Recorder::new(&kept),
             meter: Meter::default(),
             figures: MailFigures::default(),
             metering: false,

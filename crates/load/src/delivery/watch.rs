@@ -51,7 +51,11 @@ impl Watch {
         }))
     }
 
-    /// Logs in and begins to idle.
+    /// Logs in and begins to idle; a failure gives the machine back.
+    #[allow(
+        clippy::result_large_err,
+        reason = "once for each connection; a box would only move the machine twice"
+    )]
     pub fn idling(
         imap: Imap,
         route: &Route,

@@ -391,11 +391,12 @@ fn wake(session: &mut Session, turn: &mut Turn<'_>) -> Step {
 /// What follows from two steps of one arrival.
 fn joined(before: Step, next: Step) -> Step {
     match (before, next) {
-        (Step::More | Step::Pause(_), step) | (step, Step::More) => step,
         (Step::Done(outcome, _), Step::Finished | Step::Broken(_)) => {
             Step::Done(outcome, After::Close)
         }
-        (_, step @ (Step::Finished | Step::Broken(_))) => step,
+        (Step::More | Step::Pause(_), step)
+        | (step, Step::More)
+        | (_, step @ (Step::Finished | Step::Broken(_))) => step,
         _ => Step::Broken(ErrorKind::BadProtocol),
     }
 }
@@ -488,7 +489,7 @@ impl Protocol for Imap {
         session.marks.secured = true;
         // What was said in clear text may have been said by anyone.
         session.offers = Offers::default();
-        self.ask_capability(session, State::Capability, turn.out)
+        setup::ask_capability(session, State::Capability, turn.out)
     }
 
     fn resumed(&mut self, session: &mut Session, turn: &mut Turn<'_>) -> Step {

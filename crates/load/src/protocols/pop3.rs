@@ -126,7 +126,11 @@ impl Pop3 {
             operation: operation.clone(),
             accounts: Accounts::new(&operation.login, places)?,
             random: random_stream(seed, Purpose::Operations, places.worker),
-            tally: PayloadTally::of_some(),
+            tally: if operation.expect_all {
+                PayloadTally::of_all()
+            } else {
+                PayloadTally::of_some()
+            },
             growth: Growth::default(),
             found: Vec::new(),
             rounds: Vec::new(),

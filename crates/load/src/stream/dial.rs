@@ -240,5 +240,6 @@ fn no_connection(peer: SocketAddr, kind: ErrorKind) -> LoadError {
         address: peer.to_string(),
         kind: kind_of_failure,
         message: kind.word().to_owned(),
+        hint: "is the far end running and listening there?",
     }
 }

@@ -105,6 +105,7 @@ pub fn gone(peer: SocketAddr, told: &Told) -> LoadError {
         address: peer.to_string(),
         kind: failure_kind(kind),
         message: format!("the flows ended before the window began: {}", kind.word()),
+        hint: "is `steelyard sink stream` listening there? For another far end see --no-handshake",
     }
 }
 

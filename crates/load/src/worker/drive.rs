@@ -320,16 +320,14 @@ impl<P: Protocol> Worker<'_, P> {
                 Pace::Closed { .. } => {
                     self.stage == Stage::Running && self.start_users_operation(place, now_ns)
                 }
-                Pace::Open(arrivals) => match arrivals.waiting.pop_front() {
-                    Some(intended_ns) => {
-                        self.start_operation(place, intended_ns, now_ns);
-                        true
+                Pace::Open(arrivals) => {
+                    let waiting = arrivals.waiting.pop_front();
+                    match waiting {
+                        Some(intended_ns) => self.start_operation(place, intended_ns, now_ns),
+                        None => self.list_idle(place),
                     }
-                    None => {
-                        self.list_idle(place);
-                        false
-                    }
-                },
+                    waiting.is_some()
+                }
             };
             if !started {
                 return;

@@ -122,6 +122,11 @@ impl<P: Protocol> Worker<'_, P> {
         if connection.state != State::Securing || tls.is_handshaking() {
             return;
         }
+        let wanted = self.protocol.alpn();
+        if !wanted.is_empty() && !tls.alpn().is_some_and(|chosen| wanted.contains(&chosen)) {
+            self.lost(place, ErrorKind::CapabilityMissing, now_ns);
+            return;
+        }
         self.tls_tally.count(tls);
         connection.state = State::Talking;
         self.end_phase(place, 0, TLS, now_ns);

@@ -133,7 +133,7 @@ fn frames_against_the_rules_end_the_connection_with_their_reason() {
         ("stream 0", [hello(), get(0)].concat(), 1),
         (
             "oversized",
-            [hello(), frame(DATA, 0, 1, &[0; 16_385])].concat(),
+            [hello(), frame(DATA, 0, 1, &vec![0; 16_385])].concat(),
             6,
         ),
         (

@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 use super::tls::{Login, StartTls};
 
 /// One session: login, STAT, UIDL, some messages retrieved, some deleted, QUIT.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pop3Operation {
@@ -32,6 +36,9 @@ pub struct Pop3Operation {
     /// Check sequence and checksum of messages that this engine has sent.
     #[serde(default)]
     pub verify: bool,
+    /// Every message of a sender is read by this run: gaps between sequence numbers are losses.
+    #[serde(default)]
+    pub expect_all: bool,
 }
 
 impl Pop3Operation {
@@ -46,6 +53,7 @@ impl Pop3Operation {
             most_messages: 0,
             pipelining: false,
             verify: false,
+            expect_all: false,
         }
     }
 }

@@ -92,7 +92,7 @@ proptest! {
         lines in prop::collection::vec(line(), 0..5),
         last in known(),
     ) {
-        let between: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+        let between = lines.iter().fold(String::new(), |all, line| all + line + "\r\n");
         let reply = format!("{first}-hello\r\n{between}{last} end\r\n");
         prop_assert_eq!(code(&reply), code_by_oracle(&reply), "{}", reply);
     }

@@ -52,7 +52,7 @@ impl Imap {
             }
             ImapCommand::Expunge => {
                 session.begin(State::Deleting, out);
-                self.write_about(session, b"STORE ", b" +FLAGS.SILENT (\\Deleted)", out);
+                write_about(session, b"STORE ", b" +FLAGS.SILENT (\\Deleted)", out);
             }
             _ => {
                 session.begin(State::Command, out);
@@ -71,10 +71,10 @@ impl Imap {
             }
             ImapCommand::FetchHeaders => {
                 let items = b" (UID FLAGS INTERNALDATE RFC822.SIZE ENVELOPE)";
-                self.write_about(session, b"FETCH ", items, out);
+                write_about(session, b"FETCH ", items, out);
             }
             ImapCommand::Fetch => {
-                self.write_about(session, b"FETCH ", b" (UID BODY.PEEK[])", out);
+                write_about(session, b"FETCH ", b" (UID BODY.PEEK[])", out);
             }
             ImapCommand::Store => {
                 let flags: &[u8] = if self.random.next_u32() & 1 == 0 {
@@ -82,19 +82,13 @@ impl Imap {
                 } else {
                     b" -FLAGS (\\Seen)"
                 };
-                self.write_about(session, b"STORE ", flags, out);
+                write_about(session, b"STORE ", flags, out);
             }
             ImapCommand::List => out.head.extend_from_slice(b"LIST \"\" \"*\""),
             ImapCommand::Search => out.head.extend_from_slice(b"SEARCH UNSEEN"),
             ImapCommand::Session => out.head.extend_from_slice(b"LOGOUT"),
             _ => out.head.extend_from_slice(b"NOOP"),
         }
-    }
-
-    fn write_about(&self, session: &Session, verb: &[u8], rest: &[u8], out: &mut Output) {
-        out.head.extend_from_slice(verb);
-        write_decimal(u64::from(session.drawn), &mut out.head);
-        out.head.extend_from_slice(rest);
     }
 
     /// The tagged response to the last command.
@@ -236,4 +230,11 @@ impl Imap {
         session.idle_until_ns = turn.now_ns.saturating_add(self.operation.idle_ns);
         Self::idling(session, turn.now_ns)
     }
+}
+
+/// A command about the message that was drawn.
+fn write_about(session: &Session, verb: &[u8], rest: &[u8], out: &mut Output) {
+    out.head.extend_from_slice(verb);
+    write_decimal(u64::from(session.drawn), &mut out.head);
+    out.head.extend_from_slice(rest);
 }

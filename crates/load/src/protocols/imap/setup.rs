@@ -24,23 +24,12 @@ impl Imap {
                 // Logged in already, such a server cannot upgrade any more.
                 return Step::Broken(ErrorKind::CapabilityMissing);
             }
-            return self.ask_capability(session, State::CapabilityAgain, turn.out);
+            return ask_capability(session, State::CapabilityAgain, turn.out);
         }
         if session.marks.offered {
             return self.offered(session, turn.out);
         }
-        self.ask_capability(session, State::Capability, turn.out)
-    }
-
-    pub(super) fn ask_capability(
-        &mut self,
-        session: &mut Session,
-        next: State,
-        out: &mut Output,
-    ) -> Step {
-        session.begin(next, out);
-        out.head.extend_from_slice(b"CAPABILITY\r\n");
-        Step::More
+        ask_capability(session, State::Capability, turn.out)
     }
 
     /// It is known what the server offers: secure the connection, or log in.
@@ -118,7 +107,7 @@ impl Imap {
                     return self.select(session, turn.out);
                 }
                 // More may be offered to those who are logged in.
-                self.ask_capability(session, State::CapabilityAgain, turn.out)
+                ask_capability(session, State::CapabilityAgain, turn.out)
             }
             State::CapabilityAgain => {
                 turn.mark(CAPABILITY);
@@ -228,4 +217,10 @@ impl Session {
         write_decimal(u64::from(self.tag), &mut out.head);
         out.head.push(b' ');
     }
+}
+
+pub(super) fn ask_capability(session: &mut Session, next: State, out: &mut Output) -> Step {
+    session.begin(next, out);
+    out.head.extend_from_slice(b"CAPABILITY\r\n");
+    Step::More
 }

@@ -46,7 +46,7 @@ impl Talk {
             sent: String::new(),
             phases: Vec::new(),
         };
-        talk.turn(|imap, session, turn| imap.connected(session, turn));
+        talk.turn(Imap::connected);
         talk
     }
 
@@ -160,7 +160,7 @@ fn the_connection_is_upgraded_and_asked_again() {
     talk.hear("* OK [CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN] hi\r\n");
     assert_eq!(talk.sent, "S1 STARTTLS\r\n");
     assert_eq!(talk.hear("S1 OK go\r\n"), Step::Secure);
-    talk.turn(|imap, session, turn| imap.secured(session, turn));
+    talk.turn(Imap::secured);
     assert_eq!(talk.sent, "S2 CAPABILITY\r\n");
 
     let mut talk = Talk::new(&secure);
@@ -377,7 +377,7 @@ fn idle_lasts_its_time_or_until_a_message_comes() {
     talk.now_ns = 51;
     assert_eq!(talk.hear("* OK still here\r\n"), Step::Pause(50));
     talk.now_ns = 101;
-    talk.turn(|imap, session, turn| imap.resumed(session, turn));
+    talk.turn(Imap::resumed);
     assert_eq!(talk.sent, "DONE\r\n");
     assert_eq!(talk.hear("S3 OK\r\n"), GOOD);
     assert_eq!(talk.phases, ["idle-ready", "idle-hold", "idle-done"]);
@@ -388,10 +388,7 @@ fn idle_lasts_its_time_or_until_a_message_comes() {
     assert_eq!(talk.hear("* 2 EXISTS\r\n"), Step::More);
     assert_eq!(talk.sent, "DONE\r\n");
     // The timer of before means nothing any more.
-    assert_eq!(
-        talk.turn(|imap, session, turn| imap.resumed(session, turn)),
-        Step::More
-    );
+    assert_eq!(talk.turn(Imap::resumed), Step::More);
     assert_eq!(talk.hear("S4 OK\r\n"), GOOD);
     assert_eq!(talk.phases, ["idle-ready", "idle-wake", "idle-done"]);
 }

@@ -34,7 +34,7 @@ impl Talk {
             sent: String::new(),
             phases: Vec::new(),
         };
-        talk.turn(|pop3, session, turn| pop3.connected(session, turn));
+        talk.turn(Pop3::connected);
         talk
     }
 
@@ -206,7 +206,7 @@ fn the_connection_is_upgraded_or_given_up() {
     talk.says("+OK hi\r\n", "CAPA\r\n");
     talk.says("+OK\r\nSTLS\r\n.\r\n", "STLS\r\n");
     assert_eq!(talk.hear("+OK go\r\n"), Step::Secure);
-    talk.turn(|pop3, session, turn| pop3.secured(session, turn));
+    talk.turn(Pop3::secured);
     assert_eq!(talk.sent, "USER ann1\r\n");
 
     let mut talk = Talk::new(&secure);
