@@ -38,24 +38,24 @@ fn serve(args: &SinkArgs) -> Result<Value, Failure> {
     let any = args.listen.clone().unwrap_or_else(any_port);
     let stop = StopHandle::new().map_err(|error| from_sink(&error))?;
     let Some(protocol) = args.protocol.single() else {
-        return serve_mail(args, &any, stop);
+        return serve_mail(args, &any, &stop);
     };
     let options = options(args, protocol, any)?;
     stop_on_signal(stop.clone())?;
-    let counters = steelyard_sink::serve(&options, &stop, announce);
+    let counters = steelyard_sink::serve(&options, &stop, |at| announce(&at));
     counters
         .map(|counters| json!(counters))
         .map_err(|error| from_sink(&error))
 }
 
-fn serve_mail(args: &SinkArgs, any: &Listen, stop: StopHandle) -> Result<Value, Failure> {
+fn serve_mail(args: &SinkArgs, any: &Listen, stop: &StopHandle) -> Result<Value, Failure> {
     let listeners = args.mail_listen.listeners(any);
     let options = listeners
         .into_iter()
         .map(|(protocol, listen)| options(args, protocol, listen))
         .collect::<Result<Vec<_>, _>>()?;
     stop_on_signal(stop.clone())?;
-    let counters = serve_together(&options, &stop, announce_all);
+    let counters = serve_together(&options, stop, announce_all);
     let by_name =
         |(protocol, counters): (Protocol, _)| (protocol.name().to_owned(), json!(counters));
     counters
@@ -82,7 +82,7 @@ fn any_port() -> Listen {
     Listen::Tcp((Ipv4Addr::LOCALHOST, 0).into())
 }
 
-fn announce(at: Listen) {
+fn announce(at: &Listen) {
     eprintln!("listening on {at}; Ctrl-C ends");
     // Nobody may be left to read it; the sink serves all the same.
     let _ = print(&format!("{}\n", json!({ "listening": at.to_string() })));

@@ -57,14 +57,19 @@ fn action(word: &str) -> Result<(FtpAction, f64), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
     fn actions_have_the_weight_one_unless_another_is_given() {
         let all = actions("download=8,list,upload=0.5").unwrap();
-        assert_eq!(all[&FtpAction::Download], 8.0);
-        assert_eq!(all[&FtpAction::List], 1.0);
-        assert_eq!(all[&FtpAction::Upload], 0.5);
+        let expected = [
+            (FtpAction::Download, 8.0),
+            (FtpAction::Upload, 0.5),
+            (FtpAction::List, 1.0),
+        ];
+        assert_eq!(all, BTreeMap::from(expected));
     }
 
     #[test]

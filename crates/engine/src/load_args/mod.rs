@@ -36,6 +36,10 @@ pub(crate) enum ArrivalArg {
 }
 
 /// `load URL`.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "flags of a command line are bools"
+)]
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     /// SCHEME://HOST:PORT/PATH; schemes: http https smtp smtps lmtp pop3 pop3s imap imaps ftp ftps
@@ -98,7 +102,7 @@ pub(crate) struct LoadArgs {
         conflicts_with = "unix_socket"
     )]
     pub(crate) sources: Vec<IpAddr>,
-    /// Close connections with a reset, which leaves no TIME_WAIT here.
+    /// Close connections with a reset, which leaves no `TIME_WAIT` here.
     #[arg(long)]
     pub(crate) reset_on_close: bool,
     /// Write every operation to FILE, one line each.

@@ -38,6 +38,10 @@ impl MailSinkArgs {
 }
 
 /// Where each protocol of `sink mail` listens.
+#[allow(
+    clippy::struct_field_names,
+    reason = "the names of options on the command line"
+)]
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Listeners of sink mail (none given: all four, on free ports)")]
 pub(crate) struct MailListenArgs {

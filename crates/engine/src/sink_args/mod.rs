@@ -68,8 +68,8 @@ pub(crate) struct SinkArgs {
     /// What to speak; mail is smtp, lmtp, pop3 and imap on the same mailboxes.
     #[arg(value_enum, hide_possible_values = true, value_name = PROTOCOLS)]
     pub(crate) protocol: SinkProtocol,
-    /// Where to listen: ADDRESS:PORT (no port or 0: any free one) or unix:/path [default:
-    /// 127.0.0.1:0].
+    /// Where to listen, ADDRESS:PORT or unix:PATH; without a port, or with port 0, any free one
+    /// [default: 127.0.0.1:0].
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<Listen>,
     /// Event loops, one thread each.

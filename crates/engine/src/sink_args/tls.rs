@@ -20,8 +20,8 @@ pub(crate) struct TlsSinkArgs {
     /// PEM file of the private key.
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// Name or address the made certificate is for; may be given several times [default:
-    /// localhost, 127.0.0.1, ::1].
+    /// Name or address the made certificate is for; may be given several times; localhost,
+    /// 127.0.0.1 and `::1` without any.
     #[arg(long = "tls-name", value_name = "NAME", conflicts_with = "cert")]
     pub(crate) names: Vec<String>,
     /// Write the certificate of the authority that signed the made certificate, as PEM.

@@ -19,7 +19,7 @@ fn commands(server: &Server, operation: ImapOperation, count: u64) -> LoadJob {
 
 fn weighed(commands: &[(ImapCommand, f64)]) -> ImapOperation {
     ImapOperation {
-        commands: BTreeMap::from_iter(commands.iter().copied()),
+        commands: commands.iter().copied().collect(),
         append_bytes: 300,
         ..ImapOperation::new(login())
     }
