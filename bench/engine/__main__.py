@@ -27,6 +27,7 @@ from bench.engine.contest import (
 )
 from bench.engine.needs import EVERYWHERE, first_lack
 from bench.engine.process import Unmeasurable
+
 from steelyard.errors import EngineError
 
 RUNS = Path(__file__).parent.parent / "runs"

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.engine.contest import Shot
 from bench.engine.process import SERVER_CORE, Unmeasurable, charged, ended, start
+
 from steelyard.engine.locate import find_engine
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom
+from tests.calibration.simulated import Case, studies
 
 from steelyard.judge.exact import OneSided, first_crossings
 from steelyard.judge.interval import Stream
-from tests.calibration.simulated import Case, studies
 
 ALPHA = 0.05
 GATE_LEVEL = 0.99

@@ -8,14 +8,14 @@ from unittest.mock import patch
 
 import numpy as np
 import numpy.typing as npt
+from tests.calibration.gate import Engine, shipped
+from tests.calibration.simulated import Law
 
 from steelyard.judge import exact
 from steelyard.judge.exact import Pool
 from steelyard.judge.interval import Stream
 from steelyard.judge.paths import Signs
 from steelyard.judge.spending import spent
-from tests.calibration.gate import Engine, shipped
-from tests.calibration.simulated import Law
 
 
 def _with(change: Callable[[], AbstractContextManager[object]]) -> Engine:

@@ -6,12 +6,13 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
+from tests.calibration.gate import ALPHA
+from tests.calibration.simulated import Case, first, studies
+
 from steelyard.judge.decision import Decision, decide
 from steelyard.judge.estimate import estimate
 from steelyard.judge.findings import VerdictWord
 from steelyard.judge.interval import Stream, high_end, low_end
-from tests.calibration.gate import ALPHA
-from tests.calibration.simulated import Case, first, studies
 
 MARGIN = math.log1p(0.02)
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from tests.calibration.noises import NOISES
 
 from steelyard.judge.exact import pool_of
 from steelyard.judge.interval import Stream
 from steelyard.judge.paths import PATHS, Signs, big_stick
-from tests.calibration.noises import NOISES
 
 Law = Callable[[int, int, np.random.Generator], Signs]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from scipy.stats import binom
-
-from steelyard.judge.findings import VerdictWord
 from tests.calibration.gate import failures, gate, most_allowed, shipped
 from tests.calibration.noises import FOUR, NOISES
 from tests.calibration.power import MARGIN, held_throughout, power
 from tests.calibration.simulated import Case
 from tests.calibration.validation import COVERED_EFFECTS, EFFECTS, coverage_cases
+
+from steelyard.judge.findings import VerdictWord
 
 SLICE = 200
 SLICE_PATHS = 2_000

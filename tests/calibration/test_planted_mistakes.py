@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.calibration.gate import gate, shipped
 from tests.calibration.mistakes import COINS, ENGINES
 from tests.calibration.simulated import Case

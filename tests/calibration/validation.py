@@ -18,11 +18,12 @@ from datetime import UTC, datetime
 from multiprocessing import get_context
 from typing import Any
 
-from steelyard.judge.findings import VerdictWord
 from tests.calibration.gate import Outcome, failures, gate, most_allowed, shipped
 from tests.calibration.noises import FOUR, NOISES
 from tests.calibration.power import MARGIN, Power, held_throughout, power
 from tests.calibration.simulated import Case
+
+from steelyard.judge.findings import VerdictWord
 
 Table = Callable[[list[Any]], Iterator[str]]
 

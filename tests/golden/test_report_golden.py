@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.golden.report_examples import CASES
 
 from steelyard.judge.findings import Findings
 from steelyard.report.compare import compare_lines
 from steelyard.report.tables import FORMATS
 from steelyard.report.words import verdict_lines
-from tests.golden.report_examples import CASES
 
 FOLDER = Path(__file__).parent / "report"
 CSV_CASES = ("failed", "three")

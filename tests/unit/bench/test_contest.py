@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
-
 from bench.engine import __main__ as bench
 from bench.engine import table
 from bench.engine.contest import (

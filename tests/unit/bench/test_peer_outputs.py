@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from bench.engine import outputs
 from bench.engine.outputs import Counted
 from bench.engine.process import Unmeasurable

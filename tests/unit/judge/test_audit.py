@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
 from steelyard.judge.cells import median_interval
 from steelyard.judge.shape import carry_over, counts_differ, shape_of
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import Outcome
-from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
 
 def test_the_median_of_six_values_lies_between_the_extremes() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.trial.test_state import plan, record
 
 from steelyard.judge.stop import find_stop
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome
-from tests.unit.trial.test_state import plan, record
 
 OPENED = {"event": "session_opened", "at_unix_ns": 0}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.schema import Outcome, TrialRecord
-from tests.unit.trial.test_state import plan, record
 
 FACTS = RunFacts(
     tool_version="0.1.0",

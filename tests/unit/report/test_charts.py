@@ -4,6 +4,7 @@ import math
 import re
 
 import pytest
+from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.report.axes import effect_ticks, log_ticks, ratio_label
 from steelyard.report.chart_effect import effect_drawings
@@ -19,7 +20,6 @@ from steelyard.report.chart_time import (
 from steelyard.report.charts import all_charts
 from steelyard.report.rates import Point
 from steelyard.report.vocabulary import primary_response
-from tests.unit.report.golden_findings import CASES, golden, sampled
 
 
 @pytest.mark.parametrize("case", CASES)

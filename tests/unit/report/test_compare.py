@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from steelyard.report.compare import NO_TEST, compare_lines
 from tests.unit.report.golden_findings import golden
+
+from steelyard.report.compare import NO_TEST, compare_lines
 
 
 def test_two_runs_are_put_side_by_side_without_a_test_between_them() -> None:

@@ -5,12 +5,12 @@ import io
 from pathlib import Path
 
 import pytest
+from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import Findings
 from steelyard.report.flat import csv_text
 from steelyard.report.markdown import markdown_text
 from steelyard.report.tables import FORMATS, write_report
-from tests.unit.report.golden_findings import CASES, golden
 
 
 def rows(case: str, kind: str) -> list[dict[str, str]]:

@@ -5,10 +5,10 @@ from functools import cache
 from html.parser import HTMLParser
 
 import pytest
+from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import Findings
 from steelyard.report.html import render, typeset
-from tests.unit.report.golden_findings import CASES, golden, sampled
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}

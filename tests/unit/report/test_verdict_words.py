@@ -3,12 +3,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
+from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.trust import limit_rows
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
-from tests.unit.report.golden_findings import CASES, golden
 
 
 def main_sentence(findings: Findings, **changes: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from tests.unit.study.study_texts import (
     BODY,
     CASES,

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from tests.unit.study.study_texts import written
 
 from steelyard.study import catalogue
 from steelyard.study.file.grammar import StudyFile, VariantPart
 from steelyard.study.read import read_study, read_with_lacking
-from tests.unit.study.study_texts import written
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "study-file.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

@@ -8,14 +8,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-
-from steelyard.plan.model import Cell
-from steelyard.study.available import not_available
-from steelyard.study.bind import bind
-from steelyard.study.file.source import read_source
-from steelyard.study.json_schema import schema_text, study_schema
-from steelyard.study.read import read_runnable_study, read_study, read_study_bytes
-from steelyard.study.template import template
 from tests.unit.study.study_texts import (
     BODY,
     CASES,
@@ -26,6 +18,14 @@ from tests.unit.study.study_texts import (
     complaints_of,
     written,
 )
+
+from steelyard.plan.model import Cell
+from steelyard.study.available import not_available
+from steelyard.study.bind import bind
+from steelyard.study.file.source import read_source
+from steelyard.study.json_schema import schema_text, study_schema
+from steelyard.study.read import read_runnable_study, read_study, read_study_bytes
+from steelyard.study.template import template
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((CASES / "examples").glob("*.yaml"))
