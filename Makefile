@@ -7,7 +7,7 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 JOBS    ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-engine bench-kernels bench-overhead clean
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-engine bench-kernels bench-overhead bench-truth clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleave
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py
+
+bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'
+	$(BIN)/python -m bench.truth $(TRUTH)
 
 fix: setup ## Format, and mend what can be mended by itself
 	$(BIN)/ruff format
