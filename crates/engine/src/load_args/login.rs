@@ -15,10 +15,10 @@ pub(crate) enum AuthArg {
 /// Wherever users log in.
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
-    /// Name to log in with; {n} becomes the number of the user.
+    /// Name to log in with; an n in braces becomes the number of the user.
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
-    /// Password; {n} becomes the number of the user.
+    /// Password; an n in braces becomes the number of the user.
     #[arg(long, value_name = "TEXT", requires = "user")]
     pub(crate) password: Option<String>,
     /// Users to log in as, 1 .. N [default: 1].
