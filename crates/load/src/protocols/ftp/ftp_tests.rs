@@ -307,7 +307,7 @@ fn nothing_may_be_said_in_clear_text_behind_the_consent_to_tls() {
 
 #[test]
 fn a_server_without_epsv_is_asked_with_pasv_and_never_with_epsv_again() {
-    for code in [500, 501, 502, 522] {
+    for code in [500, 501, 502, 522, 550] {
         let mut talk = Talk::ready(&operation(FtpAction::List));
         talk.start();
         assert_eq!(talk.sent, "EPSV\r\n");

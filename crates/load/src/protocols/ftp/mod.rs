@@ -190,7 +190,7 @@ impl Ftp {
     }
 
     fn falls_back(&self, code: u16) -> bool {
-        self.operation.passive == Passive::EpsvThenPasv && matches!(code, 500 | 501 | 502 | 522)
+        self.operation.passive == Passive::EpsvThenPasv && matches!(code, 500..=502 | 522 | 550)
     }
 
     fn passive_address(&self, session: &Session) -> Option<SideAddress> {
