@@ -42,6 +42,7 @@ LOG_S = 4
 STOP_TOLERANCE = 0.03
 SHOWN_SHARE = 0.9
 SHOWN_TOLERANCE = 0.2
+LEAST_ANSWERS = 1000  # for a p99; a quiet run of the delay has 1.5 times as many
 DELAY_P50_NS = 30 * US
 DELAY_P99_NS = 100 * US
 LITTLE_TOLERANCE = 0.01

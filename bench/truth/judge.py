@@ -101,7 +101,12 @@ def delay(report: Report, sink_delays_ns: Stamps | Sequence[float]) -> Judgement
     at_p50, at_p99 = (float(np.quantile(sink_delays_ns, q)) for q in (0.5, 0.99))
     figures: dict[str, Any] = {"sink_p50_ns": at_p50, "sink_p99_ns": at_p99}
     if report.p50_ns is None or report.p99_ns is None:
-        return Judgement(None, figures, "reports no p50 and p99")
+        few = report.count is not None and report.count < criteria.LEAST_ANSWERS
+        return Judgement(
+            FAILED_BY_KIND if few else None,
+            figures,
+            "reports no p99" + (" of so few answers" if few else ""),
+        )
     above_p50, above_p99 = report.p50_ns - at_p50, report.p99_ns - at_p99
     figures |= {"above_p50_ns": above_p50, "above_p99_ns": above_p99, "step_ns": report.step_ns}
     if report.step_ns > criteria.DELAY_P50_NS:

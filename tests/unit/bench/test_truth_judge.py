@@ -89,6 +89,11 @@ def test_an_answer_before_the_server_gave_it_fails() -> None:
     assert not judge.delay(Report(p50_ns=4.9 * MS, p99_ns=5 * MS), [5 * MS] * 100).passed
 
 
+def test_a_run_with_too_few_answers_fails_and_a_tool_without_percentiles_cannot() -> None:
+    assert judge.delay(Report(count=300, p50_ns=5 * MS), [5 * MS] * 100).miss == 99
+    assert judge.delay(Report(count=2000), [5 * MS] * 100).miss is None
+
+
 def test_steps_coarser_than_the_limit_cannot_be_judged() -> None:
     coarse = Report(p50_ns=5 * MS, p99_ns=5 * MS, step_ns=100_000, per_s=200, mean_ns=5 * MS)
     assert judge.delay(coarse, [5 * MS] * 100).miss is None
