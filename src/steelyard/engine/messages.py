@@ -121,6 +121,32 @@ class Verdict(_Message):
     reasons: tuple[Reason, ...]
 
 
+class KindFigures(_Message):
+    latency_ns: Latency
+
+
+class Payload(_Message):
+    checked: int
+    corrupted: int
+    lost: int | None
+
+
+class Flow(_Message):
+    datagrams_sent: int | None = None
+    datagrams_received: int | None = None
+    datagrams_lost: int | None = None
+    datagrams_reordered: int | None = None
+    jitter_ns: int | None = None
+    retransmits: int | None = None
+    broken: str | None = None
+
+
+class Stream(_Message):
+    flows: tuple[Flow, ...]
+    sent_bytes_per_s: float | None
+    received_bytes_per_s: float | None
+
+
 class LoadResult(_Message):
     """One load run; ``docs/reference/result.md`` says what each figure means."""
 
@@ -131,6 +157,9 @@ class LoadResult(_Message):
     latency_ns: dict[str, Latency]
     load: Window
     cpu: GeneratorCpu
+    operations: dict[str, KindFigures] = {}
+    payload: Payload | None = None
+    stream: Stream | None = None
     verdict: Verdict
 
 

@@ -6,6 +6,7 @@ this version cannot run yet.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -42,10 +43,11 @@ class Setting(_Entry):
 
     ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
     ``example`` one that does. ``option`` is the word of the service's command line that takes the
-    value.
+    value, ``options`` the words that each choice becomes; a flag's option stands alone.
     """
 
     option: str | None = None
+    options: dict[str, tuple[str, ...]] = {}
     kind: SettingKind
     default: Any = None
     choices: tuple[str, ...] = ()
@@ -63,16 +65,45 @@ class Setting(_Entry):
         return BASE_UNITS.get(self.kind)
 
 
+ANY = "any"
+
+
+class Calibration(_Entry):
+    """The engine's own server that shows what the generator can do with a workload at most.
+
+    ``settings`` replace those of the workload, where this server has not what others have.
+    ``alike`` are settings of the server that are taken over when the study's service has them.
+    """
+
+    service: str
+    settings: dict[str, Any] = {}
+    alike: tuple[str, ...] = ()
+
+
 class Workload(_Entry):
-    """What can be driven. ``operation`` is the plural noun of one operation."""
+    """What can be driven. ``operation`` is the plural noun of one operation.
+
+    ``speaks`` are the protocols that a service must speak, all of them; ``any`` is content with
+    every service. ``counted`` says whether a service's own count of good answers covers these
+    operations, ``rate`` whether they can be started by the clock. Without ``calibration`` nothing
+    shows what the generator could do at most.
+    """
 
     summary: str
     operation: str
     primary: str = "throughput"
-    speaks: str | None = None
+    speaks: tuple[str, ...] = ()
     load: bool = False
     runs: bool = True
+    counted: bool = True
+    rate: bool = True
+    calibration: Calibration | None = None
+    shares: tuple[str, ...] = ()
     settings: dict[str, Setting]
+
+    def fits(self, spoken: tuple[str, ...]) -> bool:
+        """Whether a service that speaks this can answer the workload."""
+        return self.speaks == (ANY,) or set(self.speaks) <= set(spoken)
 
 
 class Platform(_Entry):
@@ -85,16 +116,19 @@ class Platform(_Entry):
 
 
 class Service(_Entry):
-    """A server under test and the protocol it speaks.
+    """A server under test and the protocols it speaks.
 
     ``command`` starts it; ``@engine`` is the engine's own binary, ``{folder}`` the trial's own
     folder, ``{port}`` the port asked for or 0. Its first line on stdout says where it listens.
+    ``authority`` is the PEM file that its certificate can be verified with when it speaks TLS.
     """
 
     summary: str
-    speaks: str
+    speaks: tuple[str, ...]
     command: tuple[str, ...] = ()
+    authority: str | None = None
     runs: bool = True
+    shares: tuple[str, ...] = ()
     settings: dict[str, Setting]
 
 
@@ -119,6 +153,20 @@ def _load(*parts: str) -> Any:
 
 
 @cache
+def _groups() -> dict[str, dict[str, Any]]:
+    return dict(_load("shared.yaml"))
+
+
+def _entry(shelf: Shelf, name: str) -> dict[str, Any]:
+    """An entry as written, with the settings of the groups it shares before its own."""
+    written: dict[str, Any] = dict(_load(shelf, f"{name}.yaml"))
+    settings: dict[str, Any] = {}
+    for group in written.get("shares", ()):
+        settings |= _groups()[group]
+    return written | {"settings": settings | written["settings"]}
+
+
+@cache
 def names(shelf: Shelf) -> tuple[str, ...]:
     """Names of all entries of one kind, sorted."""
     folder = resources.files("steelyard.catalogue").joinpath(shelf)
@@ -129,19 +177,19 @@ def names(shelf: Shelf) -> tuple[str, ...]:
 @cache
 def workload(name: str) -> Workload:
     """The workload of this name, which must be one of ``names``."""
-    return Workload.model_validate(_load("workloads", f"{name}.yaml"))
+    return Workload.model_validate(_entry("workloads", name))
 
 
 @cache
 def platform(name: str) -> Platform:
     """The platform of this name, which must be one of ``names``."""
-    return Platform.model_validate(_load("platforms", f"{name}.yaml"))
+    return Platform.model_validate(_entry("platforms", name))
 
 
 @cache
 def service(name: str) -> Service:
     """The service of this name, which must be one of ``names``."""
-    return Service.model_validate(_load("services", f"{name}.yaml"))
+    return Service.model_validate(_entry("services", name))
 
 
 @cache
@@ -163,19 +211,51 @@ def statistics() -> tuple[str, ...]:
 
 
 @cache
+def response_words(place: str) -> tuple[str, ...]:
+    """What ``{place}`` in the name of a response stands for: ``kind`` or ``phase``."""
+    return tuple(_load("responses.yaml")["words"][place])
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Names of responses as people list them: ``response.*``, ``phase.PHASE.*``."""
+    written = _load("responses.yaml")["responses"]
+    words = {f"{{{place}}}": place.upper() for place in _load("responses.yaml")["words"]}
+    return tuple(_replaced(name, words | {"{p}": "*"}) for name in written)
+
+
+def _replaced(name: str, words: dict[str, str]) -> str:
+    for placeholder, word in words.items():
+        name = name.replace(placeholder, word)
+    return name
+
+
+@cache
 def responses() -> dict[str, Response]:
     """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
     data = _load("responses.yaml")
     known: dict[str, Response] = {}
     for name, fields in data["responses"].items():
-        entry = Response.model_validate(fields)
-        if "{p}" not in name:
-            known[name] = entry
-            continue
-        for statistic, words in data["statistics"].items():
-            label = f"{entry.label}, {words}"
-            known[name.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
+        for spelt, entry in _by_word(name, Response.model_validate(fields), data["words"]):
+            if "{p}" not in spelt:
+                known[spelt] = entry
+                continue
+            for statistic, words in data["statistics"].items():
+                label = f"{entry.label}, {words}"
+                known[spelt.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
     return known
+
+
+def _by_word(
+    name: str, entry: Response, words: dict[str, list[str]]
+) -> Iterator[tuple[str, Response]]:
+    place = next((place for place in words if f"{{{place}}}" in name), None)
+    if place is None:
+        yield name, entry
+        return
+    for word in words[place]:
+        label = entry.label.replace(f"{{{place}}}", word)
+        yield name.replace(f"{{{place}}}", word), entry.model_copy(update={"label": label})
 
 
 def response_spec(name: str, *, operation: str, primary: bool) -> ResponseSpec:

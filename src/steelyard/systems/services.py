@@ -7,7 +7,7 @@ that is when it is ready. No port is ever polled.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
@@ -30,6 +30,8 @@ class RunningService:
     pid: int
     address: str
     version: str
+    listeners: dict[str, str] = field(default_factory=dict)
+    authority: str | None = None
 
 
 def start(host: Host, spec: ServiceSpec, folder: str, name: str) -> RunningService:
@@ -40,7 +42,16 @@ def start(host: Host, spec: ServiceSpec, folder: str, name: str) -> RunningServi
     """
     argv = command_line(spec, folder)
     started = host.start(name, argv, directory=folder, ready_timeout_s=READY_TIMEOUT_S)
-    return RunningService(host, name, started.pid, _address(started), host.engine_version)
+    said = _announced(started)
+    return RunningService(
+        host=host,
+        name=name,
+        pid=started.pid,
+        address=str(said["listening"]),
+        version=host.engine_version,
+        listeners=said.get("listeners") or {},
+        authority=_authority(spec, folder),
+    )
 
 
 def stop(service: RunningService) -> ProcessState:
@@ -69,9 +80,18 @@ def command_line(spec: ServiceSpec, folder: str) -> list[str]:
     words = [word.format_map(places) for word in entry.command]
     for name, setting in entry.settings.items():
         value = spec.settings.get(name)
+        words += [word.format_map(places) for word in setting.options.get(str(value), ())]
         if setting.option is not None and value is not None:
             words += [setting.option, _word(setting, value)]
     return words
+
+
+def _authority(spec: ServiceSpec, folder: str) -> str | None:
+    """The file that a certificate made for the trial is verified with."""
+    file = catalogue.service(spec.use).authority
+    if file is None or spec.settings.get("tls") in (None, "none"):
+        return None
+    return file.format_map({"folder": folder})
 
 
 def _word(setting: Setting, value: object) -> str:
@@ -84,9 +104,10 @@ def _word(setting: Setting, value: object) -> str:
             return str(value)
 
 
-def _address(started: Started) -> str:
+def _announced(started: Started) -> dict[str, Any]:
     try:
-        return str(json.loads(started.ready_line or "")["listening"])
+        said: dict[str, Any] = json.loads(started.ready_line or "")
+        said["listening"]
     except (ValueError, KeyError, TypeError) as error:
         failure = Failure(
             kind="not_ready",
@@ -94,3 +115,4 @@ def _address(started: Started) -> str:
             hint='a service announces {"listening": "ADDRESS:PORT"} on its first line',
         )
         raise AgentRefusal("start", failure) from error
+    return said

@@ -77,7 +77,7 @@ def settle(scene: Scene) -> None:
 def measure(scene: Scene) -> None:
     """Drives the load through warm-up and window while the machine is sampled."""
     service = scene.running_service()
-    job = load_job(scene.stage.study, scene.cell, service.address, scene.seed)
+    job = load_job(scene.stage.study, scene.cell, scene.server(), scene.seed)
     scene.host.start_sampling(
         interval_s=scene.stage.study.sample.every_s,
         processes={SERVICE: service.pid},

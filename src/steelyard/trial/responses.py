@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from steelyard.engine.messages import LoadResult
+from steelyard.engine.messages import Latency, LoadResult, Stream
 from steelyard.records.schema import Measured
 from steelyard.study.model import Study
+from steelyard.trial.streams import (
+    Reading,
+    jitter,
+    loss,
+    reordered,
+    retransmits,
+    stream_throughput,
+)
 from steelyard.trial.window import WindowSamples
 
 SERVICE = "service"
@@ -28,9 +36,6 @@ class Seen:
 
     load: LoadResult
     window: WindowSamples
-
-
-Reading = tuple[float, None] | tuple[None, str]
 
 
 def wanted_units(study: Study) -> dict[str, str]:
@@ -54,12 +59,17 @@ def _read(name: str, seen: Seen) -> Reading:
         return _RESPONSES[name](seen)
     kind, _, figure = name.partition(".")
     if kind in _LATENCIES:
-        return _latency(seen.load, _LATENCIES[kind], figure)
+        return _latency(seen.load.latency_ns.get(_LATENCIES[kind]), figure)
+    word, _, figure = figure.rpartition(".")
+    if kind == "phase":
+        return _latency(seen.load.latency_ns.get(f"phase.{word}"), figure)
+    if kind == "kind":
+        of_kind = seen.load.operations.get(word)
+        return _latency(None if of_kind is None else of_kind.latency_ns, figure)
     return None, f"nothing here measures {name}"
 
 
-def _latency(load: LoadResult, kind: str, figure: str) -> Reading:
-    latency = load.latency_ns.get(kind)
+def _latency(latency: Latency | None, figure: str) -> Reading:
     if latency is None or latency.count == 0:
         return None, "no operation was answered well"
     value = getattr(latency, figure, None)
@@ -71,10 +81,46 @@ def _latency(load: LoadResult, kind: str, figure: str) -> Reading:
     return None, f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
 
 
-def _throughput(seen: Seen) -> Reading:
-    if seen.load.counts.ok == 0:
+def throughput_of(load: LoadResult) -> Reading:
+    """Operations, or bytes of a stream, a second."""
+    if load.stream is not None:
+        return stream_throughput(load.stream)
+    if load.counts.ok == 0:
         return None, "no operation was answered well"
-    return seen.load.rates.ok_per_s, None
+    return load.rates.ok_per_s, None
+
+
+def _throughput(seen: Seen) -> Reading:
+    return throughput_of(seen.load)
+
+
+def _damaged(seen: Seen) -> Reading:
+    payload = seen.load.payload
+    if payload is None or payload.checked == 0:
+        return None, "no payload was checked: say `verify: true` where the workload can"
+    return float(payload.corrupted), None
+
+
+def _lost(seen: Seen) -> Reading:
+    payload = seen.load.payload
+    if payload is None or payload.lost is None:
+        return None, "payloads were not read in the order of sending"
+    return float(payload.lost), None
+
+
+def _of_stream(read: Callable[[Stream], Reading]) -> Callable[[Seen], Reading]:
+    def reading(seen: Seen) -> Reading:
+        stream = seen.load.stream
+        return (None, "this workload is no stream") if stream is None else read(stream)
+
+    return reading
+
+
+def _retransmits(seen: Seen) -> Reading:
+    count, missing = _of_stream(retransmits)(seen)
+    if count is None:
+        return None, missing or "not counted"
+    return count * 1e9 / seen.load.load.window_ns, None
 
 
 def _errors(seen: Seen) -> Reading:
@@ -146,6 +192,12 @@ def _host_steal(seen: Seen) -> Reading:
 _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "throughput": _throughput,
     "errors": _errors,
+    "payload.corrupted": _damaged,
+    "payload.lost": _lost,
+    "stream.loss": _of_stream(loss),
+    "stream.reordered": _of_stream(reordered),
+    "stream.jitter": _of_stream(jitter),
+    "stream.retransmits": _retransmits,
     "service.cpu": _service_cores,
     "service.cpu_per_operation": _service_cpu_per_operation,
     "service.memory": _service_memory,

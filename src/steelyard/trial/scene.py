@@ -23,6 +23,7 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
+from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.systems import services
 from steelyard.systems.platform import Platform
@@ -31,6 +32,7 @@ from steelyard.trial.gates import service_doubts
 from steelyard.trial.stage import Stage
 from steelyard.trial.timeline import Timeline
 from steelyard.trial.window import samples_frame
+from steelyard.workloads.operations.model import Server
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,11 @@ class Scene:
             raise RuntimeError("the service was not started")
         return self.service
 
+    def server(self) -> Server:
+        """Where the load goes."""
+        service = self.running_service()
+        return Server(service.address, service.listeners, service.authority)
+
     def measured_load(self) -> LoadResult:
         """The load's result; only asked for after the load."""
         if self.load is None:
@@ -130,7 +137,7 @@ class Scene:
     def keep_counters(self, ended: ProcessState) -> None:
         """Keeps what the service counted itself, and holds it against the generator's figures."""
         self.counters = services.counters(ended)
-        if self.load is not None:
+        if self.load is not None and catalogue.workload(self.cell.workload.use).counted:
             self.doubts += service_doubts(self.load.result, self.counters)
 
     def system_facts(self) -> dict[str, str | None]:

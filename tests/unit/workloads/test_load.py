@@ -9,14 +9,22 @@ from typing import Any
 import jsonschema
 import pytest
 
+from steelyard.errors import StudyError
 from steelyard.plan.model import Cell
+from steelyard.study import catalogue
 from steelyard.study.bind import bind
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
-from steelyard.workloads.load import load_job, longest_run_s
+from steelyard.workloads.load import OPERATIONS, load_job, longest_run_s
+from steelyard.workloads.operations.model import Server
 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "schemas" / "load-job.schema.json").read_text(encoding="utf-8")
+)
+SERVER = Server(
+    "127.0.0.1:2525",
+    listeners={"imap": "127.0.0.1:2143", "pop3": "127.0.0.1:2110"},
+    authority="/trial/authority.pem",
 )
 ONE = "{{platform: native, service: {{use: {sink}}}}}"
 SYSTEMS = f"{{{{one: {ONE}, two: {ONE}}}}}"
@@ -36,7 +44,7 @@ trials: {{margin: 2 %, window: 2 s, warm_up: 0.5 s}}
 
 def job(read: Study, **conditions: Any) -> dict[str, Any]:
     bound = bind(read, Cell(system="one", conditions=conditions))
-    return load_job(read, bound, "127.0.0.1:2525", seed=7)
+    return load_job(read, bound, SERVER, seed=7)
 
 
 def test_users_make_a_closed_job_in_ns_and_bytes() -> None:
@@ -76,3 +84,98 @@ def test_headers_are_cut_at_their_first_colon() -> None:
 def test_a_load_run_is_given_more_time_than_its_parts(key: str) -> None:
     read = study("{use: smtp}", "{users: [1]}")
     assert longest_run_s(read) > getattr(read.trials, key)
+
+
+def test_every_workload_that_takes_a_load_and_runs_has_its_operation() -> None:
+    entries = {name: catalogue.workload(name) for name in catalogue.names("workloads")}
+    assert {name for name, entry in entries.items() if entry.load and entry.runs} == set(OPERATIONS)
+
+
+def service_for(use: str) -> str:
+    entry = catalogue.workload(use)
+    names = [n for n in catalogue.names("services") if catalogue.service(n).runs]
+    return next(n for n in names if entry.fits(catalogue.service(n).speaks))
+
+
+@pytest.mark.parametrize("use", sorted(OPERATIONS))
+def test_the_job_of_every_workload_is_one_the_engine_reads(use: str) -> None:
+    got = job(study(f"{{use: {use}}}", "{users: [2]}", service_for(use)), **{"load.users": 2})
+    jsonschema.validate(got, SCHEMA)
+
+
+SAID = [
+    ("{use: http, version: http2, requests_at_once: 8, verify: true}", "sink-http",
+     {"version": "http2", "requests_at_once": 8, "verify": True}),
+    ('{use: http, paths: ["/a", "/b"]}', "sink-http", {"paths": ["/a", "/b"]}),
+    ("{use: smtp, pipelining: message, chunking: true, recipients_per_message: 3}", "sink-smtp",
+     {"pipelining": "message", "chunking": True, "recipients_per_message": 3}),
+    ('{use: smtp, sizes: ["4 KiB: 9", "1 MiB: 1"]}', "sink-smtp",
+     {"body_sizes": [[4096, 9.0], [1048576, 1.0]]}),
+    ("{use: lmtp, body: 1 KiB}", "sink-lmtp", {"protocol": "smtp", "body_bytes": 1024}),
+    ("{use: smtp-probe}", "sink-smtp", {"messages_per_connection": 1}),
+    ("{use: pop3, retrieve: 50 %, delete: 10 %, listing: list}", "sink-pop3",
+     {"retrieve_share": 0.5, "delete_share": 0.1, "uidl": False}),
+    ("{use: imap, commands: [fetch=3, noop], append: 1 KiB}", "sink-imap",
+     {"commands": {"fetch": 3.0, "noop": 1.0}, "append_bytes": 1024}),
+    ("{use: ftp, file: 1 kB}", "sink-ftp",
+     {"actions": {"download": 1.0}, "download": ["/bytes/1000"]}),
+    ("{use: ftp, do: upload, file: 1 kB, user_rate: 8 kbit/s}", "sink-ftp",
+     {"actions": {"upload": 1.0}, "upload_bytes": 1000, "user_bytes_per_s": 1000}),
+    ("{use: request-response, request: 100 B, response: 1 kB}", "sink-echo",
+     {"request_bytes": 100, "response_bytes": 1000}),
+    ("{use: tcp-stream, direction: out, pace: 8 Mbit/s}", "sink-stream",
+     {"direction": "receive", "bytes_per_s": 1e6}),
+    ("{use: udp-stream, direction: in, datagram: 100 B, offload: false}", "sink-stream",
+     {"direction": "send", "block_bytes": 100, "segment_offload": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("workload", "sink", "expected"), SAID)
+def test_what_a_study_says_of_its_workload_reaches_the_operation(
+    workload: str, sink: str, expected: dict[str, Any]
+) -> None:
+    got = job(study(workload, "{users: [2]}", sink), **{"load.users": 2})
+    jsonschema.validate(got, SCHEMA)
+    assert {key: got["operation"][key] for key in expected} == expected
+
+
+def test_delivery_writes_to_one_mailbox_for_each_user_and_looks_where_imap_listens() -> None:
+    got = job(study("{use: delivery}", "{users: [3]}", "sink-mail"), **{"load.users": 3})
+    operation = got["operation"]
+    assert got["target"] == "smtp://127.0.0.1:2525"
+    assert operation["mailbox"] == "imap://127.0.0.1:2143"
+    assert operation["submit"]["recipients"] == operation["login"]["users"] == 3
+
+
+@pytest.mark.parametrize(
+    ("use", "tls", "scheme", "upgraded"),
+    [
+        ("imap", "none", "imap", "never"),
+        ("imap", "implicit", "imaps", "never"),
+        ("smtp", "starttls", "smtp", "require"),
+        ("ftp", "implicit", "ftps", "never"),
+    ],
+)
+def test_tls_is_spoken_as_asked_for_and_certificates_are_verified(
+    use: str, tls: str, scheme: str, upgraded: str
+) -> None:
+    sink = f"sink-{use}, tls: {tls}"
+    got = job(study(f"{{use: {use}, tls: {tls}}}", "{users: [1]}", sink), **{"load.users": 1})
+    assert got["target"].startswith(f"{scheme}://")
+    assert got["operation"]["starttls"] == upgraded
+    assert got["tls"]["insecure"] is False
+    assert got["tls"]["ca_file"] == "/trial/authority.pem"
+
+
+def test_a_workload_that_speaks_tls_to_a_service_that_does_not_is_a_mistake() -> None:
+    with pytest.raises(StudyError) as refused:
+        study("{use: imap, tls: implicit}", "{users: [1]}", "sink-imap")
+    assert {"`tls` of the workload is implicit, of the service not"} == {
+        complaint.message for complaint in refused.value.complaints
+    }
+
+
+def test_streams_take_users_and_no_rate() -> None:
+    with pytest.raises(StudyError) as refused:
+        study("{use: tcp-stream}", "{rate: [10]}", "sink-stream")
+    assert [c.message for c in refused.value.complaints] == ["`tcp-stream` takes no rate"]

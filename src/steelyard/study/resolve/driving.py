@@ -82,7 +82,17 @@ def resolve_load(
         names = ", ".join(name for name, entry in _loads() if entry.load)
         hint = f"take it out; workloads that take a load: {names}"
         complaints.add(("load",), "this workload takes no load", hint, at_key=True)
+    if file.load.rate is not None and known:
+        _refuse_rate(workloads, complaints)
     return _load_part(file.load, complaints)
+
+
+def _refuse_rate(workloads: Mapping[str, WorkloadSpec], complaints: Complaints) -> None:
+    for workload in workloads.values():
+        if not catalogue.workload(workload.use).rate:
+            hint = "write `users: [1, 4]`, its flows; `pace` of the workload holds each back"
+            message = f"`{workload.use}` takes no rate"
+            complaints.add(("load", "rate"), message, hint, at_key=True)
 
 
 def _loads() -> list[tuple[str, catalogue.Workload]]:

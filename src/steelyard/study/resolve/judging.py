@@ -77,13 +77,8 @@ def check_response(
 def _response_hint(name: str) -> str:
     near = nearest(name, catalogue.responses())
     meant = f"did you mean `{near}`? " if near else ""
-    families = dict.fromkeys(
-        f"{family}.*" if last in catalogue.statistics() else known
-        for known in catalogue.responses()
-        for family, _, last in [known.rpartition(".")]
-    )
     statistics = ", ".join(catalogue.statistics())
-    return f"{meant}responses: {', '.join(families)}; * is one of {statistics}"
+    return f"{meant}responses: {', '.join(catalogue.families())}; * is one of {statistics}"
 
 
 def _check_primary(primary: str, complaints: Complaints) -> None:

@@ -136,23 +136,43 @@ def _check_services(
     workload = next(iter(workloads.values()))
     if len(workloads) > 1 or workload.use not in names("workloads"):
         return
-    speaks = catalogue.workload(workload.use).speaks
-    for name, system in systems.items():
+    entry = catalogue.workload(workload.use)
+    for name, system in systems.items() if entry.speaks else ():
         service = system.service
-        if service is None and speaks is not None:
-            if _misspelt("service", complaints.source.tree["systems"].get(name)):
-                continue
-            fitting = [n for n in names("services") if catalogue.service(n).speaks == speaks]
-            fitting = [n for n in fitting if catalogue.service(n).runs] or fitting
-            hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
-            message = f"system `{name}` has no service to answer the workload `{workload.use}`"
-            complaints.add(("systems", name), message, hint, at_key=True)
-        elif service is not None and speaks and service.use in names("services"):
+        if service is None:
+            _complain_of_no_service(name, workload.use, complaints)
+        elif service.use in names("services"):
             spoken = catalogue.service(service.use).speaks
-            if spoken != speaks:
-                message = f"`{service.use}` speaks {spoken}, the workload speaks {speaks}"
+            where = ("systems", name, "service")
+            if not entry.fits(spoken):
+                message = (
+                    f"`{service.use}` speaks {', '.join(spoken)}, "
+                    f"the workload speaks {', '.join(entry.speaks)}"
+                )
                 hint = "choose a service and a workload of one protocol"
-                complaints.add(("systems", name, "service", "use"), message, hint)
+                complaints.add((*where, "use"), message, hint)
+            elif not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
+                message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
+                hint = "say `tls` of the service and of the workload alike"
+                complaints.add(where, message, hint)
+
+
+def _tls_fits(spoken: object, offered: object) -> bool:
+    """Whether a service with its ``tls`` can be spoken to like this; unknown ones can."""
+    if spoken is None or offered is None:
+        return True
+    return spoken == offered or (spoken == "none" and offered == "starttls")
+
+
+def _complain_of_no_service(name: str, use: str, complaints: Complaints) -> None:
+    if _misspelt("service", complaints.source.tree["systems"].get(name)):
+        return
+    entry = catalogue.workload(use)
+    fitting = [n for n in names("services") if entry.fits(catalogue.service(n).speaks)]
+    fitting = [n for n in fitting if catalogue.service(n).runs] or fitting
+    hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
+    message = f"system `{name}` has no service to answer the workload `{use}`"
+    complaints.add(("systems", name), message, hint, at_key=True)
 
 
 def _misspelt(key: str, written: object) -> bool:
