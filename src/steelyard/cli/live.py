@@ -50,6 +50,10 @@ class Display:
             tell(f"{trials_done} trials are recorded already")
         self._show()
 
+    def calibrating(self) -> None:
+        self._trial = "calibrating the generator"
+        self._show()
+
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None:
         conditions = trial.cell.conditions_text()
         again = f", attempt {attempt}" if attempt > 1 else ""

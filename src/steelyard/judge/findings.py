@@ -113,6 +113,26 @@ class AttemptFinding(_Finding):
     overhead_s: float | None
 
 
+class CalibrationFinding(_Finding):
+    """How close the trials of a cell came to what the generator can do at most.
+
+    ``ceiling_per_s`` (in ``unit``) and ``floor_ns`` (median response) were measured against
+    ``sink``; ``ratio`` and ``largest_ratio`` are throughput of the trials over the ceiling, in the
+    middle and at most. ``not_calibrated`` says why there is no ceiling.
+    """
+
+    cell: Cell
+    sink: str | None
+    unit: str
+    ceiling_per_s: float | None
+    floor_ns: float | None
+    ratio: float | None
+    largest_ratio: float | None
+    trials: int
+    trials_near: int
+    not_calibrated: str | None
+
+
 class DifferenceFinding(_Finding):
     """One fact that differs between two compared systems (the confounder audit)."""
 
@@ -150,6 +170,7 @@ class Findings(_Finding):
     verdicts: tuple[VerdictFinding, ...]
     cells: tuple[CellFinding, ...]
     attempts: tuple[AttemptFinding, ...]
+    calibrations: tuple[CalibrationFinding, ...] = ()
     differences: tuple[DifferenceFinding, ...]
     stop: StopFinding
     diagnostics: tuple[str, ...]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
+from steelyard.judge.calibrations import calibration_findings
 from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
@@ -99,6 +100,7 @@ def judge_study(
         verdicts=tuple(finding(each, margin) for each in judged),
         cells=tuple(cell_findings(study, plan, records)),
         attempts=tuple(attempt_findings(records)),
+        calibrations=tuple(calibration_findings(study, plan, records)),
         differences=tuple(difference_findings(study, plan, records)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),

@@ -31,15 +31,16 @@ def first_look(study: Study) -> int:
 
 
 def forecast(study: Study, visits: int) -> Forecast:
-    """What ``visits`` visits take, all of them, and the earliest that a verdict can come."""
-    visit_s = timing.visit_s(study)
+    """What calibration and ``visits`` visits take, and the earliest that a verdict can come."""
+    visit_s, calibration_s = timing.visit_s(study), timing.calibration_s(study)
     trials = visits * timing.conditions_count(study)
     window_s = study.trials.warm_up_s + study.trials.window_s
     samples = math.ceil(window_s / study.sample.every_s) * len(study.sample.where)
     return Forecast(
         trial_s=timing.trial_s(study),
         visit_s=visit_s,
-        total_s=visits * visit_s,
-        earliest_verdict_s=min(first_look(study), visits) * visit_s,
+        calibration_s=calibration_s,
+        total_s=calibration_s + visits * visit_s,
+        earliest_verdict_s=calibration_s + min(first_look(study), visits) * visit_s,
         disk_bytes=trials * (TRIAL_BYTES + samples * SAMPLE_BYTES),
     )

@@ -67,6 +67,7 @@ class Forecast(_Frozen):
 
     trial_s: float
     visit_s: float
+    calibration_s: float = 0.0
     total_s: float
     earliest_verdict_s: float
     disk_bytes: int

@@ -29,6 +29,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", _trial(study, plan)),
+                ("calibration", _calibration(plan)),
                 ("order", _order(plan)),
                 ("first visits", _first_visits(plan)),
                 ("visits", _visits(study, plan)),
@@ -97,6 +98,12 @@ def _trial(study: Study, plan: Plan) -> str:
         f"window {format_duration(trials.window_s)}: "
         f"about {format_duration(plan.forecast.trial_s)}"
     )
+
+
+def _calibration(plan: Plan) -> str:
+    if not plan.forecast.calibration_s:
+        return "none"
+    return f"about {format_duration(plan.forecast.calibration_s)} before the first trial"
 
 
 def _order(plan: Plan) -> str:

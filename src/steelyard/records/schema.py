@@ -73,6 +73,22 @@ class Doubt(_Record):
     message: str
 
 
+class Calibration(_Record):
+    """What the generator could do at most with the load of a trial, and how close the trial came.
+
+    ``ceiling_per_s`` is in operations (bytes of a stream) a second, ``floor_ns`` the median
+    response of ``sink``, the engine's own server; ``ratio`` is throughput of the trial over the
+    ceiling. ``not_calibrated`` says why there is no ceiling. ``took_ns`` is wall time.
+    """
+
+    sink: str | None = None
+    ceiling_per_s: float | None = None
+    floor_ns: float | None = None
+    ratio: float | None = None
+    took_ns: int | None = None
+    not_calibrated: str | None = None
+
+
 class TrialRecord(_Record):
     """One attempt at one trial, complete or not at all."""
 
@@ -90,6 +106,7 @@ class TrialRecord(_Record):
     gates: tuple[GateRecord, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     limited_by: str | None = None
+    calibration: Calibration | None = None
     facts: dict[str, dict[str, str | None]]
     files: tuple[str, ...] = ()
     detail: dict[str, Any] = {}

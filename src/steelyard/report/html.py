@@ -17,6 +17,7 @@ from steelyard.report.figures import counted
 from steelyard.report.rows import (
     Table,
     attempt_table,
+    calibration_table,
     difference_table,
     done_rows,
     failed_table,
@@ -55,6 +56,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         secondary=_secondary(findings),
         exploratory=exploratory_lines(findings),
         limits=limits_table(findings),
+        calibrations=calibration_table(findings),
         failed=failed_table(findings),
         attempts=attempt_table(findings),
         differences=difference_table(findings),

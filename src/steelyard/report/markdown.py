@@ -8,6 +8,7 @@ from steelyard.judge.findings import Findings
 from steelyard.report.rows import (
     Table,
     attempt_table,
+    calibration_table,
     difference_table,
     done_rows,
     failed_table,
@@ -44,6 +45,7 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield _bullets(sure_lines(findings))
     yield from _responses(findings)
     yield from _titled("What limited the trials", limits_table(findings))
+    yield from _titled("The generator's own limits", calibration_table(findings))
     yield from _titled("Attempts that did not end well", failed_table(findings))
     yield from _titled("Trials and attempts", attempt_table(findings))
     yield from _titled("What differs between the systems", difference_table(findings))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from steelyard.judge.findings import (
     AttemptFinding,
+    CalibrationFinding,
     CellFinding,
     Findings,
     ResponseFinding,
@@ -14,7 +15,7 @@ from steelyard.judge.findings import (
 )
 from steelyard.plan.model import Cell, conditions_text
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import Scale, percent, scale_for, significant
+from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
 from steelyard.report.vocabulary import direction_of, verdict_word
@@ -165,6 +166,36 @@ def limits_table(findings: Findings) -> Table:
     found = limit_rows(findings)
     rows = tuple((where or "all trials", system, what) for system, where, what in found)
     return Table("What limited the trials", ("Condition", "System", "Limited by, in trials"), rows)
+
+
+def calibration_table(findings: Findings) -> Table:
+    """What the generator can do at most in each cell, and how close the trials came."""
+    head = ("Condition", "System", "Ceiling", "Floor", "Reached", "At most", "What that means")
+    rows = tuple(_calibration_texts(each) for each in findings.calibrations)
+    note = (
+        "The ceiling is what generator and the engine's own server do together on this machine, "
+        "the floor their median response time."
+    )
+    return Table("The generator's own limits", head, rows, frozenset({2, 3, 4, 5}), (note,))
+
+
+def _calibration_texts(found: CalibrationFinding) -> tuple[str, ...]:
+    return (
+        found.cell.conditions_text() or "all trials",
+        found.cell.system,
+        NONE if found.ceiling_per_s is None else quantity(found.ceiling_per_s, found.unit),
+        NONE if found.floor_ns is None else quantity(found.floor_ns, "ns"),
+        *(NONE if r is None else percent(r) for r in (found.ratio, found.largest_ratio)),
+        _calibration_words(found),
+    )
+
+
+def _calibration_words(found: CalibrationFinding) -> str:
+    if found.not_calibrated is not None:
+        return f"not calibrated: {found.not_calibrated}"
+    if found.trials_near:
+        return f"the generator may be the limit in {found.trials_near} of {found.trials}"
+    return "the generator had room"
 
 
 def difference_table(findings: Findings) -> Table:

@@ -50,10 +50,14 @@ class SystemSpec(Spec):
 
 
 class GeneratorSpec(Spec):
-    """Where the load comes from: ``local`` or an address such as ``ssh://loader``."""
+    """Where the load comes from: ``local`` or an address such as ``ssh://loader``.
+
+    ``calibrate``: what it can do at most is measured before the trials.
+    """
 
     host: str = "local"
     threads: int = 1
+    calibrate: bool = True
 
 
 class WorkloadSpec(Spec):

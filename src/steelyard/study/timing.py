@@ -16,6 +16,8 @@ RESET_ALLOWANCE_S: dict[str, float] = {
 }
 # What stopping, collecting and storing take.
 COLLECT_ALLOWANCE_S = 0.1
+# The window of one calibration run at most.
+LONGEST_CALIBRATION_S = 1.0
 # Limits that keep a plan readable and a look of the judge quick.
 MOST_VISITS_OF_ONE = 500
 MOST_CONDITIONS = 200
@@ -24,6 +26,25 @@ MOST_CONDITIONS = 200
 def conditions_count(study: Study) -> int:
     """How many conditions each visit measures."""
     return math.prod(len(levels) for levels in study.factors.values())
+
+
+def calibration_window_s(study: Study) -> float:
+    """The window of one calibration run: a second, or the study's own when that is shorter."""
+    return min(LONGEST_CALIBRATION_S, study.trials.window_s)
+
+
+def calibration_s(study: Study) -> float:
+    """Calibration before the first trial: every condition once, twice where the load itself holds
+    the generator back. Systems whose service differs in the shape of its answers add to it.
+    """
+    if not study.generator.calibrate:
+        return 0.0
+    load = study.load
+    held_back = load is not None and (load.mode == "open" or load.think_time_s > 0)
+    window_s = calibration_window_s(study)
+    run_s = window_s + min(study.trials.warm_up_s, window_s / 5)
+    one_s = (2 if held_back else 1) * run_s + RESET_ALLOWANCE_S["service"]
+    return one_s * conditions_count(study)
 
 
 def trial_s(study: Study) -> float:

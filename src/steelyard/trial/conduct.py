@@ -14,6 +14,7 @@ from steelyard.hosts.host import read_load
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.systems import services
+from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
 from steelyard.trial.gates import (
     check_gates,
     clock_doubts,
@@ -107,6 +108,8 @@ def collect(scene: Scene) -> None:
     seen = Seen(load, window)
     scene.responses = measure_responses(wanted_units(scene.stage.study), seen)
     scene.limited = limited_by(seen, scene.cores())
+    calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
+    scene.calibration = held_against(calibration, load)
 
 
 def check(scene: Scene) -> None:
@@ -114,6 +117,7 @@ def check(scene: Scene) -> None:
     load = scene.measured_load()
     _refuse_dead_service(scene)
     scene.doubts += engine_doubts(load) + connection_doubts(load)
+    scene.doubts += calibration_doubts(scene.calibration)
     if scene.clock is not None:
         scene.doubts += clock_doubts(scene.clock, scene.host.clock())
     scene.gates = check_gates(scene.stage.study.gates, scene.responses)

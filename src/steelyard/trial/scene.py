@@ -17,6 +17,7 @@ from steelyard.plan.model import PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import (
     AttemptFailure,
+    Calibration,
     Doubt,
     GateRecord,
     Measured,
@@ -71,6 +72,7 @@ class Scene:
     gates: tuple[GateRecord, ...] = ()
     doubts: list[Doubt] = field(default_factory=list)
     limited: str | None = None
+    calibration: Calibration | None = None
 
     @property
     def folder(self) -> str:
@@ -186,6 +188,7 @@ class Scene:
             gates=self.gates,
             doubts=tuple(self.doubts),
             limited_by=self.limited,
+            calibration=self.calibration,
             facts=self.facts,
             files=files if self.samples is None else (*files, "samples.parquet"),
         )

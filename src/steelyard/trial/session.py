@@ -6,18 +6,21 @@ go on. A session can be killed at any instant; the next one starts from what lie
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Event, Ledger
-from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import Study
+from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.conduct import conduct
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
@@ -53,12 +56,35 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
         record_torn_attempts(stage.run, stage.plan, before)
         standing = Standing(stage.study.trials.retry, stage.run.records())
         watcher.starts(stage.plan, standing.trials_measured(stage.plan))
-        reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
+        if _calibrated(stage, standing, watcher):
+            reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
+        else:
+            reason = "interrupted"
     finally:
         watcher.undoing()
         stage.close()
         stage.ledger.append("session_closed", reason=reason)
     return reason
+
+
+def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
+    """Calibrates the generator for what is still to be measured; false when the user stops it."""
+    trials = (trial for visit in stage.plan.visits for trial in visit.trials)
+    cells = {cell_key(t.cell): t.cell for t in trials if not standing.finished(t)}
+    watcher.calibrating()
+    try:
+        stage.calibrations = calibrate(stage, cells.values())
+    except KeyboardInterrupt:
+        return False
+    stage.ledger.append("calibrated", cells=_told(stage.calibrations))
+    return True
+
+
+def _told(calibrations: Mapping[str, Calibration]) -> list[dict[str, Any]]:
+    return [
+        {"cell": json.loads(key), **calibration.model_dump(mode="json", exclude={"ratio"})}
+        for key, calibration in calibrations.items()
+    ]
 
 
 @dataclass

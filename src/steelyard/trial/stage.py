@@ -13,6 +13,7 @@ from steelyard.hosts.undo import EndProcess, PendingUndo, RemoveTree, UndoLog, p
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
+from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
 from steelyard.systems.platform import PLATFORMS, Platform
 from steelyard.trial.interrupt import Interrupt
@@ -43,6 +44,7 @@ class Stage:
         self._undo = UndoLog(ledger)
         self._local: _Open | None = None
         self._scratch: PendingUndo | None = None
+        self.calibrations: dict[str, Calibration] = {}
 
     @property
     def scratch(self) -> str:

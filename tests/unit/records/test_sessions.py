@@ -30,3 +30,8 @@ def test_a_killed_sitting_counts_to_its_last_event() -> None:
 def test_a_run_that_never_sat_spent_nothing() -> None:
     assert spent_ns([]) == 0
     assert last_reason([]) is None
+
+
+def test_calibration_before_the_trials_spends_no_budget() -> None:
+    events = [event(OPENED, 10), event("calibrated", 25), event(CLOSED, 30, reason="decided")]
+    assert spent_ns(events) == 5

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import CalibrationFinding, Findings
+from steelyard.plan.model import Cell
 from steelyard.report.flat import csv_text
+from steelyard.report.html import render
 from steelyard.report.markdown import markdown_text
 from steelyard.report.tables import FORMATS, write_report
 
@@ -71,3 +73,28 @@ def test_markdown_shows_hostile_names_as_text() -> None:
     text = markdown_text(golden("three"))
     assert "<script>" not in text
     assert "kvm \\| virtio" in text
+
+
+def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
+    found = CalibrationFinding(
+        cell=Cell(system="fast", conditions={"load.users": 4}),
+        sink="sink-smtp",
+        unit="messages/s",
+        ceiling_per_s=5000.0,
+        floor_ns=120_000.0,
+        ratio=0.85,
+        largest_ratio=0.91,
+        trials=12,
+        trials_near=9,
+        not_calibrated=None,
+    )
+    without = found.model_copy(
+        update={"ceiling_per_s": None, "floor_ns": None, "ratio": None, "largest_ratio": None,
+                "trials_near": 0, "not_calibrated": "no server"}
+    )  # fmt: skip
+    findings = golden("decided").model_copy(update={"calibrations": (found, without)})
+    text = FORMATS["md"].text(findings, {})
+    assert "5,000 messages/s" in text
+    assert "the generator may be the limit in 9 of 12" in text
+    assert "not calibrated: no server" in text
+    assert "the generator may be the limit in 9 of 12" in render(findings, {})

@@ -90,6 +90,8 @@ class GeneratorPart(Part):
     """`local`, or an address such as `ssh://loader`."""
     threads: PositiveCount | None = None
     """Threads of the generator."""
+    calibrate: bool | None = None
+    """Measure before the trials what the generator can do at most."""
 
 
 class ResponsePart(Part):

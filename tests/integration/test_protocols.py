@@ -1,0 +1,86 @@
+"""A study of every kind of service runs from its file to its report, calibrated."""
+
+from __future__ import annotations
+
+import pytest
+
+from steelyard.records.archive import open_run
+from steelyard.records.schema import Outcome
+from tests.integration.conftest import Steelyard
+
+STUDY = """\
+study: protocols
+question: Does the second of two equal sinks serve faster than the first?
+systems:
+  one: {{platform: native, service: {service}}}
+  two: {{platform: native, service: {service}}}
+workload: {workload}
+load: {{users: [2]}}
+responses: {{{responses}}}
+trials: {{margin: 2 %, window: 100 ms, warm_up: 20 ms, budget: {{trials: 6 per cell}}}}
+sample: {{every: 100 ms}}
+"""
+
+CASES = {
+    "imap": (
+        "{use: sink-imap, tls: starttls}",
+        "{use: imap, tls: starttls, commands: [fetch=3, noop], verify: true}",
+        "throughput: {primary: true}, kind.fetch.p50: {}, payload.corrupted: {}",
+    ),
+    "ftp": (
+        "{use: sink-ftp}",
+        "{use: ftp, file: 10 kB, actions: [download, upload]}",
+        "throughput: {primary: true}, kind.download.p50: {}, errors: {}",
+    ),
+    "lmtp": (
+        "{use: sink-lmtp}",
+        "{use: lmtp, body: 1 KiB, pipelining: envelope}",
+        "throughput: {primary: true}, response.p50: {}",
+    ),
+    "tcp-stream": (
+        "{use: sink-stream}",
+        "{use: tcp-stream, direction: in}",
+        "throughput: {primary: true}",
+    ),
+    "delivery": (
+        "{use: sink-mail}",
+        "{use: delivery, body: 1 KiB}",
+        "response.p50: {primary: true}, phase.delivered.p50: {}",
+    ),
+}
+
+
+@pytest.mark.parametrize("protocol", CASES)
+def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
+    protocol: str, steelyard: Steelyard
+) -> None:
+    service, workload, responses = CASES[protocol]
+    text = STUDY.format(service=service, workload=workload, responses=responses)
+    (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
+    done = steelyard.run("run", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    run = open_run(steelyard.folder / "results" / "protocols")
+    records = run.records()
+    assert {record.outcome for record in records} == {Outcome.OK}
+    for record in records:
+        missing = {name: m.missing for name, m in record.responses.items() if m.value is None}
+        assert missing == {}
+        assert record.calibration is not None
+        assert record.calibration.not_calibrated is None
+        assert record.calibration.ceiling_per_s
+        assert record.calibration.ratio
+    (told,) = [event for event in run.events() if event["event"] == "calibrated"]
+    assert {tuple(each["cell"][1].items()) for each in told["cells"]} == {(("load.users", 2),)}
+    report = (run.report_path / "report.html").read_text(encoding="utf-8")
+    assert "The generator&#39;s own limits" in report
+
+
+def test_calibration_can_be_switched_off(steelyard: Steelyard) -> None:
+    text = (steelyard.folder / "study.yaml").read_text(encoding="utf-8")
+    switched = f"{text}generator: {{calibrate: false}}\n"
+    (steelyard.folder / "study.yaml").write_text(switched, encoding="utf-8")
+    assert steelyard.run("run", ".").returncode == 0
+    for record in open_run(steelyard.folder / "results" / "tiny").records():
+        assert record.calibration is not None
+        assert record.calibration.not_calibrated == "the study says `calibrate: false`"
+        assert record.calibration.ratio is None

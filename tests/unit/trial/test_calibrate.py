@@ -1,0 +1,96 @@
+"""A trial is held against what the generator can do at most, and told when it came too close."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from steelyard.engine.messages import LoadResult
+from steelyard.plan.model import Cell
+from steelyard.records.schema import Calibration, TrialRecord
+from steelyard.study import catalogue
+from steelyard.study.bind import BoundCell, bind
+from steelyard.study.model import Study
+from steelyard.study.read import read_study_bytes
+from steelyard.study.timing import calibration_s, conditions_count
+from steelyard.trial.calibrate import calibration_doubts, held_against, sink_for
+from steelyard.workloads.load import OPERATIONS
+
+Load = Callable[..., LoadResult]
+
+
+def study(further: str = "", load: str = "{users: [1, 2]}", workload: str = "use: http") -> Study:
+    text = f"""
+study: near
+question: Is the generator the limit?
+systems:
+  one: {{platform: native, service: {{use: sink-http, body: 2 KiB}}}}
+  two: {{platform: native, service: {{use: sink-http, body: 2 KiB}}}}
+workload: {{{workload}}}
+load: {load}
+trials: {{margin: 2 %, window: 2 s, warm_up: 1 s}}
+{further}
+"""
+    return read_study_bytes(text.encode(), Path("study.yaml"))
+
+
+def cell(read: Study) -> BoundCell:
+    return bind(read, Cell(system="one", conditions={"load.users": 2}))
+
+
+def test_a_generator_near_its_ceiling_is_named(load: Load) -> None:
+    held = held_against(Calibration(sink="sink-http", ceiling_per_s=110.0), load())
+    assert held is not None
+    assert held.ratio == pytest.approx(100 / 110)
+    (doubt,) = calibration_doubts(held)
+    assert doubt.kind == "generator_near_ceiling"
+    assert "the generator may be the limit" in doubt.message
+    assert "91%" in doubt.message
+
+
+def test_a_generator_with_room_is_not(load: Load) -> None:
+    held = held_against(Calibration(sink="sink-http", ceiling_per_s=1000.0), load())
+    assert held is not None
+    assert held.ratio == pytest.approx(0.1)
+    assert calibration_doubts(held) == []
+
+
+@pytest.mark.parametrize(
+    "calibration", [None, Calibration(not_calibrated="no server"), Calibration(ceiling_per_s=0.0)]
+)
+def test_without_a_ceiling_there_is_neither_ratio_nor_doubt(
+    calibration: Calibration | None, load: Load
+) -> None:
+    held = held_against(calibration, load())
+    assert held is calibration
+    assert calibration_doubts(held) == []
+
+
+def test_the_server_of_a_calibration_answers_in_the_shape_of_the_study_s_own() -> None:
+    sink = sink_for(cell(study()))
+    assert sink is not None
+    assert (sink.use, sink.settings["body"]) == ("sink-http", 2048)
+
+
+def test_every_workload_that_runs_has_a_server_that_speaks_its_protocol() -> None:
+    for use in OPERATIONS:
+        entry = catalogue.workload(use)
+        assert entry.calibration is not None
+        assert entry.fits(catalogue.service(entry.calibration.service).speaks)
+
+
+def test_calibration_takes_its_time_in_the_forecast_unless_it_is_switched_off() -> None:
+    users, rate = study(), study(load="{rate: [10, 20]}")
+    assert conditions_count(users) == 2
+    assert calibration_s(users) == pytest.approx(2 * (1.2 + 0.2))
+    assert calibration_s(rate) == pytest.approx(2 * (2.4 + 0.2))
+    assert calibration_s(study("generator: {calibrate: false}")) == 0
+
+
+def test_a_record_of_an_older_run_reads_without_calibration() -> None:
+    text = """{"trial": 1, "attempt": 1, "visit": 1, "cell": {"system": "one", "conditions": {}},
+      "outcome": "ok", "started_unix_ns": 1, "finished_unix_ns": 2, "phases_ns": {},
+      "responses": {}, "facts": {}}"""
+    assert TrialRecord.model_validate_json(text).calibration is None
