@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 
 use steelyard_wire::job::{ImapCommand, ImapOperation, LoadJob, Operation};
 
