@@ -1,4 +1,3 @@
-
 use steelyard_wire::job::{ImapCommand, ImapOperation, LoadJob, Operation};
 
 use crate::mail_host::{Mailbox, imap, login};
