@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -24,7 +25,7 @@ RUNS = ROOT / "bench" / "runs"
 def main() -> None:
     """Measures, or only writes the page again from a stored run."""
     options = arguments()
-    path = options.source or RUNS / f"{time.strftime('%Y-%m-%d')}-truth.json"
+    path = options.source or unused(RUNS / f"{time.strftime('%Y-%m-%d')}-truth.json")
     if options.source is None:
         document = measured(options)
         RUNS.mkdir(exist_ok=True)
@@ -34,6 +35,12 @@ def main() -> None:
     print(page.summary(document))
     if options.write_page:
         page.write(ROOT / "docs" / "concepts" / "honest-latency.md", document, path.name)
+
+
+def unused(path: Path) -> Path:
+    """This name, or with a number behind it: no run overwrites another."""
+    numbered = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
+    return next(name for name in itertools.chain([path], numbered) if not name.exists())
 
 
 def arguments() -> argparse.Namespace:

@@ -146,8 +146,16 @@ def origin(document: dict[str, Any], source: str) -> str:
         f"Made {document['made']} with Linux {machine['kernel']} on {machine['cores']} cores "
         f"({machine['cpu']}); generator on core 0, server on core 1, loopback. Tools: {versions}. "
         f"Not run: {'; '.join([*absent, *document['not_run'].values()])}. "
-        f"All figures are in `bench/runs/{source}`."
+        f"All figures are in `bench/runs/{source}`.{busy(document['cells'])}"
     )
+
+
+def busy(cells: list[dict[str, Any]]) -> str:
+    """A warning where the machine left cells open."""
+    count = sum(cell["state"] == "too noisy" for cell in cells)
+    if count == 0:
+        return ""
+    return f" **The machine was busy: {count} cells are open.** Run it again on a quiet one."
 
 
 def section(test: criteria.Test, cells: list[dict[str, Any]]) -> str:
