@@ -5,9 +5,10 @@ PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN     := .venv/bin
 RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 JOBS    ?= 2
+FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate bench-engine bench-kernels bench-overhead bench-truth clean
+.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -29,6 +30,13 @@ check: setup ## What CI checks besides tests: style, types, imports, lints
 
 test-rust: setup ## Tests of the engine
 	cargo test --workspace --locked
+
+fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install cargo-fuzz)
+	@command -v cargo-fuzz >/dev/null || { echo "steelyard: cargo-fuzz is needed: cargo install cargo-fuzz" >&2; exit 3; }
+	@cd fuzz && RUSTC_BOOTSTRAP=1 cargo fuzz build -s none && for target in $$(cargo fuzz list); do \
+	  echo "steelyard: fuzzing $$target" >&2; mkdir -p grown/$$target; \
+	  RUSTC_BOOTSTRAP=1 cargo fuzz run -s none $$target grown/$$target corpus/$$target -- \
+	    -max_total_time=$(FUZZ_S) -max_len=2048 -timeout=5 -verbosity=0 || exit 1; done
 
 test-python: setup ## Tests of the laboratory, with the engine
 	$(BIN)/pytest -n $(JOBS) -m 'not validate'

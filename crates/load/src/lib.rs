@@ -12,6 +12,9 @@ mod error;
 mod fault;
 mod figures;
 mod find;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod histogram;
 mod host;
 mod lanes;

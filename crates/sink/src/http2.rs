@@ -5,7 +5,7 @@
 
 mod control;
 pub(crate) mod frame;
-mod hpack;
+pub(crate) mod hpack;
 mod reply;
 mod request;
 mod session;

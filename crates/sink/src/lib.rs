@@ -15,6 +15,9 @@ mod echo;
 mod error;
 mod fault;
 mod ftp;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod http;
 mod http2;
 mod imap;

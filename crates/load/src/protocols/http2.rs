@@ -5,7 +5,7 @@
 //! same, so that it is not read again.
 
 mod frame;
-mod hpack;
+pub mod hpack;
 mod huffman;
 mod request;
 mod session;
@@ -18,7 +18,7 @@ use crate::fault::ErrorKind;
 use crate::payload::PayloadCheck;
 use crate::protocols::http::head::error_of;
 use crate::protocols::http::pipeline::{Asked, Verifier};
-use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
+use crate::protocols::{After, CONNECT, LOOK_AGAIN, Output, Protocol, Step, Turn};
 use crate::target::Target;
 use frame::{ACK, Frame, HEAD_BYTES, Malformed, PING, RST_STREAM, SETTINGS, WINDOW_UPDATE};
 use hpack::Block;
@@ -425,7 +425,7 @@ impl Http2 {
         if session.goaway.is_some() && session.survivors() == 0 {
             // The others were given up by the server: they fail with the next look.
             session.abandoned = true;
-            turn.left = turn.left.max(1);
+            turn.left = LOOK_AGAIN;
         }
         Step::Done(outcome, After::Ready)
     }

@@ -212,6 +212,10 @@ impl Output {
     }
 }
 
+/// In [`Turn::left`]: there is more to say, whatever is left. [`Protocol::received`] follows, with
+/// nothing, and must break the connection then.
+pub const LOOK_AGAIN: usize = usize::MAX;
+
 /// Most phases that can end with one arrival.
 const MOST_MARKS: usize = 8;
 
@@ -224,7 +228,7 @@ pub struct Turn<'a> {
     pub out: &'a mut Output,
     /// The lane of the operation that a step speaks of.
     pub lane: usize,
-    /// Bytes at the end of the input that were not looked at.
+    /// Bytes at the end of the input that were not looked at, or [`LOOK_AGAIN`].
     pub left: usize,
     marks: [(u8, u64); MOST_MARKS],
     marked: usize,

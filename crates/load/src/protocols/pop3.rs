@@ -1,6 +1,6 @@
 //! POP3: one session, from the connection to the reply to QUIT.
 
-mod reader;
+pub mod reader;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;

@@ -12,7 +12,7 @@ use crate::connection::{NEVER, State, from_token};
 use crate::fault::ErrorKind;
 use crate::operation::{Operation, Part};
 use crate::pace::Pace;
-use crate::protocols::{After, Protocol, SideEvent, Step, Turn};
+use crate::protocols::{After, LOOK_AGAIN, Protocol, SideEvent, Step, Turn};
 use crate::side::SIDE;
 
 /// What a machine is told.
@@ -116,6 +116,10 @@ impl<P: Protocol> Worker<'_, P> {
         let mut rest = bytes;
         loop {
             let left = self.step(place, now_ns, &Input::Bytes(rest));
+            if left == LOOK_AGAIN && self.is_same(place, generation) {
+                self.step(place, now_ns, &Input::Bytes(&[]));
+                return;
+            }
             if left == 0 || left >= rest.len() || !self.is_same(place, generation) {
                 return;
             }

@@ -7,7 +7,7 @@
 mod login;
 mod passive;
 mod phases;
-mod reply;
+pub mod reply;
 mod transfer;
 mod work;
 

@@ -96,6 +96,10 @@ impl Client {
             let (lane, left) = (turn.lane, turn.left);
             self.sent.extend_from_slice(&out.head);
             self.steps.push((lane, step));
+            if left == LOOK_AGAIN {
+                bytes = &[];
+                continue;
+            }
             if left == 0 || left >= bytes.len() {
                 return self;
             }
@@ -545,4 +549,19 @@ proptest! {
         };
         prop_assert_eq!(run(&cuts), run(&[]));
     }
+}
+
+#[test]
+fn streams_given_up_fail_at_once_although_the_last_byte_before_comes_alone() {
+    let mut client = Client::new(&usual(2), &[]);
+    client.start(0).start(1);
+    client.feed(&head(1));
+    client.feed(&frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
+    let data = frame(DATA, END_STREAM, 1, b"ok");
+    let (before, last) = data.split_at(data.len() - 1);
+    client.feed(before);
+    assert_eq!(client.happened(), []);
+    client.feed(last);
+    let given_up = Step::Broken(ErrorKind::H2Goaway);
+    assert_eq!(client.happened(), [(0, OK), (0, given_up)]);
 }

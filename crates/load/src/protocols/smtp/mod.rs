@@ -13,7 +13,7 @@ mod login;
 mod message;
 mod mime;
 mod offers;
-mod reply;
+pub mod reply;
 mod session;
 mod transact;
 

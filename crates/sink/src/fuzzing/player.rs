@@ -1,0 +1,181 @@
+//! Plays what a client says to a server, as a connection does.
+
+use std::fs::File;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::ops::Range;
+use std::os::fd::AsFd;
+
+use super::script::Script;
+use crate::connection::BUFFER_BYTES;
+use crate::error::SinkError;
+use crate::options::{Protocol as Name, SinkOptions};
+use crate::protocol::{Flow, Protocol, Turn};
+use crate::shape::Shape;
+use crate::store::Stored;
+use crate::tally::Tally;
+
+/// What came of a dialogue.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Story {
+    /// Everything that was answered.
+    pub out: Vec<u8>,
+    /// Filler bytes beside it.
+    pub fill: u64,
+    /// The server has ended it.
+    pub over: bool,
+    /// Commands and those that ended well.
+    pub counts: [u64; 4],
+}
+
+/// Plays `script` in three ways and compares; `None` is a server that cannot be.
+pub fn compare(script: &Script<'_>, play: impl Fn(&[u8], &[Range<usize>]) -> Option<Story>) {
+    let whole = 0..script.data.len();
+    for pieces in [&script.pieces(&[])[..], std::slice::from_ref(&whole)] {
+        let both = || {
+            (
+                play(script.data, pieces),
+                play(script.data, &script.bytes()),
+            )
+        };
+        let (mut story, mut single) = both();
+        if story != single {
+            // The clock, of which some replies tell, may have gone on between the two.
+            (story, single) = both();
+        }
+        assert_eq!(story, single, "left: in pieces, right: byte by byte");
+    }
+}
+
+/// Plays `data`, in `pieces`, to `server`.
+pub fn play<P: Protocol>(
+    server: Result<P, SinkError>,
+    data: &[u8],
+    pieces: &[Range<usize>],
+) -> Option<Story> {
+    let nobody = File::open("/dev/null").ok()?;
+    let mut protocol = server.ok()?;
+    protocol.tick(1_000_000_000);
+    let options = SinkOptions::new(Name::Http, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+    let mut player = Player {
+        session: protocol.open(nobody.as_fd()),
+        protocol,
+        shape: Shape::compile::<P>(&options).ok()?,
+        tally: Tally::default(),
+        out: Vec::new(),
+        sent: Vec::new(),
+        fill: 0,
+        filled: 0,
+        spill: Vec::new(),
+        over: false,
+    };
+    let flow = player.call(|protocol, session, turn| protocol.greet(session, turn));
+    player.follow(flow);
+    for piece in pieces {
+        player.hear(&data[piece.clone()]);
+    }
+    Some(player.end())
+}
+
+struct Player<P: Protocol> {
+    protocol: P,
+    session: P::Session,
+    shape: Shape,
+    tally: Tally,
+    out: Vec<u8>,
+    sent: Vec<u8>,
+    fill: u64,
+    filled: u64,
+    /// Input that the server has not used up.
+    spill: Vec<u8>,
+    over: bool,
+}
+
+impl<P: Protocol> Player<P> {
+    fn hear(&mut self, piece: &[u8]) {
+        if self.over {
+            return;
+        }
+        self.spill.extend_from_slice(piece);
+        loop {
+            let input = std::mem::take(&mut self.spill);
+            let mut used = 0;
+            let flow = self.call(|protocol, session, turn| {
+                let (count, flow) = protocol.consume(session, &input, turn);
+                used = count;
+                flow
+            });
+            let again = self.follow(flow);
+            assert!(used <= input.len(), "more was used than there was");
+            self.spill = input[used..].to_vec();
+            assert!(self.spill.len() < BUFFER_BYTES, "no room for more input");
+            let more = again == Again::Yes || (again == Again::WithRest && used < input.len());
+            if self.over || !more {
+                return;
+            }
+        }
+    }
+
+    /// One call of the server.
+    fn call(&mut self, act: impl FnOnce(&mut P, &mut P::Session, &mut Turn<'_>) -> Flow) -> Flow {
+        let mut turn = Turn {
+            out: &mut self.out,
+            fill: &mut self.fill,
+            tally: &mut self.tally,
+            shape: &self.shape,
+            token: 1,
+        };
+        let flow = act(&mut self.protocol, &mut self.session, &mut turn);
+        self.sent.append(&mut self.out);
+        self.filled += std::mem::take(&mut self.fill);
+        flow
+    }
+
+    fn follow(&mut self, flow: Flow) -> Again {
+        match flow {
+            Flow::Continue => Again::No,
+            Flow::Flush => Again::Yes,
+            Flow::Hold(_) => unreachable!("nothing is delayed"),
+            Flow::Store(_, message) => {
+                let stored = Ok(Stored::default());
+                let flow = self.call(|protocol, session, turn| {
+                    protocol.stored(session, message, stored, turn)
+                });
+                self.follow(flow);
+                Again::WithRest
+            }
+            Flow::StartTls => {
+                // What follows is taken as said within TLS.
+                self.protocol.secured(&mut self.session);
+                Again::WithRest
+            }
+            Flow::Side(_) | Flow::Stall | Flow::Close | Flow::Drop | Flow::Reset => {
+                self.over = true;
+                Again::No
+            }
+        }
+    }
+
+    fn end(mut self) -> Story {
+        if !self.over {
+            self.protocol.unfinished(&self.session);
+            self.protocol.farewell(&self.session, &mut self.out);
+            self.protocol.left(&mut self.session, &mut self.tally);
+        }
+        let tally = &self.tally;
+        Story {
+            counts: [tally.commands, tally.received, tally.ok, tally.failed],
+            out: self.sent,
+            fill: self.filled,
+            over: self.over,
+        }
+    }
+}
+
+/// Whether the server is called again without new input.
+#[derive(Debug, PartialEq, Eq)]
+enum Again {
+    No,
+    Yes,
+    /// If there is input left.
+    WithRest,
+}
