@@ -9,7 +9,10 @@ use rustls::client::{ClientConnection, Resumption};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, HandshakeKind, RootCertStore, SignatureScheme};
+use rustls::{
+    AlertDescription, ClientConfig, DigitallySignedStruct, HandshakeKind, RootCertStore,
+    SignatureScheme,
+};
 use steelyard_wire::job::TlsOptions;
 
 use crate::error::LoadError;
@@ -252,6 +255,9 @@ fn kind(error: &rustls::Error) -> ErrorKind {
     match error {
         rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented => {
             ErrorKind::TlsCert
+        }
+        rustls::Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            ErrorKind::CapabilityMissing
         }
         rustls::Error::AlertReceived(_) => ErrorKind::TlsAlert,
         _ => ErrorKind::TlsHandshake,

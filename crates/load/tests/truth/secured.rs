@@ -44,10 +44,10 @@ pub fn identity(test: &str, names: &[&str]) -> Identity {
     }
 }
 
-type Secured = StreamOwned<ServerConnection, TcpStream>;
+pub type Secured = StreamOwned<ServerConnection, TcpStream>;
 
 /// Answers requests over TLS; after `limit` replies on a connection `last` decides how it ends.
-fn serve(
+pub fn serve(
     identity: &Identity,
     limit: u64,
     last: impl Fn(&mut Secured) + Send + Sync + 'static,

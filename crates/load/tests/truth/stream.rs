@@ -6,51 +6,18 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use steelyard_sink::{Listen, Protocol, SinkCounters, SinkOptions, StopHandle, serve};
+use steelyard_sink::{Protocol, SinkOptions};
 use steelyard_wire::job::{
     Direction, LoadJob, Mode, Operation, RequestResponseOperation, StreamOperation,
 };
 use steelyard_wire::result::{CountedBy, LoadResult, Stream, VerdictState};
 
 use crate::server::{MS, doubts, open, run, try_run};
+use crate::sink::Sink;
 
 /// A sink of streams in this process.
-struct Sink {
-    address: SocketAddr,
-    stop: StopHandle,
-    thread: Option<JoinHandle<SinkCounters>>,
-}
-
-impl Sink {
-    fn start() -> Self {
-        let stop = StopHandle::new().unwrap();
-        let (bound, address) = mpsc::channel();
-        let own = stop.clone();
-        let thread = thread::spawn(move || {
-            let any = Listen::Tcp("127.0.0.1:0".parse().unwrap());
-            let options = SinkOptions::new(Protocol::Stream, any);
-            serve(&options, &own, |at| bound.send(at).unwrap()).unwrap()
-        });
-        let Listen::Tcp(address) = address.recv().unwrap() else {
-            unreachable!("a port was asked for")
-        };
-        Self {
-            address,
-            stop,
-            thread: Some(thread),
-        }
-    }
-
-    fn counters(mut self) -> SinkCounters {
-        self.stop.stop();
-        self.thread.take().unwrap().join().unwrap()
-    }
-}
-
-impl Drop for Sink {
-    fn drop(&mut self) {
-        self.stop.stop();
-    }
+fn stream_sink() -> Sink {
+    Sink::start(|address| SinkOptions::new(Protocol::Stream, address))
 }
 
 fn job(transport: &str, address: SocketAddr, operation: StreamOperation) -> LoadJob {
@@ -79,7 +46,7 @@ fn streamed(job: &LoadJob) -> (LoadResult, Stream) {
 fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
     let directions = [Direction::Send, Direction::Receive, Direction::Both];
     for (direction, lanes) in directions.into_iter().zip([2, 2, 4]) {
-        let sink = Sink::start();
+        let sink = stream_sink();
         let operation = StreamOperation {
             direction,
             ..StreamOperation::default()
@@ -111,7 +78,7 @@ fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
 
 #[test]
 fn the_intervals_add_up_to_the_window() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     let (_, stream) = streamed(&job("tcp", sink.address, StreamOperation::default()));
     let of_flows: u64 = stream
         .flows
@@ -125,7 +92,7 @@ fn the_intervals_add_up_to_the_window() {
 
 #[test]
 fn zero_copy_loses_nothing() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     let operation = StreamOperation {
         zero_copy: true,
         ..StreamOperation::default()
@@ -144,7 +111,7 @@ fn datagrams_sent_are_those_that_arrived_and_those_that_were_lost() {
         (false, Direction::Send),
         (true, Direction::Receive),
     ] {
-        let sink = Sink::start();
+        let sink = stream_sink();
         let operation = StreamOperation {
             direction,
             segment_offload: offload,
@@ -258,7 +225,7 @@ fn a_far_end_that_goes_away_in_the_warm_up_leaves_an_error_alone() {
 
 #[test]
 fn a_sink_that_stops_while_it_sends_breaks_the_flows() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     let operation = StreamOperation {
         direction: Direction::Receive,
         ..StreamOperation::default()
@@ -302,7 +269,7 @@ fn a_server_that_is_no_sink_is_named_as_such() {
 
 #[test]
 fn what_the_sink_refuses_is_said_with_its_reason() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     let operation = StreamOperation {
         congestion: Some("no-such-control".to_owned()),
         ..StreamOperation::default()
@@ -349,7 +316,7 @@ fn jobs_that_make_no_stream_are_refused() {
 
 #[test]
 fn probes_beside_the_flows_are_operations_and_have_a_baseline() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     let operation = StreamOperation {
         latency_probes_per_s: 200.0,
         bytes_per_s: 1e6,
@@ -378,7 +345,7 @@ fn exchanges(scheme: &str, address: SocketAddr, operation: RequestResponseOperat
 
 #[test]
 fn exchanges_of_any_size_are_answered_over_tcp_and_udp() {
-    let sink = Sink::start();
+    let sink = stream_sink();
     for (request_bytes, response_bytes) in [(16, 1), (64, 64), (20_000, 40_000)] {
         for (scheme, connect_each) in [("rr+tcp", false), ("rr+tcp", true), ("rr+udp", false)] {
             let operation = RequestResponseOperation {

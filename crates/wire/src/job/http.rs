@@ -22,7 +22,7 @@ pub struct HttpOperation {
     /// What is spoken on the connection.
     pub version: HttpVersion,
     /// Requests under way on one connection: pipelined by HTTP/1.1, streams of HTTP/2.
-    /// Users (closed mode) are connections times this.
+    /// A user (closed mode) is a connection and keeps so many under way.
     pub requests_at_once: u32,
     /// Paths that are asked for in turn instead of the target's; figures are kept for each.
     pub paths: Vec<String>,
