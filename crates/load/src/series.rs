@@ -5,7 +5,7 @@ use steelyard_wire::result::SeriesRow;
 use crate::histogram::Phase;
 
 /// Longer windows get wider intervals: memory must not grow with time.
-const MOST_ROWS: u64 = 3_600;
+const MOST_ROWS: u64 = 600;
 
 /// Rows of one worker.
 #[derive(Debug, Clone)]
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_long_window_gets_wider_rows_not_more() {
         let width = interval_ns(1_000_000_000, Some(36_000_000_000_000));
-        assert_eq!(width, 10_000_000_000);
+        assert_eq!(width, 60_000_000_000);
         assert_eq!(
             interval_ns(1_000_000_000, Some(5_000_000_000)),
             1_000_000_000

@@ -1,6 +1,8 @@
+use std::io::{BufRead, BufReader};
+
 use steelyard_wire::job::{LoadJob, Login, Mechanism, Pipelining, SmtpOperation};
 
-use crate::server::{closed, failures, open, run, try_run};
+use crate::server::{Server, closed, failures, open, run, send, try_run};
 use crate::smtp::{count, server, some};
 
 const OFFERS: &str = "250-mx.example\r\n250-PIPELINING\r\n250-AUTH PLAIN\r\n250 CHUNKING\r\n";
@@ -136,9 +138,18 @@ fn users_log_in_before_their_messages() {
 
 #[test]
 fn a_server_that_speaks_out_of_turn_is_not_believed() {
-    let (server, _) = server(|line, _| {
-        line.starts_with("MAIL")
-            .then_some("250 ok\r\n250 and the recipient too\r\n354 go on\r\n")
+    // In one write: bytes that come after the next command cannot be told from its answer.
+    let server = Server::start(|mut stream, _| {
+        let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+        send(&mut stream, b"220 mx\r\n");
+        for line in lines.map_while(Result::ok) {
+            let reply: &[u8] = if line.starts_with("MAIL") {
+                b"250 ok\r\n250 and the recipient too\r\n354 go on\r\n"
+            } else {
+                b"250 ok\r\n"
+            };
+            send(&mut stream, reply);
+        }
     });
     let operation = grouped(Pipelining::None, false, 1);
     let result = run(&some(&server, operation, 5));

@@ -76,9 +76,16 @@ fn known() -> impl Strategy<Value = u16> {
 
 /// A line inside a reply: anything, and often something that looks like a code.
 fn line() -> impl Strategy<Value = String> {
+    // The other client takes a code that it does not know for the end of any reply; RFC 959 wants
+    // the code that the reply began with.
+    let not_an_end = |line: &String| {
+        let (code, after) = (line.get(..3), line.as_bytes().get(3));
+        !(code.is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_digit()))
+            && after.is_none_or(|byte| *byte == b' '))
+    };
     prop_oneof![
-        "[ -~]{0,20}",
-        "[ ]?[0-9]{1,4}[ a-z-]{0,5}",
+        "[ -~]{0,20}".prop_filter("an unknown code", not_an_end),
+        "[ ]?[0-9]{1,4}[ a-z-]{0,5}".prop_filter("an unknown code", not_an_end),
         (known(), "[ -][a-z]{0,5}").prop_map(|(code, rest)| format!("{code}{rest}")),
     ]
 }
