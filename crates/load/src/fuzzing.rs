@@ -25,8 +25,11 @@ use crate::target::Target;
 use player::{agree, play};
 use script::Script;
 
-/// Name and function of every target.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// The name of a target and its function.
+pub type Named = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Named] = &[
     ("load_http1", http1),
     ("load_http2", http2),
     ("load_hpack", hpack),

@@ -22,8 +22,11 @@ use crate::smtp::{Smtp, Target};
 use player::{Story, compare, play};
 use script::Script;
 
-/// Name and function of every target.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// The name of a target and its function.
+pub type Named = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Named] = &[
     ("sink_http1", http1),
     ("sink_http2", http2),
     ("sink_hpack", hpack),

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 

@@ -68,7 +68,7 @@ pub fn play<P: Protocol>(
         spill: Vec::new(),
         over: false,
     };
-    let flow = player.call(|protocol, session, turn| protocol.greet(session, turn));
+    let flow = player.call(P::greet);
     player.follow(flow);
     for piece in pieces {
         player.hear(&data[piece.clone()]);
