@@ -101,7 +101,10 @@ proptest! {
     ) {
         let between = lines.iter().fold(String::new(), |all, line| all + line + "\r\n");
         let reply = format!("{first}-hello\r\n{between}{last} end\r\n");
-        prop_assert_eq!(code(&reply), code_by_oracle(&reply), "{}", reply);
+        let heard = code_by_oracle(&reply);
+        // The other client takes any three digits for a code, and says 0 of those it does not know.
+        prop_assume!(heard != Some(0));
+        prop_assert_eq!(code(&reply), heard, "{}", reply);
     }
 
     #[test]
