@@ -57,3 +57,16 @@ fn every_verb_answer_and_failure_is_in_the_page() {
         );
     }
 }
+
+const LOAD: &str = include_str!("../../../../docs/reference/load.md");
+
+#[test]
+fn every_job_on_the_page_is_one_that_the_engine_reads() {
+    let blocks = LOAD.split("```json\n").skip(1);
+    let jobs: Vec<&str> = blocks.filter_map(|rest| rest.split("```").next()).collect();
+    assert!(jobs.len() >= 2, "{jobs:?}");
+    for job in jobs {
+        let read: Result<steelyard_wire::job::LoadJob, _> = serde_json::from_str(job);
+        assert!(read.is_ok(), "{read:?}\n{job}");
+    }
+}

@@ -1,11 +1,13 @@
 //! FTP against a scripted server whose data connections, order of replies and refusals are known.
 
 use std::io::{BufRead, BufReader, Read};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use rustix::net::{self, AddressFamily, SocketType};
 use steelyard_load::LoadError;
 use steelyard_wire::job::{FtpAction, FtpOperation, LoadJob, Operation, Passive};
 use steelyard_wire::result::LoadResult;
@@ -37,6 +39,14 @@ struct Way {
 
 const FILE_BYTES: usize = 700_000;
 
+/// A port that is taken and on which nobody listens: one that is free could be anybody's next.
+fn bound() -> (OwnedFd, u16) {
+    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = SocketAddr::try_from(net::getsockname(&socket).unwrap()).unwrap();
+    (socket, address.port())
+}
+
 fn server(way: Way) -> (Server, Files) {
     let files = Files::default();
     let stored = Arc::clone(&files);
@@ -46,6 +56,7 @@ fn server(way: Way) -> (Server, Files) {
 
 fn converse(mut stream: TcpStream, seen: &Seen, way: Way, files: &Files) {
     let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut deaf = None;
     let mut listener = None;
     let mut say = |text: &str| send(&mut stream, text.as_bytes());
     let greeting = way.answer.and_then(|answer| answer(""));
@@ -61,11 +72,12 @@ fn converse(mut stream: TcpStream, seen: &Seen, way: Way, files: &Files) {
             "PASS" => say("230 welcome\r\n"),
             "SIZE" => say("500 what?\r\n"),
             "EPSV" | "PASV" => {
-                let data = TcpListener::bind("127.0.0.1:0").unwrap();
-                let port = data.local_addr().unwrap().port();
-                if !way.deaf_port {
-                    listener = Some(data);
-                }
+                let port = if way.deaf_port {
+                    deaf.insert(bound()).1
+                } else {
+                    let data = listener.insert(TcpListener::bind("127.0.0.1:0").unwrap());
+                    data.local_addr().unwrap().port()
+                };
                 say(&match verb {
                     "EPSV" => format!("229 here (|||{port}|)\r\n"),
                     // An address that must not be believed.
@@ -84,7 +96,14 @@ fn converse(mut stream: TcpStream, seen: &Seen, way: Way, files: &Files) {
                 }
                 transfer(&mut data, verb, name, way, files);
                 seen.operations.fetch_add(1, SeqCst);
-                way.early_226 || say("226 done\r\n")
+                // A small upload may have left whole before the reset: the server must say what it has.
+                let cut = way.resets && verb == "STOR";
+                way.early_226
+                    || say(if cut {
+                        "426 cut off\r\n"
+                    } else {
+                        "226 done\r\n"
+                    })
             }
             "DELE" => {
                 files.lock().unwrap().retain(|(stored, _)| stored != name);
