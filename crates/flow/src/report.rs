@@ -102,18 +102,14 @@ impl LaneReport {
 
     /// From one line; `None` if it is not one of these.
     pub fn read(line: &Line) -> Option<Self> {
-        let datagrams = line.number("datagrams").map(|count| Datagrams {
-            count,
-            bytes: line.number("datagram_bytes").unwrap_or(0),
-            reordered: line.number("reordered").unwrap_or(0),
-            duplicated: line.number("duplicated").unwrap_or(0),
-            jitter_ns: line.number("jitter_ns"),
-        });
-        let tcp = line.number("rtt_ns").map(|rtt_ns| TcpFacts {
-            rtt_ns,
-            retransmits: line.number("retransmits").unwrap_or(0),
-            congestion_window_bytes: line.number("congestion_window_bytes").unwrap_or(0),
-        });
+        let datagrams = match line.number("datagrams") {
+            Some(count) => Some(read_datagrams(line, count)?),
+            None => None,
+        };
+        let tcp = match line.number("rtt_ns") {
+            Some(rtt_ns) => Some(read_tcp(line, rtt_ns)?),
+            None => None,
+        };
         Some(Self {
             flow: line.number("flow")? as u32,
             sending: line.value("way")? == "send",
@@ -136,6 +132,25 @@ impl LaneReport {
             },
         })
     }
+}
+
+/// A count that the other end did not tell is not 0: such a line is none of these.
+fn read_datagrams(line: &Line, count: u64) -> Option<Datagrams> {
+    Some(Datagrams {
+        count,
+        bytes: line.number("datagram_bytes")?,
+        reordered: line.number("reordered")?,
+        duplicated: line.number("duplicated")?,
+        jitter_ns: line.number("jitter_ns"),
+    })
+}
+
+fn read_tcp(line: &Line, rtt_ns: u64) -> Option<TcpFacts> {
+    Some(TcpFacts {
+        rtt_ns,
+        retransmits: line.number("retransmits")?,
+        congestion_window_bytes: line.number("congestion_window_bytes")?,
+    })
 }
 
 fn write_row(row: &Row) -> String {
@@ -214,6 +229,8 @@ mod tests {
             "lane flow=1 way=send",
             "lane",
             "lane flow=x way=send total_bytes=1",
+            "lane flow=1 way=receive total_bytes=1 window_bytes=1 datagrams=1 datagram_bytes=1",
+            "lane flow=1 way=send total_bytes=1 window_bytes=1 rtt_ns=5 retransmits=0",
         ] {
             assert_eq!(
                 LaneReport::read(&Line::parse(text).unwrap()),
