@@ -15,6 +15,7 @@ from steelyard.engine.messages import (
     Samples,
     Started,
 )
+from steelyard.hosts.transport import Way, here
 
 
 @dataclass(frozen=True)
@@ -26,14 +27,15 @@ class LoadAnswer:
 
 
 class Host:
-    """A machine by name (``local``, ``pi@raspberry``).
+    """A machine by name (``local``, ``ssh://pi@raspberry``, ``inside:LABEL``), and the way there.
 
     Every method may raise ``AgentRefusal`` (the machine refused, with a typed reason) or
     ``EngineError`` (the agent is gone).
     """
 
-    def __init__(self, name: str, agent: Agent) -> None:
+    def __init__(self, name: str, agent: Agent, way: Way = here) -> None:
         self.name = name
+        self.way = way
         self._agent = agent
 
     @property

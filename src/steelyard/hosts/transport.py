@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import check_version, find_engine
+
+Way = Callable[[Sequence[str]], list[str]]
+"""From words to be run on a machine to words that, run by the controller, run them there with
+stdin and stdout joined. Ways nest: a container on a machine behind ``ssh`` is the container's way
+within that of the machine.
+"""
+
+
+def here(argv: Sequence[str]) -> list[str]:
+    """The way to the controller's own machine: none."""
+    return list(argv)
 
 
 def open_local_pipe() -> Agent:

@@ -8,27 +8,57 @@ favouring a system.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Sequence
 
 from steelyard.hosts.host import Host
-from steelyard.study.model import SystemSpec
+from steelyard.study.model import Reset
+from steelyard.systems.failures import SystemFailure
+from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 
 
 class Native:
-    """A system on the machine that its host names."""
+    """A system on the machine that carries it."""
 
-    def __init__(self, spec: SystemSpec, open_host: Callable[[], Host]) -> None:
-        self.spec = spec
-        self._open_host = open_host
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
 
-    def up(self) -> Host:
-        return self._open_host()
+    def up(self) -> None:
+        """Nothing has to be made."""
+        self.ground.carrier()
 
-    def reset(self, folder: str) -> None:
-        host = self.up()
-        host.remove_tree(folder)
-        host.make_directory(folder)
-        host.sync_filesystem(folder)
+    def down(self) -> None:
+        """Nothing was made."""
 
-    def clear(self, folder: str) -> None:
-        self.up().remove_tree(folder)
+    def reset(self, strength: Reset) -> ResetProof:
+        """The disk has written what waited for it."""
+        started_ns = time.monotonic_ns()
+        host = self.host()
+        host.sync_filesystem(self.ground.folder)
+        evidence = {"boot_id": host.boot_id or "not told"}
+        return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
+
+    def pipe(self, argv: Sequence[str]) -> list[str]:
+        return self.host().way(argv)
+
+    def host(self) -> Host:
+        return self.ground.carrier()
+
+    def address(self) -> str:
+        return "127.0.0.1"
+
+    def attach(self, disk: RawDisk) -> AttachedDisk:
+        raise SystemFailure(
+            "not_supported",
+            f"native systems cannot attach the disk {disk.name} yet",
+            "leave `disks` out",
+        )
+
+    def detach(self, disk: AttachedDisk) -> None:
+        """Nothing was attached."""
+
+    def costs(self) -> Costs:
+        return Costs()
+
+    def facts(self) -> dict[str, str | None]:
+        return {}

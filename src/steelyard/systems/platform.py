@@ -1,37 +1,130 @@
 """What every kind of place must be able to do, and the table of those that exist.
 
-A platform is little more than a way to open a pipe to an agent. Guarantees on the order of
-calls: ``up`` once before the first trial and again after :meth:`lost`; ``reset`` before each
-trial, never while a service runs; ``down`` at the end, also after a failure.
+A platform is little more than a way to open a pipe to an agent. One object stands for one
+*instance* of a system. Calls come in this order: ``up``; then ``reset`` before each trial, never
+while a service runs; between them ``attach``, ``detach``, ``host``; ``down`` at the end, also
+after a failure of anything. ``up`` of what is up and ``down`` of what is down do nothing.
+
+Every change to the machine that carries the place goes through ``ground.undo`` first, so that
+``steelyard restore`` can take it back after a crash at any instant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from steelyard.hosts.host import Host
-from steelyard.study.model import SystemSpec
-from steelyard.systems.native import Native
+from steelyard.hosts.lab_network import LabNetwork
+from steelyard.hosts.undo import UndoLog
+from steelyard.study.model import Reset, SystemSpec
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What one instance of a system stands on.
+
+    ``label`` is unique on the machine that carries it and begins with ``steelyard-``: containers,
+    domains and namespaces bear it, and nothing without it is ever touched. ``carrier`` opens that
+    machine (again, should its agent have been lost). ``folder`` is the instance's own there: it
+    exists, holds images, sockets and consoles, and is removed by whoever gave it. ``network`` is
+    the network namespace of the run; ``None`` where the study asks for none.
+    """
+
+    spec: SystemSpec
+    instance: int
+    label: str
+    carrier: Callable[[], Host]
+    undo: UndoLog
+    folder: str
+    network: LabNetwork | None = None
+
+
+@dataclass(frozen=True)
+class RawDisk:
+    """One disk to be attached: ``name`` such as ``data-1`` is its serial number, too."""
+
+    name: str
+    size_bytes: int
+    cache: str = "none"
+    bus: str = "virtio"
+
+
+@dataclass(frozen=True)
+class AttachedDisk:
+    """A disk as the system sees it: ``device`` such as ``/dev/vdb``.
+
+    ``caches`` are the places that may hold its data, from the system outwards.
+    """
+
+    disk: RawDisk
+    device: str
+    caches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ResetProof:
+    """That a reset was what it claims to be: ``evidence`` was read back after it.
+
+    Such as ``boot_id``, ``container.id``, ``overlay.backing`` (a digest), ``overlay.bytes``.
+    """
+
+    strength: Reset
+    took_ns: int
+    evidence: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What stands for the instance on the machine that carries it, to be sampled there.
+
+    ``processes`` are roots of process trees, ``threads`` processes whose vCPU threads are told
+    apart, ``cgroups`` folders; all by a name for the sampled columns.
+    """
+
+    processes: dict[str, int] = field(default_factory=dict)
+    threads: dict[str, int] = field(default_factory=dict)
+    cgroups: dict[str, str] = field(default_factory=dict)
 
 
 class Platform(Protocol):
-    """One place that a system lives on."""
+    """One instance of a system on its place.
 
-    def up(self) -> Host:
-        """The machine, reachable.
+    Every method may raise ``SystemFailure`` (typed), ``AgentRefusal`` or ``EngineError``.
+    """
 
-        Raises:
-            EngineError, HostError: it cannot be reached; the message says what to do.
+    ground: Ground
+
+    def up(self) -> None:
+        """Makes the place and reaches it; every call on the way has a deadline."""
+
+    def down(self) -> None:
+        """Takes away whatever :meth:`up` and :meth:`attach` made."""
+
+    def reset(self, strength: Reset) -> ResetProof:
+        """The state of the first trial again, as thoroughly as ``strength`` says, and proved.
+
+        A reset beyond ``service`` may end the agent: ask :meth:`host` again afterwards.
         """
 
-    def reset(self, folder: str) -> None:
-        """Makes an empty ``folder`` for the trial, and whatever else the declared reset asks."""
+    def pipe(self, argv: Sequence[str]) -> list[str]:
+        """Words for the controller that run ``argv`` inside, stdin and stdout joined."""
 
-    def clear(self, folder: str) -> None:
-        """Removes what :meth:`reset` and the service left."""
+    def host(self) -> Host:
+        """The agent inside; opened when first asked for and after it was lost."""
 
+    def address(self) -> str:
+        """The IP address under which the generator reaches services inside."""
 
-PLATFORMS: dict[str, Callable[[SystemSpec, Callable[[], Host]], Platform]] = {
-    "native": Native,
-}
+    def attach(self, disk: RawDisk) -> AttachedDisk:
+        """Makes an empty disk and attaches it to the running system."""
+
+    def detach(self, disk: AttachedDisk) -> None:
+        """Takes the disk off and removes what held it."""
+
+    def costs(self) -> Costs:
+        """What to sample on the carrier; empty where inside and outside are the same."""
+
+    def facts(self) -> dict[str, str | None]:
+        """What is true of the place and stays so: accelerator, image digest, tool versions."""

@@ -46,7 +46,10 @@ def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
 
 def restore(scene: Scene) -> None:
     """Brings the system back to its declared state: an empty folder, no service."""
-    scene.platform.reset(scene.folder)
+    host = scene.host
+    host.remove_tree(scene.folder)
+    host.make_directory(scene.folder)
+    scene.platform.reset(scene.stage.study.trials.reset)
 
 
 def start_service(scene: Scene) -> None:
@@ -132,7 +135,7 @@ def undo(scene: Scene) -> None:
             scene.keep_counters(services.stop(scene.service))
         except EngineError:
             scene.stage.lose()  # the service has died with its agent
-    scene.platform.clear(scene.folder)
+    scene.platform.host().remove_tree(scene.folder)
 
 
 _PHASES = (restore, start_service, audit, settle, measure, collect, check)

@@ -93,7 +93,9 @@ class Scene:
         """The machine as it was when the attempt began: an agent that ends takes the service with
         it, so an attempt never goes on with another.
         """
-        return self.platform.up()
+        platform = self.platform
+        platform.up()
+        return platform.host()
 
     @property
     def seed(self) -> int:

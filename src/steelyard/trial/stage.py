@@ -15,7 +15,8 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
-from steelyard.systems.platform import PLATFORMS, Platform
+from steelyard.systems.platform import Ground, Platform
+from steelyard.systems.platforms import PLATFORMS
 from steelyard.trial.interrupt import Interrupt
 
 LOCAL = "local"
@@ -66,7 +67,9 @@ class Stage:
     def platform(self, system: str) -> Platform:
         """The place that ``system`` lives on."""
         spec = self.study.systems[system]
-        return PLATFORMS[spec.platform](spec, self.local)
+        label = f"steelyard-{self.plan.seed % 16**8:08x}-{system}-1"
+        ground = Ground(spec, 1, label, self.local, self._undo, self.scratch)
+        return PLATFORMS[spec.platform](ground)
 
     def lose(self) -> None:
         """Ends and forgets the agent; the next use of the machine opens a new one."""

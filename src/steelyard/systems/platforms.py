@@ -1,0 +1,12 @@
+"""The platforms that exist, by the name that a study gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from steelyard.systems.native import Native
+from steelyard.systems.platform import Ground, Platform
+
+PLATFORMS: dict[str, Callable[[Ground], Platform]] = {
+    "native": Native,
+}
