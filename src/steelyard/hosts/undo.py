@@ -3,76 +3,65 @@
 The inverse of a change is in the ledger, synced, *before* the change is made. ``undone`` follows
 when it was taken back; whatever has no ``undone`` is put right by the next ``resume`` or
 ``restore``.
+
+What was changed *inside* an instance of a system that is thrown away (host ``inside:LABEL``) is
+gone with the instance: once the inverse that ``removes`` it was applied, it is not pending.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.inverse import Inverse
+from steelyard.hosts.inverses.table import read_inverse
 from steelyard.records.ledger import Event, Ledger
 
-
-@dataclass(frozen=True)
-class RemoveTree:
-    """A folder that was made is removed with all below it."""
-
-    path: str
-    kind: str = "remove_tree"
-
-    def __str__(self) -> str:
-        return f"remove the folder {self.path}"
-
-    def apply(self, host: Host) -> None:
-        host.remove_tree(self.path)
-
-
-@dataclass(frozen=True)
-class EndProcess:
-    """A process that was started is ended, if it is still the same one."""
-
-    pid: int
-    start_ticks: int
-    kind: str = "end_process"
-
-    def __str__(self) -> str:
-        return f"end the agent with process id {self.pid}"
-
-    def apply(self, host: Host) -> None:
-        host.kill_stale(self.pid, self.start_ticks)
-
-
-Inverse = RemoveTree | EndProcess
-INVERSES: dict[str, Callable[..., Inverse]] = {
-    "remove_tree": RemoveTree,
-    "end_process": EndProcess,
-}
+INSIDE = "inside:"
 
 
 @dataclass(frozen=True)
 class PendingUndo:
-    """An inverse of the ledger that has not been applied yet."""
+    """An inverse of the ledger that has not been applied yet.
+
+    ``removes`` is the label of the instance that is gone once it was applied.
+    """
 
     undo: int
     host: str
     inverse: Inverse
+    removes: str | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Whether it lies within an instance that is thrown away as a whole."""
+        return self.host.startswith(INSIDE)
 
 
 class UndoLog:
-    """Writes inverses before changes, and applies them, newest first."""
+    """Writes inverses before changes, and applies them. Safe to use from several threads."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
+        self._lock = threading.Lock()
         planned = [event["undo"] for event in ledger.events() if event["event"] == "undo_planned"]
         self._next = max(planned, default=0) + 1
 
-    def plan(self, host: str, inverse: Inverse) -> PendingUndo:
-        """Records ``inverse``; returns when the change may be made."""
-        pending = PendingUndo(self._next, host, inverse)
-        self._next += 1
-        self._ledger.append("undo_planned", undo=pending.undo, host=host, inverse=asdict(inverse))
+    def plan(self, host: str, inverse: Inverse, *, removes: str | None = None) -> PendingUndo:
+        """Records ``inverse``; returns when the change may be made.
+
+        ``removes`` is the label of an instance that this inverse removes, and with it all that
+        was changed inside.
+        """
+        with self._lock:
+            pending = PendingUndo(self._next, host, inverse, removes)
+            self._next += 1
+            fields: dict[str, Any] = {"undo": pending.undo, "host": host}
+            if removes is not None:
+                fields["removes"] = removes
+            self._ledger.append("undo_planned", **fields, inverse=asdict(inverse))
         return pending
 
     def apply(self, host: Host, pending: PendingUndo) -> None:
@@ -80,26 +69,46 @@ class UndoLog:
 
         Raises:
             AgentRefusal: the machine refused; the inverse stays pending.
+            EngineError: the machine cannot be asked; likewise.
         """
         pending.inverse.apply(host)
         self.done(pending)
 
     def done(self, pending: PendingUndo) -> None:
         """Records that the change has been taken back in the course of things."""
-        self._ledger.append("undone", undo=pending.undo)
+        with self._lock:
+            self._ledger.append("undone", undo=pending.undo)
+
+    def pending(self) -> list[PendingUndo]:
+        """What is still to be taken back, newest change first."""
+        return pending_undos(self._ledger.events())
 
 
 def pending_undos(events: list[Event]) -> list[PendingUndo]:
-    """What is still to be taken back, newest change first."""
-    done = {event["undo"] for event in events if event["event"] == "undone"}
-    return [pending for pending in _planned(events) if pending.undo not in done][::-1]
+    """What is still to be taken back, newest change first.
 
-
-def _planned(events: list[Event]) -> Iterator[PendingUndo]:
+    Raises:
+        RecordError: another version of steelyard stored an inverse among them.
+    """
+    pending: dict[int, Event] = {}
     for event in events:
         if event["event"] == "undo_planned":
-            yield PendingUndo(event["undo"], event["host"], _inverse(event["inverse"]))
+            pending[event["undo"]] = event
+        elif event["event"] == "undone":
+            label = pending.pop(event["undo"], {}).get("removes")
+            if label is not None:
+                _forget_inside(pending, label)
+    return [_read(event) for event in reversed(pending.values())]
 
 
-def _inverse(fields: dict[str, Any]) -> Inverse:
-    return INVERSES[fields["kind"]](**fields)
+def _forget_inside(pending: dict[int, Event], label: str) -> None:
+    """What lay inside is gone with the instance, unless something of that still stands."""
+    if any(event.get("removes") == label for event in pending.values()):
+        return
+    for number in [n for n, event in pending.items() if event["host"] == INSIDE + label]:
+        del pending[number]
+
+
+def _read(event: Event) -> PendingUndo:
+    inverse = read_inverse(event["inverse"])
+    return PendingUndo(event["undo"], event["host"], inverse, event.get("removes"))

@@ -8,8 +8,10 @@ from pathlib import Path
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.transport import open_local_pipe
-from steelyard.hosts.undo import EndProcess, PendingUndo, RemoveTree, UndoLog, pending_undos
+from steelyard.hosts.undo import PendingUndo, UndoLog
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
@@ -84,7 +86,7 @@ class Stage:
         Raises:
             HostError: the machine refuses; what is left stays pending.
         """
-        pending = pending_undos(self.ledger.events())
+        pending = self._undo.pending()
         for undo in pending:
             self._apply(undo)
         return pending

@@ -9,8 +9,11 @@ import pytest
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
+from steelyard.errors import RecordError
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo import EndProcess, RemoveTree, UndoLog, pending_undos
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.undo import UndoLog, pending_undos
 from steelyard.records.ledger import Ledger
 
 
@@ -70,3 +73,35 @@ def test_numbers_go_on_where_an_earlier_session_stopped(tmp_path: Path) -> None:
         first = UndoLog(ledger).plan("local", RemoveTree("/a/one"))
         second = UndoLog(ledger).plan("local", RemoveTree("/a/two"))
         assert second.undo == first.undo + 1
+
+
+def test_what_was_changed_inside_an_instance_is_gone_with_the_instance(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        log = UndoLog(ledger)
+        instance = log.plan("local", EndProcess(7, 99), removes="steelyard-1-web-1")
+        log.plan("inside:steelyard-1-web-1", RemoveTree("/srv/in"))
+        other = log.plan("inside:steelyard-1-web-2", RemoveTree("/srv/in"))
+        log.done(instance)
+        assert log.pending() == [other]
+
+
+def test_what_is_inside_stays_pending_while_anything_of_the_instance_stands(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        log = UndoLog(ledger)
+        first = log.plan("local", EndProcess(7, 99), removes="steelyard-1-web-1")
+        second = log.plan("local", EndProcess(8, 99), removes="steelyard-1-web-1")
+        inside = log.plan("inside:steelyard-1-web-1", RemoveTree("/srv/in"))
+        log.done(first)
+        assert log.pending() == [inside, second]
+        log.done(second)
+        assert log.pending() == []
+
+
+def test_an_inverse_of_another_version_is_named(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        ledger.append(
+            "undo_planned", undo=1, host="local", inverse={"kind": "repaint", "path": "/"}
+        )
+        with pytest.raises(RecordError, match="repaint") as caught:
+            pending_undos(ledger.events())
+    assert caught.value.slug == "inverse-is-unknown"

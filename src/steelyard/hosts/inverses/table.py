@@ -1,0 +1,36 @@
+"""The inverses that exist, by the name that is stored with each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from steelyard.errors import RecordError
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.inverse import Inverse
+from steelyard.hosts.inverses.processes import EndProcess
+
+INVERSES: dict[str, Callable[..., Inverse]] = {
+    "end_process": EndProcess,
+    "remove_tree": RemoveTree,
+}
+
+
+def read_inverse(fields: dict[str, Any]) -> Inverse:
+    """An inverse as it was stored.
+
+    Raises:
+        RecordError: another version of steelyard stored it.
+    """
+    try:
+        return INVERSES[fields["kind"]](**{name: _frozen(value) for name, value in fields.items()})
+    except (KeyError, TypeError) as error:
+        raise RecordError(
+            f"the ledger holds an inverse that this version does not know: {fields}",
+            hint="take the run's changes back with the version that made it; see its run.json",
+            slug="inverse-is-unknown",
+        ) from error
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
