@@ -44,6 +44,9 @@ class Native:
     def host(self) -> Host:
         return self.ground.carrier()
 
+    def folder(self) -> str:
+        return self.ground.folder
+
     def address(self) -> str:
         return "127.0.0.1"
 

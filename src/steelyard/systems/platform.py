@@ -114,6 +114,12 @@ class Platform(Protocol):
     def host(self) -> Host:
         """The agent inside; opened when first asked for and after it was lost."""
 
+    def folder(self) -> str:
+        """Where the files of a service belong inside; there from :meth:`up` on.
+
+        What lies in it is the service's alone; whoever starts one makes a folder of its own below.
+        """
+
     def address(self) -> str:
         """The IP address under which the generator reaches services inside."""
 
