@@ -11,64 +11,17 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 from ruamel.yaml import YAML
 
 from steelyard.study.model import Direction, ResponseSpec
+from steelyard.study.setting import Entry, Setting
 
-SettingKind = Literal[
-    "size",
-    "duration",
-    "rate",
-    "share",
-    "count",
-    "number",
-    "word",
-    "text",
-    "texts",
-    "flag",
-    "per user",
-    "group",
-]
 Shelf = Literal["workloads", "platforms", "services"]
-BASE_UNITS: dict[str, str] = {"size": "bytes", "duration": "s", "rate": "bit/s", "share": "ratio"}
-
-
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Setting(_Entry):
-    """One setting as declared. ``default`` is as an author would write it; ``None`` is unset.
-
-    ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
-    ``example`` one that does. ``option`` is the word of the service's command line that takes the
-    value, ``options`` the words that each choice becomes; a flag's option stands alone.
-    """
-
-    option: str | None = None
-    options: dict[str, tuple[str, ...]] = {}
-    kind: SettingKind
-    default: Any = None
-    choices: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
-    pattern: str | None = None
-    example: str | None = None
-    meaning: str
-    runs: bool = True
-    settings: dict[str, Setting] = {}
-
-    @property
-    def unit(self) -> str | None:
-        """Base unit of the resolved value."""
-        return BASE_UNITS.get(self.kind)
-
-
 ANY = "any"
 
 
-class Calibration(_Entry):
+class Calibration(Entry):
     """The engine's own server that shows what the generator can do with a workload at most.
 
     ``settings`` replace those of the workload, where this server has not what others have.
@@ -76,11 +29,11 @@ class Calibration(_Entry):
     """
 
     service: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default={})
     alike: tuple[str, ...] = ()
 
 
-class Workload(_Entry):
+class Workload(Entry):
     """What can be driven. ``operation`` is the plural noun of one operation.
 
     ``speaks`` are the protocols that a service must speak, all of them; ``any`` is content with
@@ -106,7 +59,7 @@ class Workload(_Entry):
         return self.speaks == (ANY,) or set(self.speaks) <= set(spoken)
 
 
-class Platform(_Entry):
+class Platform(Entry):
     """A kind of place a system lives in, and how thoroughly it can be reset."""
 
     summary: str
@@ -115,7 +68,7 @@ class Platform(_Entry):
     settings: dict[str, Setting]
 
 
-class Service(_Entry):
+class Service(Entry):
     """A server under test and the protocols it speaks.
 
     ``command`` starts it; ``@engine`` is the engine's own binary, ``{folder}`` the trial's own
@@ -132,7 +85,7 @@ class Service(_Entry):
     settings: dict[str, Setting]
 
 
-class Response(_Entry):
+class Response(Entry):
     """A number per trial. A name with ``{p}`` stands for one per statistic.
 
     What may be zero has no logarithm and therefore cannot decide a study.
@@ -160,7 +113,7 @@ def _groups() -> dict[str, dict[str, Any]]:
 def _entry(shelf: Shelf, name: str) -> dict[str, Any]:
     """An entry as written, with the settings of the groups it shares before its own."""
     written: dict[str, Any] = dict(_load(shelf, f"{name}.yaml"))
-    settings: dict[str, Any] = {}
+    settings: dict[str, Any] = Field(default={})
     for group in written.get("shares", ()):
         settings |= _groups()[group]
     return written | {"settings": settings | written["settings"]}

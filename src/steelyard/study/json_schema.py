@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Setting, Shelf
+from steelyard.study.catalogue import Shelf
 from steelyard.study.file.grammar import StudyFile
+from steelyard.study.setting import Setting
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],

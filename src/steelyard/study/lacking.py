@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Setting, Shelf
+from steelyard.study.catalogue import Shelf
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import Study
 from steelyard.study.resolve.settings import default_of
+from steelyard.study.setting import Setting
 
 _LATER = "not in this version"
 _PARTS: dict[str, str] = {

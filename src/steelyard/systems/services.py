@@ -14,8 +14,8 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, ProcessState, Started
 from steelyard.hosts.host import Host
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Setting
 from steelyard.study.model import ServiceSpec
+from steelyard.study.setting import Setting
 
 READY_TIMEOUT_S = 10.0
 STOP_GRACE_S = 5.0

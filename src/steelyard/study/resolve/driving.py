@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Setting
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import LoadPart, StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.settings import Factors, read_levels, read_settings
+from steelyard.study.setting import Setting
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
 _RATE = Setting(kind="number", least=0.001, meaning="operations a second")

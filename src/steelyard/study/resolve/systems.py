@@ -11,6 +11,7 @@ from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
 from steelyard.study.resolve.settings import read_settings
+from steelyard.study.setting import Setting
 
 _FIXED = ("platform", "service", "disks", "instances")
 
@@ -22,7 +23,7 @@ def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, System
     return {name: _system(name, part, defaults, complaints) for name, part in file.systems.items()}
 
 
-def _known(platform: str) -> Mapping[str, catalogue.Setting]:
+def _known(platform: str) -> Mapping[str, Setting]:
     known = platform in catalogue.names("platforms")
     return catalogue.platform(platform).settings if known else {}
 

@@ -1,0 +1,56 @@
+"""A setting as declared: what kind of value it takes, its limits, its default, what it means."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+SettingKind = Literal[
+    "size",
+    "duration",
+    "rate",
+    "share",
+    "count",
+    "number",
+    "word",
+    "text",
+    "texts",
+    "flag",
+    "per user",
+    "group",
+]
+BASE_UNITS: dict[str, str] = {"size": "bytes", "duration": "s", "rate": "bit/s", "share": "ratio"}
+
+
+class Entry(BaseModel):
+    """Something that is declared in a file; keys it does not have are mistakes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Setting(Entry):
+    """One setting as declared. ``default`` is as an author would write it; ``None`` is unset.
+
+    ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
+    ``example`` one that does. ``option`` is the word of the service's command line that takes the
+    value, ``options`` the words that each choice becomes; a flag's option stands alone.
+    """
+
+    option: str | None = None
+    options: dict[str, tuple[str, ...]] = {}
+    kind: SettingKind
+    default: Any = None
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    pattern: str | None = None
+    example: str | None = None
+    meaning: str
+    runs: bool = True
+    settings: dict[str, Setting] = {}
+
+    @property
+    def unit(self) -> str | None:
+        """Base unit of the resolved value."""
+        return BASE_UNITS.get(self.kind)
