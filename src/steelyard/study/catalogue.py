@@ -113,7 +113,7 @@ def _groups() -> dict[str, dict[str, Any]]:
 def _entry(shelf: Shelf, name: str) -> dict[str, Any]:
     """An entry as written, with the settings of the groups it shares before its own."""
     written: dict[str, Any] = dict(_load(shelf, f"{name}.yaml"))
-    settings: dict[str, Any] = Field(default={})
+    settings: dict[str, Any] = {}
     for group in written.get("shares", ()):
         settings |= _groups()[group]
     return written | {"settings": settings | written["settings"]}
