@@ -5,10 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use serde::Serialize;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use steelyard_wire::agent::{Failure, FailureKind};
 
-use crate::failure::refused;
+use crate::failure::{failure, refused};
 
 /// How a mode ends.
 pub(crate) type Outcome = Result<ExitCode, Failure>;
@@ -41,16 +42,27 @@ fn exit_code(kind: FailureKind) -> u8 {
 
 /// Writes data on stdout. A reader who has gone (`| head`) is no failure.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    put(text).map(|_| ())
+}
+
+/// As [`print`]; says whether there still is a reader.
+pub(crate) fn put(text: &str) -> Result<bool, Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
     {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(refused("write to stdout", &error))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(refused("write to stdout", &error)),
     }
+}
+
+/// One document, on one line.
+pub(crate) fn document(of: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(of)
+        .map(|text| text + "\n")
+        .map_err(|error| failure(FailureKind::System, error.to_string(), None))
 }
 
 /// Set by the first Ctrl-C or SIGTERM; a second Ctrl-C ends the process at once.

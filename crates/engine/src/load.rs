@@ -4,26 +4,27 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ArgMatches;
-use serde::Serialize;
 use steelyard_load::{LoadError, Progress, Stage};
 use steelyard_wire::find::{FindJob, FindState, FindStep};
 use steelyard_wire::job::LoadJob;
 use steelyard_wire::result::{LoadResult, VerdictState};
 
 use crate::console::{
-    INTERRUPTED, NOT_TO_BE_USED, Outcome, clear_progress, interrupt_flag, print, show_progress,
-    somebody_looks,
+    INTERRUPTED, NOT_TO_BE_USED, Outcome, clear_progress, document, interrupt_flag, print,
+    show_progress, somebody_looks,
 };
-use crate::failure::{failure, from_load};
+use crate::failure::from_load;
 use crate::job::{Task, task};
 use crate::load_args::LoadArgs;
+use crate::probe;
 use crate::search_summary::{found, step_line};
 use crate::summary::summary;
-use steelyard_wire::agent::{Failure, FailureKind};
+use steelyard_wire::agent::Failure;
 
 pub(crate) fn run(args: &LoadArgs, given: &ArgMatches) -> Outcome {
     let cancel = interrupt_flag()?;
     match task(args, given)? {
+        Task::Probe(job) => probe::run(&job, args.json, &cancel),
         Task::Run(job) => run_once(&job, args.json, &cancel),
         Task::Find(job) => search(&job, args.json, &cancel),
     }
@@ -69,12 +70,6 @@ fn watched<T>(
         clear_progress();
     }
     result.map_err(|error| from_load(&error))
-}
-
-fn document(result: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string(result)
-        .map(|text| text + "\n")
-        .map_err(|error| failure(FailureKind::System, error.to_string(), None))
 }
 
 /// A stream without probes has no operations; its verdict says whether it moved anything.

@@ -9,6 +9,7 @@ mod job;
 mod kernel;
 mod load;
 mod load_args;
+mod probe;
 mod quantity;
 mod sample;
 mod schema;

@@ -1,11 +1,14 @@
 //! The result of a run as text: figures first, the generator's own verdict last.
 
+mod probe;
 mod stream;
 
 use std::fmt::Write;
 
 use steelyard_wire::job::Mode;
 use steelyard_wire::result::{Latency, LoadResult, VerdictState};
+
+pub(crate) use probe::of_probes;
 
 const LATENCY_HEAD: [&str; 7] = ["p50", "p90", "p95", "p99", "p99.9", "max", "samples"];
 
@@ -183,7 +186,7 @@ fn write_verdict(text: &mut String, result: &LoadResult, interrupted: bool) -> s
 }
 
 /// Three significant digits with the unit that fits.
-fn time(ns: u64) -> String {
+pub(crate) fn time(ns: u64) -> String {
     let (value, unit) = match ns {
         0..1_000 => return format!("{ns} ns"),
         1_000..1_000_000 => (ns as f64 / 1e3, "us"),

@@ -1,6 +1,7 @@
 //! Conducts a run: starts the workers, says when, watches, gathers.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use crate::control::Control;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::host::MachineTicks;
+use crate::listener::Ended;
 use crate::operation::Window;
 use crate::plan::Plan;
 use crate::progress::{Progress, Stage};
@@ -23,6 +25,9 @@ pub struct Watch<'a> {
     pub cancel: &'a AtomicBool,
     /// Told how it goes.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    /// Told of every operation that ends. A run that is listened to goes on without a connection:
+    /// whoever listens hears of each failure.
+    pub operations: Option<Sender<Ended>>,
 }
 
 /// What a run leaves behind.
@@ -52,7 +57,7 @@ pub type Work<'a> = Box<dyn FnOnce(&Control) -> rustix::io::Result<Report> + Sen
 
 /// Runs `works`, which share the window of `plan`; each writes on the board of its number.
 pub fn conduct(plan: &Plan, watch: &Watch<'_>, works: Vec<Work<'_>>) -> Result<Outcome, LoadError> {
-    let control = Control::new(works.len());
+    let control = Control::new(works.len(), watch.operations.clone());
     let conductor = thread::current();
     thread::scope(|scope| {
         let mut handles = Vec::new();
@@ -166,6 +171,9 @@ fn next_look(window: Option<Window>, now_ns: u64) -> Duration {
 
 /// Nothing was ever ready, something has failed, and there was time enough for better news.
 fn hopeless(control: &Control, began_ns: u64, now_ns: u64) -> bool {
+    if control.operations.is_some() {
+        return false;
+    }
     let all_tried = control.all(|board| &board.ready);
     let patient = now_ns < began_ns + HOPE_NS;
     let failures = control.sum(|board| &board.failures);
@@ -176,19 +184,21 @@ fn hopeless(control: &Control, began_ns: u64, now_ns: u64) -> bool {
 fn no_connection(plan: &Plan, control: &Control) -> Result<(), LoadError> {
     let ever_ready = control.sum(|board| &board.ever_ready);
     match control.first_failure() {
-        Some(kind) if ever_ready == 0 => Err(LoadError::NoConnection {
-            address: plan
-                .addresses
-                .first()
-                .map_or_else(String::new, ToString::to_string),
-            kind: failure_kind(kind),
-            hint: hint(kind),
-            message: format!(
-                "{} after {} tries",
-                kind.word(),
-                control.sum(|board| &board.failures)
-            ),
-        }),
+        Some(kind) if ever_ready == 0 && control.operations.is_none() => {
+            Err(LoadError::NoConnection {
+                address: plan
+                    .addresses
+                    .first()
+                    .map_or_else(String::new, ToString::to_string),
+                kind: failure_kind(kind),
+                hint: hint(kind),
+                message: format!(
+                    "{} after {} tries",
+                    kind.word(),
+                    control.sum(|board| &board.failures)
+                ),
+            })
+        }
         _ => Ok(()),
     }
 }

@@ -1,8 +1,10 @@
 //! The little that workers and the conductor share: when to start and stop, and how it goes.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::Sender;
 
 use crate::fault::ErrorKind;
+use crate::listener::Ended;
 use crate::operation::Window;
 
 /// Written by the conductor, read by every worker about a hundred times a second.
@@ -16,6 +18,8 @@ pub struct Control {
     stop: AtomicBool,
     /// One for each worker.
     pub boards: Vec<Board>,
+    /// Where workers tell of every operation that ends, if somebody listens.
+    pub operations: Option<Sender<Ended>>,
 }
 
 /// Written by one worker, read by the conductor. For display and for the start only.
@@ -46,13 +50,14 @@ pub struct Board {
 
 impl Control {
     /// For `workers` workers, none of which may start yet.
-    pub fn new(workers: usize) -> Self {
+    pub fn new(workers: usize, operations: Option<Sender<Ended>>) -> Self {
         Self {
             start_ns: AtomicU64::new(0),
             window_start_ns: AtomicU64::new(u64::MAX),
             window_end_ns: AtomicU64::new(u64::MAX),
             stop: AtomicBool::new(false),
             boards: (0..workers).map(|_| Board::default()).collect(),
+            operations,
         }
     }
 

@@ -18,6 +18,7 @@ pub mod fuzzing;
 mod histogram;
 mod host;
 mod lanes;
+mod listener;
 mod log;
 mod meter;
 mod mix;
@@ -39,6 +40,7 @@ mod verdict;
 mod worker;
 
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
 
 use steelyard_wire::job::{LoadJob, Operation};
 use steelyard_wire::result::LoadResult;
@@ -49,6 +51,7 @@ use crew::Crew;
 pub use error::LoadError;
 pub use fault::ErrorKind;
 pub use find::find;
+pub use listener::Ended;
 pub use progress::{Progress, Stage};
 pub use verdict::Doubt;
 
@@ -61,11 +64,45 @@ pub fn run(
     cancel: &AtomicBool,
     progress: Option<&(dyn Fn(Progress) + Sync)>,
 ) -> Result<LoadResult, LoadError> {
-    let watch = Watch { cancel, progress };
+    let watch = Watch {
+        cancel,
+        progress,
+        operations: None,
+    };
     match &job.operation {
         Operation::Stream(operation) => stream::run(job, operation, &watch),
         Operation::Mix(operation) => mix::run(job, operation, &watch),
         _ => run_crew(&Crew::new(job)?, &watch),
+    }
+}
+
+/// Runs `job` as [`run`] does and tells `operations` of every operation that ends.
+///
+/// A target that is not there is no error: each operation that failed is told. A job whose
+/// connections carry several operations at once, a stream, a mix and a delivery are refused.
+pub fn probe(
+    job: &LoadJob,
+    cancel: &AtomicBool,
+    operations: Sender<Ended>,
+) -> Result<LoadResult, LoadError> {
+    let alone = !matches!(
+        job.operation,
+        Operation::Stream(_) | Operation::Mix(_) | Operation::Delivery(_)
+    );
+    let crew = alone.then(|| Crew::new(job)).transpose()?;
+    match crew.filter(|crew| crew.about.lanes == 1) {
+        Some(crew) => run_crew(
+            &crew,
+            &Watch {
+                cancel,
+                progress: None,
+                operations: Some(operations),
+            },
+        ),
+        None => Err(LoadError::bad_job(
+            "a probe is one operation at a time on a connection",
+            "leave out what sends several at once; streams, mixes and deliveries are no probes",
+        )),
     }
 }
 

@@ -21,6 +21,7 @@ use steelyard_wire::result::Payload;
 
 use crate::connection::{Connection, NEVER};
 use crate::control::{Board, Control};
+use crate::listener::Listener;
 use crate::meter::Meter;
 use crate::operation::Part;
 use crate::pace::Pace;
@@ -97,6 +98,8 @@ pub struct Worker<'a, P: Protocol> {
     pace: Pace,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
     recorder: Recorder,
+    /// Hears of every operation that ends.
+    listener: Option<Box<Listener>>,
     meter: Meter,
     stage: Stage,
     metering: bool,
@@ -139,7 +142,11 @@ impl<'a, P: Protocol> Worker<'a, P> {
         let connections = (0..places)
             .map(|place| Connection::vacant(protocol.open(place), lanes))
             .collect();
-        let kinds = protocol.kinds().len();
+        let kinds = protocol.kinds();
+        let listener = control.operations.as_ref().map(|operations| {
+            let sender = operations.clone();
+            Box::new(Listener::new(sender, P::PHASES, kinds.clone(), places))
+        });
         Ok(Self {
             plan,
             control,
@@ -162,11 +169,12 @@ impl<'a, P: Protocol> Worker<'a, P> {
             timers: BinaryHeap::with_capacity(places),
             recorder: Recorder::new(&Shape {
                 phases: P::PHASES.len(),
-                kinds,
+                kinds: kinds.len(),
                 open_mode: plan.is_open(),
                 interval_ns: plan.interval_ns,
                 logged: plan.job.log_file.is_some(),
             }),
+            listener,
             meter: Meter::default(),
             stage: Stage::Connecting,
             metering: false,
@@ -293,7 +301,9 @@ impl<'a, P: Protocol> Worker<'a, P> {
         if self.control.stopped() {
             return true;
         }
-        let nothing_left = self.inflight_of_window == 0 && self.pace.backlog() == 0;
+        let nothing_left = self.inflight_of_window == 0
+            && self.pace.backlog() == 0
+            && (self.listener.as_ref()).is_none_or(|listener| listener.has_told_all());
         match self.stage {
             Stage::Connecting => false,
             Stage::Running => self.quota == 0 && nothing_left,

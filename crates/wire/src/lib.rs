@@ -8,6 +8,7 @@ pub mod facts;
 pub mod find;
 pub mod job;
 pub mod kernel;
+pub mod probe;
 pub mod result;
 pub mod sample;
 pub mod schema;

@@ -7,6 +7,7 @@ pub fn all() -> Vec<(&'static str, Schema)> {
     vec![
         ("load-job", schema_for!(crate::job::LoadJob)),
         ("load-result", schema_for!(crate::result::LoadResult)),
+        ("load-probe-line", schema_for!(crate::probe::ProbeLine)),
         ("linpack-result", schema_for!(crate::kernel::LinpackResult)),
         ("ram-result", schema_for!(crate::kernel::RamResult)),
         ("load-find-job", schema_for!(crate::find::FindJob)),

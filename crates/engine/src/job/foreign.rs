@@ -30,7 +30,7 @@ fn foreign(matches: &ArgMatches, allowed: &[&str]) -> Vec<(String, String)> {
             let id = argument.get_id().as_str();
             let given = matches.value_source(id) == Some(ValueSource::CommandLine);
             let name = argument.get_long().unwrap_or(id);
-            (given && heading != "Search" && !allowed.contains(&heading))
+            (given && !["Search", "Probe"].contains(&heading) && !allowed.contains(&heading))
                 .then(|| (name.to_owned(), heading.to_owned()))
         })
         .collect()

@@ -7,8 +7,10 @@ mod http;
 mod imap;
 mod lists;
 mod pop3;
+mod probe;
 mod smtp;
 mod stream;
+mod task;
 mod urls;
 
 use clap::ArgMatches;
@@ -19,7 +21,7 @@ use steelyard_wire::job::{Arrival, ConnectOperation, LoadJob, Mode, Operation, T
 use crate::failure::bad_request;
 use crate::load_args::{ArrivalArg, LoadArgs, TlsArgs};
 
-pub(crate) use find::{Task, task};
+pub(crate) use task::{Task, task};
 
 const DEFAULT_DURATION_NS: u64 = 10_000_000_000;
 const MAX_BACKLOG: u64 = 100_000;

@@ -6,6 +6,7 @@ mod ftp;
 mod http;
 mod login;
 mod mailbox;
+mod probe;
 mod smtp;
 mod stream;
 mod tls;
@@ -20,6 +21,7 @@ pub(crate) use ftp::{FtpArgs, PassiveArg};
 pub(crate) use http::HttpArgs;
 pub(crate) use login::{LoginArgs, PayloadArgs};
 pub(crate) use mailbox::{ImapArgs, Pop3Args};
+pub(crate) use probe::ProbeArgs;
 pub(crate) use smtp::{PipeliningArg, SmtpArgs};
 pub(crate) use stream::{DirectionArg, RequestResponseArgs, StreamArgs};
 pub(crate) use tls::TlsArgs;
@@ -59,7 +61,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_parser = duration_ns, value_name = "TIME")]
     pub(crate) duration: Option<u64>,
     /// Stop after this many operations.
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, visible_alias = "count", value_name = "N")]
     pub(crate) requests: Option<u64>,
     /// Start operations at this rate a second, or as 120/min, whether or not earlier ones are
     /// answered.
@@ -108,6 +110,8 @@ pub(crate) struct LoadArgs {
     /// Write every operation to FILE, one line each.
     #[arg(long, value_name = "FILE")]
     pub(crate) log_all: Option<String>,
+    #[command(flatten, next_help_heading = "Probe")]
+    pub(crate) probe: ProbeArgs,
     #[command(flatten, next_help_heading = "Search")]
     pub(crate) find: FindArgs,
     #[command(flatten, next_help_heading = "TLS")]

@@ -6,7 +6,9 @@ mod documents;
 mod help;
 mod kernel;
 mod load;
+mod probe;
 mod reference;
+mod sink;
 
 use std::process::{Command, Output};
 

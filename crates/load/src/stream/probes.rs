@@ -73,6 +73,7 @@ impl Probes {
                 &never
             },
             progress: None,
+            operations: None,
         };
         let outcome = conduct(&plan, &silent, vec![work(&plan, &self.exchange, 0)])?;
         Ok(Figures::of(outcome.reports).all.responses().latency())

@@ -171,6 +171,9 @@ impl<P: Protocol> Worker<'_, P> {
         while let Some((lane, operation)) = self.connections[place].lanes.take_any() {
             let kind = self.protocol.kind(&self.connections[place].session, lane);
             self.recorder.failed(&operation, kind, now_ns, phase, error);
+            if let Some(listener) = &mut self.listener {
+                listener.ended(place, kind, now_ns, Some((phase, error)));
+            }
             self.no_longer_inflight(&operation);
         }
         self.board.connection_failed(error);
@@ -206,6 +209,9 @@ impl<P: Protocol> Worker<'_, P> {
     fn close(&mut self, place: usize) {
         if P::HAS_SIDE {
             self.sides.close(place);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.closed(place);
         }
         self.established -= u32::from(self.connections[place].close());
     }

@@ -186,6 +186,9 @@ impl<P: Protocol> Worker<'_, P> {
         let within = part.is_some();
         let part = part.unwrap_or_else(|| self.recorder.window.part(at_ns));
         self.recorder.phase(part, within, phase, took_ns);
+        if let Some(listener) = &mut self.listener {
+            listener.phase(place, phase, took_ns);
+        }
     }
 
     fn apply(&mut self, place: usize, lane: usize, step: Step, phase: usize, now_ns: u64) {
@@ -208,6 +211,7 @@ impl<P: Protocol> Worker<'_, P> {
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
                 self.complete(place, lane, outcome, phase, now_ns);
+                self.tell_unless_busy(place, after);
                 match after {
                     After::Ready => self.ready(place, now_ns),
                     After::Busy => self.go_on_busy(place, now_ns),
@@ -277,6 +281,10 @@ impl<P: Protocol> Worker<'_, P> {
         }
         let kind = self.protocol.kind(&self.connections[place].session, lane);
         self.no_longer_inflight(&operation);
+        if let Some(listener) = &mut self.listener {
+            let failure = outcome.err().map(|error| (phase, error));
+            listener.ended(place, kind, now_ns, failure);
+        }
         match outcome {
             Ok(()) => {
                 if operation.part == Part::Window {
@@ -286,6 +294,15 @@ impl<P: Protocol> Worker<'_, P> {
                 self.recorder.ok(&operation, kind, now_ns);
             }
             Err(error) => self.recorder.failed(&operation, kind, now_ns, phase, error),
+        }
+    }
+
+    /// A connection that is busy after its operation may still have a phase to tell of.
+    fn tell_unless_busy(&mut self, place: usize, after: After) {
+        if let Some(listener) = &mut self.listener
+            && after != After::Busy
+        {
+            listener.closed(place);
         }
     }
 
@@ -415,6 +432,9 @@ impl<P: Protocol> Worker<'_, P> {
         self.inflight += 1;
         self.inflight_of_window += u64::from(operation.part == Part::Window);
         self.recorder.sent(&operation, possible_ns);
+        if let Some(listener) = &mut self.listener {
+            listener.began(place, &operation);
+        }
         if begins_with_connection {
             self.connect(place, sent_ns);
             return;

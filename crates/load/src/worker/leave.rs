@@ -32,6 +32,9 @@ impl<P: Protocol> Worker<'_, P> {
         self.recorder.counts.inflight_at_stop = under_way
             .filter(|operation| operation.part == Part::Window)
             .count() as u64;
+        if let Some(listener) = &mut self.listener {
+            listener.close_all();
+        }
         self.say_farewell();
         self.publish();
         self.board.finished.store(true, Relaxed);
