@@ -49,6 +49,10 @@ class Complaint:
 
 _NOUNS = {
     "study-file-is-wrong": ("mistake in the study file", "mistakes in the study file"),
+    "platform-file-is-wrong": (
+        "mistake in the platform's file",
+        "mistakes in the platform's file",
+    ),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

@@ -25,6 +25,7 @@ from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.ledger import Ledger
 from steelyard.report.words import verdict_lines
 from steelyard.study.model import Study
+from steelyard.study.platforms.own import own_texts
 from steelyard.study.read import read_study
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.session import run_session
@@ -97,7 +98,7 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
         command=tuple(sys.argv[1:]),
     )
     try:
-        return create_run(results, facts, file.read_bytes(), plan)
+        return create_run(results, facts, file.read_bytes(), plan, own_texts(study.systems))
     except OSError as error:
         raise HostError(
             f"cannot keep records in {results}: {error.strerror}",

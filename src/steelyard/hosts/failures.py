@@ -2,25 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from steelyard.study.platforms.failure_kinds import FAILURE_KINDS, FailureKind
 
-FailureKind = Literal[
-    "image_missing",
-    "image_unusable",
-    "tool_missing",
-    "no_rights",
-    "no_space",
-    "name_taken",
-    "not_supported",
-    "host_key",
-    "engine_unfit",
-    "tool_failed",
-    "not_ready",
-    "unreachable",
-    "timed_out",
-    "reset_not_proved",
-]
-FAILURE_KINDS: tuple[FailureKind, ...] = get_args(FailureKind)
+__all__ = ["FAILURE_KINDS", "OPERATORS", "FailureKind", "SystemFailure"]
 
 OPERATORS: frozenset[FailureKind] = frozenset(
     {

@@ -4,6 +4,7 @@
 
     results/STUDY/RUN/
       study.yaml      as hashed before trial 1
+      platforms/      files of platforms that are not of the catalogue, if the study names any
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
@@ -142,8 +143,16 @@ class Run:
             yield folder.name, folder
 
 
-def create_run(results: Path, facts: RunFacts, study_bytes: bytes, plan: Plan) -> Run:
+def create_run(
+    results: Path,
+    facts: RunFacts,
+    study_bytes: bytes,
+    plan: Plan,
+    platforms: Mapping[str, str] | None = None,
+) -> Run:
     """Makes the folder of a new run, named by its UTC time, whole or not at all.
+
+    ``platforms`` are texts of platforms that are not of the catalogue, by file name.
 
     Raises:
         OSError: ``results`` cannot be written.
@@ -157,6 +166,10 @@ def create_run(results: Path, facts: RunFacts, study_bytes: bytes, plan: Plan) -
         write_file(new / "run.json", facts.model_dump_json(indent=1).encode() + b"\n")
         write_file(new / "plan.json", plan.model_dump_json(indent=1).encode() + b"\n")
         write_file(new / "ledger.jsonl", b"")
+        if platforms:
+            (new / "platforms").mkdir()
+        for name, text in (platforms or {}).items():
+            write_file(new / "platforms" / name, text.encode())
         (new / "trials").mkdir()
         sync_folder(new / "trials")
     return Run(folder)

@@ -11,10 +11,11 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from ruamel.yaml import YAML
 
-from steelyard.study.model import Direction, ResponseSpec
+from steelyard.study.model import Direction, Reset, ResponseSpec
+from steelyard.study.platforms.file import Commands
 from steelyard.study.setting import Entry, Setting
 
 Shelf = Literal["workloads", "platforms", "services"]
@@ -62,10 +63,24 @@ class Workload(Entry):
 class Platform(Entry):
     """A kind of place a system lives in, and how thoroughly it can be reset."""
 
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
     summary: str
-    resets: tuple[str, ...]
+    """One sentence that says what the platform is."""
+    resets: tuple[Reset, ...]
+    """How thoroughly it can be reset, weakest first."""
+    driver: Literal["own", "commanded"] = "own"
+    """Who drives it: a class of its own, or the commands of this file."""
+    proven: bool = True
+    """Whether it has run on the real thing; a contract test against a stand-in is not that."""
+    since: str = ""
+    """The version that brought it."""
     runs: bool = True
+    """Whether this version can run it."""
     settings: dict[str, Setting]
+    """Settings that a study may give, by name."""
+    commands: Commands | None = None
+    """The commands of a commanded platform."""
 
 
 class Service(Entry):

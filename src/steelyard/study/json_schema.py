@@ -44,7 +44,9 @@ def study_schema() -> dict[str, Any]:
 def _open(part: dict[str, Any], key: str, shelf: Shelf, load: Callable[[str], Any]) -> None:
     """Adds to a part the settings of whatever its ``key`` names."""
     names = list(catalogue.names(shelf))
-    plain = {"type": "string", "enum": names}
+    plain: dict[str, Any] = {"type": "string", "enum": names}
+    if shelf == "platforms":  # a name may also mean a file of the user's own
+        plain = {"anyOf": [plain, {"type": "string"}]}
     part["properties"][key] = plain | {
         "description": part["properties"][key].get("description", "")
     }

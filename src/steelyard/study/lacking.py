@@ -10,6 +10,7 @@ from steelyard.study.catalogue import Shelf
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import Study
+from steelyard.study.platforms.own import platform_of
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.setting import Setting
 
@@ -54,7 +55,7 @@ def _refuse(complaints: Complaints, where: Where, shelf: Shelf, name: str) -> No
 def _systems(study: Study, complaints: Complaints) -> None:
     for name, system in study.systems.items():
         where: Where = ("systems", name)
-        platform = catalogue.platform(system.platform)
+        platform = platform_of(system)
         if not platform.runs:
             _refuse(complaints, (*where, "platform"), "platforms", system.platform)
         elif study.trials.reset not in platform.resets:

@@ -39,10 +39,12 @@ class SystemSpec(Spec):
     """One system that is compared: where it lives, how that is set up, what serves on it.
 
     ``settings`` holds those of the platform; ``disks`` what is attached, by name.
+    ``platform_text`` is the file of a platform that is the user's own.
     """
 
     name: str
     platform: str
+    platform_text: str | None = None
     settings: dict[str, Any] = {}
     service: ServiceSpec | None = None
     disks: dict[str, dict[str, Any]] = {}

@@ -24,6 +24,14 @@ Place = tuple[int, int]
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})", re.ASCII)
 _FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_FIRST_KEYS = {
+    "study": "`study: my-first`, `question: ...`, `systems: ...`",
+    "platform": "`summary: ...`, `resets: [service]`, `driver: commanded`, `commands: ...`",
+}
+_BEGINNINGS = {
+    "study": "`steelyard init` writes a commented study",
+    "platform": "docs/guide/add-a-platform.md begins with an example",
+}
 _MOST_VALUES = 100_000
 _MOST_BYTES = 1_000_000
 
@@ -42,9 +50,10 @@ class Source:
     keys: dict[Where, Place] = field(repr=False)
     variant: str | None = None
 
-    def sha256(self) -> str:
-        """Hash of the bytes as read, followed by the name of the variant."""
-        return hashlib.sha256(self.raw + (self.variant or "").encode()).hexdigest()
+    def sha256(self, further: tuple[str, ...] = ()) -> str:
+        """Hash of the bytes as read, followed by the name of the variant and ``further`` texts."""
+        texts = [self.variant or "", *further]
+        return hashlib.sha256(self.raw + "".join(texts).encode()).hexdigest()
 
 
 def study_path(path: Path) -> Path:
@@ -67,16 +76,16 @@ def read_source(path: Path) -> Source:
     return parse_source(raw, file)
 
 
-def parse_source(raw: bytes, path: Path) -> Source:
-    """The same from bytes; ``path`` is only named in complaints."""
-    node = _compose(_decode(raw, path), path)
+def parse_source(raw: bytes, path: Path, what: str = "study") -> Source:
+    """The same from bytes; ``path`` is only named in complaints, ``what`` the file describes."""
+    node = _compose(_decode(raw, path, what), path, what)
     reader = _Reader(path)
     tree = reader.read(node, (), ())
     if reader.complaints:
         raise StudyError(reader.complaints)
     if not isinstance(tree, dict):
-        hint = "write keys and values: `study: my-first`, `question: ...`, `systems: ...`"
-        raise _stop(path, "a study is a mapping of keys to values", hint, _place(node))
+        hint = f"write keys and values: {_FIRST_KEYS[what]}"
+        raise _stop(path, f"a {what} is a mapping of keys to values", hint, _place(node))
     return Source(path, raw, tree, reader.values, reader.keys)
 
 
@@ -84,9 +93,9 @@ def _stop(path: Path, message: str, hint: str, place: Place = (1, 1)) -> StudyEr
     return StudyError([Complaint(path, place[0], place[1], message, hint)])
 
 
-def _decode(raw: bytes, path: Path) -> str:
+def _decode(raw: bytes, path: Path, what: str) -> str:
     if len(raw) > _MOST_BYTES:
-        raise _stop(path, "too large for a study file", "is this the right file?")
+        raise _stop(path, f"too large for a {what} file", "is this the right file?")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -96,11 +105,11 @@ def _decode(raw: bytes, path: Path) -> str:
         message = f"byte 0x{raw[error.start]:02x} is not UTF-8"
         raise _stop(path, message, "save the file as UTF-8", (line, column)) from None
     if not text.strip():
-        raise _stop(path, "the file is empty", "`steelyard init` writes a commented study")
+        raise _stop(path, "the file is empty", _BEGINNINGS[what])
     return text
 
 
-def _compose(text: str, path: Path) -> Node:
+def _compose(text: str, path: Path, what: str) -> Node:
     try:
         node: Node | None = YAML(typ="rt", pure=True).compose(text)
     except MarkedYAMLError as error:
@@ -112,9 +121,7 @@ def _compose(text: str, path: Path) -> Node:
         message = f"not readable as YAML: {str(error).strip().splitlines()[0]}"
         raise _stop(path, message, "remove control characters", (line, column)) from None
     if node is None:
-        raise _stop(
-            path, "the file holds only comments", "`steelyard init` writes a commented study"
-        )
+        raise _stop(path, "the file holds only comments", _BEGINNINGS[what])
     return node
 
 

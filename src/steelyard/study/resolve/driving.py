@@ -9,6 +9,7 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import LoadPart, StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
+from steelyard.study.platforms.own import known_platform
 from steelyard.study.resolve.settings import Factors, read_levels, read_settings
 from steelyard.study.setting import Setting
 
@@ -172,8 +173,8 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
         known += [
             f"disks.{disk}.{key}" for disk in system.disks for key in catalogue.disk_settings()
         ]
-        if system.platform in catalogue.names("platforms"):
-            known += [f"system.{key}" for key in catalogue.platform(system.platform).settings]
+        platform = known_platform(system)
+        known += [f"system.{key}" for key in ({} if platform is None else platform.settings)]
     known += [f"settings.{name}" for name in catalogue.machine_settings()]
     return list(dict.fromkeys(known))
 
@@ -206,10 +207,9 @@ def _platform_setting(key: str, systems: Mapping[str, SystemSpec]) -> Setting | 
     if key == "instances":
         return Setting(kind="count", least=1, meaning="how many of it run at once")
     for system in systems.values():
-        if system.platform in catalogue.names("platforms"):
-            found = catalogue.platform(system.platform).settings.get(key)
-            if found is not None:
-                return found
+        platform = known_platform(system)
+        if platform is not None and key in platform.settings:
+            return platform.settings[key]
     return None
 
 

@@ -70,7 +70,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "name": file.study,
             "question": file.question.strip(),
             "variant": variant,
-            "sha256": complaints.source.sha256(),
+            "sha256": complaints.source.sha256(_own_platforms(systems)),
             "systems": systems,
             "compare": compare,
             "compared": compared,
@@ -89,6 +89,12 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             **parts,
         }
     )
+
+
+def _own_platforms(systems: Mapping[str, SystemSpec]) -> tuple[str, ...]:
+    """Texts of the platforms that are not of the catalogue, by name: they are of the study, too."""
+    own = {s.platform: s.platform_text for s in systems.values() if s.platform_text is not None}
+    return tuple(own[name] for name in sorted(own))
 
 
 def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:

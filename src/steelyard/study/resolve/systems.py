@@ -10,6 +10,8 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
+from steelyard.study.platforms.places import required_settings
+from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
 from steelyard.study.resolve.settings import read_settings
 from steelyard.study.setting import Setting
 
@@ -19,10 +21,15 @@ _FIXED = ("platform", "service", "disks", "instances")
 def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, SystemSpec]:
     """All systems by name, ``defaults`` filled in where a platform knows them."""
     defaults = file.defaults or {}
-    _check_defaults(file, defaults, complaints)
-    return {name: _system(name, part, defaults, complaints) for name, part in file.systems.items()}
+    platforms = named_platforms(file, complaints)
+    _check_defaults(platforms, defaults, complaints)
+    return {
+        name: _system(name, part, platforms.get(part.platform), defaults, complaints)
+        for name, part in file.systems.items()
+    }
 
 
+<<<<<<< HEAD
 def _known(platform: str) -> Mapping[str, Setting]:
     known = platform in catalogue.names("platforms")
     return catalogue.platform(platform).settings if known else {}
@@ -31,41 +38,71 @@ def _known(platform: str) -> Mapping[str, Setting]:
 def _check_defaults(file: StudyFile, defaults: dict[str, Any], complaints: Complaints) -> None:
     platforms = {part.platform for part in file.systems.values()}
     known = [*_FIXED[1:], *(key for name in platforms for key in _known(name))]
+=======
+def _check_defaults(
+    platforms: Mapping[str, NamedPlatform], defaults: dict[str, Any], complaints: Complaints
+) -> None:
+    known = [*_FIXED[1:], *(key for named in platforms.values() for key in named.settings)]
+>>>>>>> b00ccb4 (Read platforms from files of a user's own, and check their commands)
     for key in defaults:
         if key not in known:
             complaints.unknown_key(("defaults", key), dict.fromkeys(known))
 
 
 def _system(
-    name: str, part: SystemPart, defaults: dict[str, Any], complaints: Complaints
+    name: str,
+    part: SystemPart,
+    platform: NamedPlatform | None,
+    defaults: dict[str, Any],
+    complaints: Complaints,
 ) -> SystemSpec:
     where: Where = ("systems", name)
-    written = part.further()
-    if part.platform not in catalogue.names("platforms"):
-        hint = choice_hint(part.platform, catalogue.names("platforms"), "platforms")
-        complaints.add((*where, "platform"), f"there is no platform `{part.platform}`", hint)
-    else:
-        declared = _known(part.platform)
-        for key in [key for key in written if key not in declared]:
-            del written[key]
-            complaints.unknown_key((*where, key), (*_FIXED, *declared))
-    inherited = {key: value for key, value in defaults.items() if key not in written}
-    written |= {key: value for key, value in inherited.items() if key in _known(part.platform)}
-    for key in [key for key, value in written.items() if isinstance(value, list)]:
-        del written[key]
-        hint = f"a system has one; several are a factor: `factors: {{system.{key}: [...]}}`"
-        complaints.add((*where, key), f"`{key}` of a system cannot be a list", hint)
-    declared = _known(part.platform)
-    own = {key: value for key, value in written.items() if key in declared}
-    settings, _ = read_settings(own, declared, where, complaints, noun="known keys")
+    settings: dict[str, Any] = {}
+    if platform is not None:
+        settings = _settings(part, platform, defaults, where, complaints)
+        _check_required(settings, platform, where, complaints)
     return SystemSpec(
         name=name,
         platform=part.platform,
-        settings={key: value for key, value in settings.items() if value is not None},
+        platform_text=None if platform is None else platform.text,
+        settings=settings,
         service=_service_of(name, part, defaults, complaints),
         disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
         instances=part.instances or 1,
     )
+
+
+def _settings(
+    part: SystemPart,
+    platform: NamedPlatform,
+    defaults: dict[str, Any],
+    where: Where,
+    complaints: Complaints,
+) -> dict[str, Any]:
+    """The settings that are set, those of ``defaults`` where the system says nothing."""
+    written = part.further()
+    for key in [key for key in written if key not in platform.settings]:
+        del written[key]
+        complaints.unknown_key((*where, key), (*_FIXED, *platform.settings))
+    inherited = {key: value for key, value in defaults.items() if key not in written}
+    written |= {key: value for key, value in inherited.items() if key in platform.settings}
+    for key in [key for key, value in written.items() if isinstance(value, list)]:
+        del written[key]
+        hint = f"a system has one; several are a factor: `factors: {{system.{key}: [...]}}`"
+        complaints.add((*where, key), f"`{key}` of a system cannot be a list", hint)
+    settings, _ = read_settings(written, platform.settings, where, complaints, noun="known keys")
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def _check_required(
+    settings: Mapping[str, Any], platform: NamedPlatform, where: Where, complaints: Complaints
+) -> None:
+    written = complaints.source.tree["systems"].get(where[-1], {})
+    for key in required_settings(platform.entry):
+        if key not in settings and key not in written:
+            hint = f"add `{key}: ...`: {platform.settings[key].meaning}"
+            message = f"`{key}` is missing in `systems.{where[-1]}`"
+            complaints.add(where, message, hint, at_key=True)
 
 
 def _service_of(

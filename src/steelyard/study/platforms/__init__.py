@@ -1,0 +1,1 @@
+"""Platforms that are driven by a command line: their files, read and checked."""
