@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import steelyard
-from steelyard.cli import compare, doctor, engine, init, plan, report, run
+from steelyard.cli import compare, doctor, engine, init, plan, report, restore, run
 from steelyard.cli.ending import ends_well
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app.command("init")(ends_well(init.init))
 app.command("plan")(ends_well(plan.plan))
 app.command("run")(ends_well(run.run))
 app.command("resume")(ends_well(run.resume))
-app.command("restore")(ends_well(run.restore))
+app.command("restore")(ends_well(restore.restore))
 app.command("report")(ends_well(report.report))
 app.command("compare")(ends_well(compare.compare))
 app.command("doctor")(ends_well(doctor.doctor))

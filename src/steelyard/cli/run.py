@@ -1,4 +1,4 @@
-"""``steelyard run``, ``resume`` and ``restore``: the measuring side."""
+"""``steelyard run`` and ``resume``: the measuring side."""
 
 from __future__ import annotations
 
@@ -22,14 +22,12 @@ from steelyard.judge.findings import Findings, VerdictWord
 from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
-from steelyard.records.ledger import Ledger
 from steelyard.report.words import verdict_lines
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import own_texts
 from steelyard.study.read import read_study
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.session import run_session
-from steelyard.trial.stage import Stage
 
 ResultsOption = Annotated[
     Path,
@@ -67,22 +65,6 @@ def resume(path: RunArgument, json: JsonOption = False, fail_if: FailIfOption = 
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
     return _measure(study, opened, json=json, fail_if=fail_if)
-
-
-def restore(path: RunArgument) -> None:
-    """Take back every change that an interrupted run left on a machine."""
-    opened = open_run(path)
-    study = read_study(opened.study_path, variant=opened.facts().variant)
-    with Ledger(opened.ledger_path) as ledger:
-        stage = Stage(study, opened.plan(), opened, ledger, Interrupt())
-        try:
-            undone = stage.put_right()
-        finally:
-            stage.close()
-    for undo in undone:
-        say(f"done on {undo.host}: {undo.inverse}")
-    if not undone:
-        say("nothing was left to take back")
 
 
 def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:

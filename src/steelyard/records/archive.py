@@ -193,6 +193,12 @@ def open_run(path: Path) -> Run:
     )
 
 
+def runs_below(results: Path) -> list[Run]:
+    """All runs of all studies in a folder of results, by study and time; none if it is missing."""
+    runs = [run for study in _folders(results) for run in _folders(study)]
+    return [Run(run) for run in sorted(runs) if (run / "run.json").is_file()]
+
+
 def _folders(path: Path) -> list[Path]:
     return [child for child in path.iterdir() if child.is_dir()] if path.is_dir() else []
 

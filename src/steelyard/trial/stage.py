@@ -10,6 +10,7 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.restoring import take_back
 from steelyard.hosts.transport import open_local_pipe
 from steelyard.hosts.undo import PendingUndo, UndoLog
 from steelyard.plan.model import Plan
@@ -84,12 +85,17 @@ class Stage:
         """Takes back what earlier sessions left, newest first; returns what that was.
 
         Raises:
-            HostError: the machine refuses; what is left stays pending.
+            HostError: something could not be taken back; it stays pending.
         """
-        pending = self._undo.pending()
-        for undo in pending:
-            self._apply(undo)
-        return pending
+        restored = take_back(self._undo, self._machine)
+        if restored.left:
+            raise _not_put_right(str(restored.left[0]))
+        return restored.undone
+
+    def _machine(self, name: str) -> Host:
+        if name == LOCAL:
+            return self.local()
+        raise _not_put_right(f"this version knows no way to the machine {name}")
 
     def close(self) -> None:
         """Takes back every change of this session and ends the agent.
@@ -122,11 +128,17 @@ class Stage:
         try:
             self._undo.apply(self.local(), undo)
         except AgentRefusal as refusal:
-            raise HostError(
-                f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}",
-                hint="mend what it names, then run `steelyard restore` with the folder of the run",
-                slug="machine-cannot-be-put-right",
+            raise _not_put_right(
+                f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}"
             ) from refusal
+
+
+def _not_put_right(message: str) -> HostError:
+    return HostError(
+        message,
+        hint="mend what it names, then run `steelyard restore` with the folder of the run",
+        slug="machine-cannot-be-put-right",
+    )
 
 
 def _start_ticks(pid: int) -> int:

@@ -1,0 +1,68 @@
+"""``steelyard restore``: takes back whatever runs have left on machines; needs no study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say, shown, tell
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.run import ResultsOption
+from steelyard.errors import RecordError
+from steelyard.hosts.machines import Machines
+from steelyard.hosts.restoring import Left, Restored, take_back
+from steelyard.hosts.undo import UndoLog, pending_undos
+from steelyard.records.archive import Run, open_run, runs_below
+from steelyard.records.ledger import Ledger, read_ledger
+
+RunArgument = Annotated[
+    Path | None,
+    typer.Argument(help="Folder of a run, or of a study's runs: the newest.", show_default=False),
+]
+AllOption = Annotated[bool, typer.Option("--all", help="All runs below --results.")]
+
+
+def restore(
+    path: RunArgument = None, every: AllOption = False, results: ResultsOption = Path("results")
+) -> int:
+    """Take back every change that interrupted runs left on a machine."""
+    if (path is None) != every:
+        raise typer.BadParameter("name the folder of a run, or say --all")
+    runs = [open_run(path)] if path is not None else runs_below(results)
+    with Machines() as machines:
+        codes = [_restored(run, machines, alone=path is not None) for run in runs]
+    if path is None and not any(codes):
+        say(f"nothing is left of {len(runs)} runs in {shown(results)}")
+    return max(codes, default=ExitCode.DONE)
+
+
+def _restored(run: Run, machines: Machines, *, alone: bool) -> ExitCode:
+    """Of one run; one among many that is in use or damaged is told and keeps no other."""
+    try:
+        if not pending_undos(read_ledger(run.ledger_path)):
+            if alone:
+                say("nothing was left to take back")
+            return ExitCode.DONE
+        with Ledger(run.ledger_path) as ledger:
+            return _told(take_back(UndoLog(ledger), machines.open))
+    except RecordError as error:
+        if alone:
+            raise
+        tell(f"skipped: {error.message}")
+        return ExitCode.OPERATOR
+
+
+def _told(restored: Restored) -> ExitCode:
+    for undo in restored.undone:
+        say(f"done on {undo.host}: {undo.inverse}")
+    for left in restored.left:
+        _tell_left(left)
+    return ExitCode.OPERATOR if restored.left else ExitCode.DONE
+
+
+def _tell_left(left: Left) -> None:
+    say(f"left {left}")
+    if left.hint:
+        tell(f"  hint: {left.hint}")

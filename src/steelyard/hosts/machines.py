@@ -1,0 +1,60 @@
+"""Machines by name, opened when first asked for, and again after one was lost."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from steelyard.errors import HostError
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import open_local_pipe
+
+LOCAL = "local"
+
+
+class Machines:
+    """Ends all agents it opened when its ``with`` ends."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Host] = {}
+
+    def open(self, name: str) -> Host:
+        """The machine called ``name``: ``local``.
+
+        Raises:
+            EngineError: the engine is missing there, or of another version.
+            HostError: this version knows no way to a machine of such a name.
+        """
+        known = self._open.get(name)
+        if known is not None and not known.lost:
+            return known
+        if known is not None:
+            known.close()
+        self._open[name] = _opened(name)
+        return self._open[name]
+
+    def close(self) -> None:
+        for host in self._open.values():
+            host.close()
+        self._open.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _opened(name: str) -> Host:
+    if name == LOCAL:
+        return Host(name, open_local_pipe())
+    raise HostError(
+        f"this version knows no way to the machine {name}",
+        hint="use the version that made the run; see its run.json",
+        slug="machine-is-unknown",
+    )

@@ -1,0 +1,83 @@
+"""``restore`` needs a ledger and nothing else: no study, no platform, no system that answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.inverse import Inverse
+from steelyard.hosts.undo import UndoLog
+from steelyard.records.ledger import Ledger
+from tests.integration.conftest import Steelyard
+
+UNKNOWN = "this version knows no way to the machine pigeon://pi"
+
+
+def leave(folder: Path, name: str, *changes: tuple[str, Inverse]) -> Path:
+    """A run that was killed after these changes; its study is lost, too."""
+    run = folder / "results" / "tiny" / name
+    run.mkdir(parents=True)
+    (run / "run.json").write_text("{}", encoding="utf-8")
+    with Ledger(run / "ledger.jsonl") as ledger:
+        for host, inverse in changes:
+            UndoLog(ledger).plan(host, inverse)
+    return run
+
+
+def made(folder: Path, name: str) -> Path:
+    made = folder / "made" / name
+    made.mkdir(parents=True)
+    return made
+
+
+def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_taken_back(
+    steelyard: Steelyard,
+) -> None:
+    one = made(steelyard.folder, "one")
+    far = ("pigeon://pi", RemoveTree("/srv/steelyard/far"))
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))), far)
+    done = steelyard.run("restore", str(run))
+    assert done.returncode == 3
+    assert done.stdout.splitlines() == [
+        f"done on local: remove the folder {one}",
+        f"left on pigeon://pi: cannot {far[1]}: the machine cannot be reached: {UNKNOWN}",
+    ]
+    assert "hint: " in done.stderr
+    assert not one.exists()
+
+
+def test_all_runs_are_put_right_and_one_that_is_damaged_keeps_no_other(
+    steelyard: Steelyard,
+) -> None:
+    one, two = made(steelyard.folder, "one"), made(steelyard.folder, "two")
+    leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
+    damaged = leave(steelyard.folder, "2")
+    leave(steelyard.folder, "3", ("local", RemoveTree(str(two))))
+    (damaged / "ledger.jsonl").write_text("mended by hand\n", encoding="utf-8")
+    done = steelyard.run("restore", "--all")
+    assert done.returncode == 3
+    assert "skipped: " in done.stderr
+    assert not one.exists()
+    assert not two.exists()
+    (damaged / "ledger.jsonl").unlink()
+    again = steelyard.run("restore", "--all")
+    assert (again.returncode, again.stdout) == (0, "nothing is left of 3 runs in results\n")
+
+
+def test_a_run_that_is_being_measured_is_left_alone(steelyard: Steelyard) -> None:
+    one = made(steelyard.folder, "one")
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
+    with Ledger(run / "ledger.jsonl"):
+        done = steelyard.run("restore", str(run))
+    assert done.returncode == 3
+    assert "run-is-in-use" in done.stderr
+    assert one.exists()
+
+
+@pytest.mark.parametrize("words", [[], ["results/tiny", "--all"]])
+def test_it_wants_a_run_or_all_of_them(steelyard: Steelyard, words: list[str]) -> None:
+    done = steelyard.run("restore", *words)
+    assert done.returncode == 2
+    assert "--all" in done.stderr

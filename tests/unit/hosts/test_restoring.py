@@ -1,0 +1,104 @@
+"""What a run has left is taken back as far as it can be, and the rest is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.unit.hosts.stand_in import Machine
+
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.restoring import take_back
+from steelyard.hosts.undo import UndoLog
+from steelyard.records.ledger import Ledger
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[UndoLog]:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        yield UndoLog(ledger)
+
+
+class Lab:
+    """Machines by name; some cannot be reached, some lose their agent once."""
+
+    def __init__(self, *machines: Machine) -> None:
+        self.machines = {machine.name: machine for machine in machines}
+        self.asked: list[str] = []
+        self.losses = 0
+
+    def open(self, name: str) -> Host:
+        self.asked.append(name)
+        if name not in self.machines:
+            raise SystemFailure("unreachable", f"{name} does not answer", "switch it on")
+        if self.losses:
+            self.losses -= 1
+            raise EngineError("the agent has ended", slug="agent-is-lost")
+        return self.machines[name].host()
+
+
+def test_all_of_it_is_taken_back_newest_first(log: UndoLog) -> None:
+    log.plan("local", RemoveTree("/a/one"))
+    log.plan("local", RemoveTree("/a/two"))
+    machine = Machine()
+    restored = take_back(log, Lab(machine).open)
+    assert machine.changes == [("remove", "/a/two"), ("remove", "/a/one")]
+    assert restored.left == log.pending() == []
+
+
+def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog) -> None:
+    log.plan("local", RemoveTree("/a/one"))
+    log.plan("local", RemoveTree("/a/two"))
+    machine = Machine(refuses={"/a/two"})
+    restored = take_back(log, Lab(machine).open)
+    assert machine.changes == [("remove", "/a/one")]
+    assert [str(left) for left in restored.left] == [
+        "on local: cannot remove the folder /a/two: cannot remove /a/two: no rights"
+    ]
+    assert [pending.inverse for pending in log.pending()] == [RemoveTree("/a/two")]
+
+
+def test_a_machine_that_cannot_be_reached_keeps_its_own_and_no_other(log: UndoLog) -> None:
+    log.plan("ssh://pi", RemoveTree("/a/one"))
+    log.plan("local", RemoveTree("/a/two"))
+    log.plan("ssh://pi", RemoveTree("/a/three"))
+    lab = Lab(Machine())
+    restored = take_back(log, lab.open)
+    assert [undo.inverse for undo in restored.undone] == [RemoveTree("/a/two")]
+    assert {left.hint for left in restored.left} == {"switch it on"}
+    assert len(log.pending()) == 2
+    assert lab.asked.count("ssh://pi") == 1, "a machine that is off is waited for once"
+
+
+def test_an_agent_that_ends_meanwhile_is_opened_again(log: UndoLog) -> None:
+    log.plan("local", RemoveTree("/a/one"))
+    lab = Lab(Machine())
+    lab.losses = 1
+    assert take_back(log, lab.open).left == []
+
+
+def test_what_is_inside_an_instance_goes_with_it_and_is_never_looked_for(log: UndoLog) -> None:
+    log.plan("local", EndProcess(7, 99), removes="web-1")
+    log.plan("inside:web-1", RemoveTree("/a/inside"))
+    lab = Lab(Machine())
+    assert take_back(log, lab.open).left == []
+    assert lab.asked == ["local"]
+
+
+def test_what_is_inside_an_instance_that_nothing_removes_stays_and_is_named(log: UndoLog) -> None:
+    log.plan("inside:web-1", RemoveTree("/a/inside"))
+    restored = take_back(log, Lab(Machine()).open)
+    assert "has not been removed" in restored.left[0].why
+
+
+def test_doing_it_again_does_nothing(log: UndoLog) -> None:
+    log.plan("local", RemoveTree("/a/one"))
+    take_back(log, Lab(Machine()).open)
+    machine = Machine()
+    assert take_back(log, Lab(machine).open).undone == []
+    assert machine.changes == []
