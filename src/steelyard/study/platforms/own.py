@@ -21,7 +21,6 @@ from steelyard.study.model import SystemSpec
 from steelyard.study.platforms.check import check
 
 FOLDER = "platforms"
-SLUG = "platform-file-is-wrong"
 
 
 def own_file(name: str, study: Path) -> Path | None:
@@ -65,8 +64,12 @@ def read_platform(path: Path) -> Platform:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         complaint = Complaint(path, 1, 1, f"cannot be read: {reason}", "check the path")
-        raise StudyError([complaint], slug=SLUG) from None
+        raise _wrong([complaint]) from None
     return parse_platform(raw, path)
+
+
+def _wrong(complaints: list[Complaint]) -> StudyError:
+    return StudyError(complaints, slug="platform-file-is-wrong")
 
 
 def parse_platform(raw: bytes, path: Path) -> Platform:
@@ -74,13 +77,13 @@ def parse_platform(raw: bytes, path: Path) -> Platform:
     try:
         source = parse_source(raw, path, what="platform")
     except StudyError as error:
-        raise StudyError(error.complaints, slug=SLUG) from None
+        raise _wrong(error.complaints) from None
     complaints = Complaints(source)
     platform = _validated(source, complaints)
     if platform is not None:
         check(platform, complaints)
     if complaints:
-        raise StudyError(complaints.ordered(), slug=SLUG)
+        raise _wrong(complaints.ordered())
     assert platform is not None  # noqa: S101 - without complaints there is one
     return platform
 

@@ -13,7 +13,6 @@ from steelyard.study.model import ServiceSpec, SystemSpec
 from steelyard.study.platforms.places import required_settings
 from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
 from steelyard.study.resolve.settings import read_settings
-from steelyard.study.setting import Setting
 
 _FIXED = ("platform", "service", "disks", "instances")
 
@@ -29,21 +28,10 @@ def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, System
     }
 
 
-<<<<<<< HEAD
-def _known(platform: str) -> Mapping[str, Setting]:
-    known = platform in catalogue.names("platforms")
-    return catalogue.platform(platform).settings if known else {}
-
-
-def _check_defaults(file: StudyFile, defaults: dict[str, Any], complaints: Complaints) -> None:
-    platforms = {part.platform for part in file.systems.values()}
-    known = [*_FIXED[1:], *(key for name in platforms for key in _known(name))]
-=======
 def _check_defaults(
     platforms: Mapping[str, NamedPlatform], defaults: dict[str, Any], complaints: Complaints
 ) -> None:
     known = [*_FIXED[1:], *(key for named in platforms.values() for key in named.settings)]
->>>>>>> b00ccb4 (Read platforms from files of a user's own, and check their commands)
     for key in defaults:
         if key not in known:
             complaints.unknown_key(("defaults", key), dict.fromkeys(known))
