@@ -21,6 +21,8 @@ READ_AS: dict[str, type[BaseModel]] = {
     "process": messages.ProcessState,
     "clock": messages.Clock,
     "path": messages.PathFacts,
+    "ran": messages.Ran,
+    "file": messages.FileContent,
     "samples": messages.Samples,
 }
 

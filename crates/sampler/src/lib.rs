@@ -8,6 +8,7 @@ mod facts;
 mod machine;
 mod network;
 mod parse;
+mod path;
 mod place;
 mod process;
 mod reader;
@@ -18,6 +19,6 @@ mod table;
 mod tasks;
 
 pub use facts::collect as facts;
-pub use place::path_facts;
+pub use path::path_facts;
 pub use process::start_ticks;
 pub use sampler::{INTERVAL_MS, Sampler, SamplerError};

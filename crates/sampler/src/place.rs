@@ -7,8 +7,6 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use steelyard_wire::facts::PathFacts;
-
 use crate::parse::{fields, lines};
 use crate::source::{below, text};
 
@@ -48,18 +46,6 @@ pub(crate) fn locate(root: &Path, path: &Path) -> std::io::Result<Place> {
         device,
         mount,
         existing,
-    })
-}
-
-/// Facts of a path for the controller.
-pub fn path_facts(root: &Path, path: &Path) -> std::io::Result<PathFacts> {
-    let place = locate(root, path)?;
-    let space = rustix::fs::statvfs(&place.existing)?;
-    Ok(PathFacts {
-        device: place.device.ok().and_then(|number| name(root, number)),
-        filesystem: place.mount.as_ref().map(|mount| mount.filesystem.clone()),
-        options: place.mount.map(|mount| mount.options),
-        free_bytes: Some(space.f_bavail * space.f_frsize),
     })
 }
 
@@ -208,9 +194,6 @@ mod tests {
         let later = folder.path().join("a/b/c");
         let place = locate(Path::new("/"), &later).unwrap();
         assert_eq!(place.existing, folder.path().canonicalize().unwrap());
-        let facts = path_facts(Path::new("/"), &later).unwrap();
-        assert!(facts.filesystem.is_some());
-        assert!(facts.free_bytes.is_some());
     }
 
     #[test]

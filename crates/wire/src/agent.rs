@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Facts, PathFacts};
+use crate::file::{FileContent, FileJob};
 use crate::job::LoadJob;
+use crate::process::{ProcessState, Ran, RunJob};
 use crate::result::LoadResult;
 use crate::sample::{SampleJob, Samples};
 
@@ -93,6 +95,19 @@ pub enum Verb {
         /// Start time from `/proc/PID/stat`, in clock ticks since boot.
         start_ticks: u64,
     },
+    /// Runs a program; answered when it has ended. Several at once.
+    Run(RunJob),
+    /// Kills all programs that `run` runs; their own replies say so.
+    CancelRuns,
+    /// Reads a file.
+    ReadFile {
+        /// Absolute.
+        path: String,
+        /// No more than this is read, 1 MiB if not told.
+        most_bytes: Option<u64>,
+    },
+    /// Writes a file whole.
+    WriteFile(FileJob),
     /// Runs a load job; answered when it is done. One at a time.
     Load {
         /// The job.
@@ -172,32 +187,14 @@ pub enum Answer {
     },
     /// Answer to `status` and `stop`.
     Process(ProcessState),
+    /// Answer to `run`.
+    Ran(Ran),
+    /// Answer to `read_file`.
+    File(FileContent),
     /// Answer to `load`.
     Load(Box<LoadResult>),
     /// Answer to `sample_stop`.
     Samples(Samples),
-}
-
-/// A process the agent started.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProcessState {
-    /// Still there.
-    pub running: bool,
-    /// Exit code, if it ended by itself or by SIGTERM handling.
-    pub exit_code: Option<i32>,
-    /// Signal that ended it.
-    pub signal: Option<i32>,
-    /// User CPU time, known after its end.
-    pub user_ns: Option<u64>,
-    /// System CPU time, known after its end.
-    pub system_ns: Option<u64>,
-    /// Peak memory, known after its end.
-    pub max_rss_bytes: Option<u64>,
-    /// Last 4 KiB it wrote on stderr.
-    pub stderr_tail: String,
-    /// Last 16 KiB it wrote on stdout after the line that said it was ready.
-    #[serde(default)]
-    pub stdout_tail: String,
 }
 
 /// Why a request was not done.

@@ -5,10 +5,12 @@
 
 pub mod agent;
 pub mod facts;
+pub mod file;
 pub mod find;
 pub mod job;
 pub mod kernel;
 pub mod probe;
+pub mod process;
 pub mod result;
 pub mod sample;
 pub mod schema;

@@ -85,7 +85,10 @@ class Agent:
             AgentRefusal: it could not do it.
             EngineError: it is gone, or does not answer in time.
         """
-        answer = self.submit(verb, **fields)
+        return self.wait_for(self.submit(verb, **fields), verb, timeout_s=timeout_s)
+
+    def wait_for(self, answer: Future[dict[str, Any]], verb: str, *, timeout_s: float) -> Any:
+        """What comes of :meth:`submit`; raises as :meth:`ask` does."""
         try:
             return answer.result(timeout_s)
         except FutureTimeoutError as error:

@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 PROTOCOL = 1
 
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+def _end_in_words(exit_code: int | None, signal: int | None) -> str:
+    return f"exited with code {exit_code}" if signal is None else f"ended by signal {signal}"
+
+
+def _with_last_words(how: str, stderr: str) -> str:
+    said = stderr.strip()
+    return f"{how}; its last words: {said.splitlines()[-1]}" if said else how
 
 
 class Failure(_Message):
@@ -52,19 +61,61 @@ class ProcessState(_Message):
 
     def how_it_ended(self) -> str:
         """In words, with the last it said."""
-        if self.signal is not None:
-            how = f"ended by signal {self.signal}"
-        else:
-            how = f"exited with code {self.exit_code}"
-        said = self.stderr_tail.strip()
-        return f"{how}; its last words: {said.splitlines()[-1]}" if said else how
+        return _with_last_words(_end_in_words(self.exit_code, self.signal), self.stderr_tail)
+
+
+class Ran(_Message):
+    """A program that was run to its end; that it failed is an answer like any other."""
+
+    exit_code: int | None
+    signal: int | None
+    stdout: str
+    stderr: str
+    stdout_truncated: bool
+    stderr_truncated: bool
+    timed_out: bool
+    cancelled: bool
+    started_monotonic_ns: int
+    ended_monotonic_ns: int
+    user_ns: int
+    system_ns: int
+    max_rss_bytes: int
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it ended by itself with exit code 0."""
+        return self.exit_code == 0
+
+    def how_it_ended(self) -> str:
+        """In words, with the last it said."""
+        if self.timed_out:
+            return _with_last_words("did not end in time and was killed", self.stderr)
+        if self.cancelled:
+            return "was cancelled"
+        return _with_last_words(_end_in_words(self.exit_code, self.signal), self.stderr)
+
+
+class FileContent(_Message):
+    """``exact`` when ``content`` is the whole file, byte for byte."""
+
+    content: str
+    exact: bool
+    size_bytes: int
 
 
 class PathFacts(_Message):
+    """``kind`` to ``mode`` are of the path itself, the rest of its nearest parent that exists."""
+
     device: str | None
     filesystem: str | None
     options: str | None
     free_bytes: int | None
+    exists: bool
+    kind: Literal["file", "folder", "device", "link", "other"] | None = Field(
+        validation_alias=AliasChoices("path_kind", "kind")
+    )
+    size_bytes: int | None
+    mode: int | None
 
 
 class Clock(_Message):

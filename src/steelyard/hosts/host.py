@@ -6,12 +6,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent
+from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent, AgentRefusal
 from steelyard.engine.messages import (
     Clock,
+    Failure,
+    FileContent,
     LoadResult,
     PathFacts,
     ProcessState,
+    Ran,
     Samples,
     Started,
 )
@@ -76,6 +79,85 @@ class Host:
         """Waits until all that waited for the disk of ``path`` is on it."""
         self._agent.ask("sync_filesystem", path=path, timeout_s=timeout_s)
 
+    def run(
+        self,
+        argv: list[str],
+        *,
+        timeout_s: float,
+        stdin: str | None = None,
+        environment: dict[str, str] | None = None,
+        directory: str | None = None,
+        start_at_monotonic_ns: int | None = None,
+    ) -> Ran:
+        """Runs a program to its end; ``@engine`` as its first word is the engine itself.
+
+        ``timeout_s`` counts from its start on, which is ``start_at_monotonic_ns`` by the clock of
+        the machine. Raises ``AgentRefusal`` when it cannot be started, never when it fails.
+        """
+        answer = self.submit_run(
+            argv,
+            timeout_s=timeout_s,
+            stdin=stdin,
+            environment=environment,
+            directory=directory,
+            start_at_monotonic_ns=start_at_monotonic_ns,
+        )
+        wait_s = timeout_s + ANSWER_TIMEOUT_S
+        if start_at_monotonic_ns is not None:
+            wait_s += max(0, start_at_monotonic_ns - self.clock().monotonic_ns) / 1e9
+        return read_ran(self._agent.wait_for(answer, "run", timeout_s=wait_s))
+
+    def submit_run(
+        self,
+        argv: list[str],
+        *,
+        timeout_s: float,
+        stdin: str | None = None,
+        environment: dict[str, str] | None = None,
+        directory: str | None = None,
+        start_at_monotonic_ns: int | None = None,
+    ) -> Future[dict[str, Any]]:
+        """As :meth:`run`, without waiting; :func:`read_ran` reads what comes of it."""
+        return self._agent.submit(
+            "run",
+            argv=argv,
+            timeout_ms=round(timeout_s * 1000),
+            stdin=stdin,
+            environment=environment or {},
+            directory=directory,
+            start_at_monotonic_ns=start_at_monotonic_ns,
+        )
+
+    def cancel_runs(self) -> None:
+        """Kills all that :meth:`run` and :meth:`submit_run` run; their answers say so."""
+        self._agent.ask("cancel_runs")
+
+    def read_file(self, path: str) -> str:
+        """All of a small text file.
+
+        Raises:
+            AgentRefusal: it cannot be read, is larger than 1 MiB, or is not UTF-8.
+        """
+        read = FileContent.model_validate(self._agent.ask("read_file", path=path))
+        if not read.exact:
+            message = f"{path} is no text in UTF-8 of at most 1 MiB"
+            raise AgentRefusal("read_file", Failure(kind="bad_request", message=message))
+        return read.content
+
+    def write_file(
+        self,
+        path: str,
+        content: str,
+        *,
+        mode: int | None = None,
+        create: bool = False,
+        durable: bool = False,
+    ) -> None:
+        """Writes a file whole; ``durable``: it is on the disk when this returns."""
+        self._agent.ask(
+            "write_file", path=path, content=content, mode=mode, create=create, durable=durable
+        )
+
     def start(
         self, name: str, argv: list[str], *, directory: str, ready_timeout_s: float
     ) -> Started:
@@ -121,6 +203,11 @@ class Host:
     def close(self) -> None:
         """Ends the agent and everything it started."""
         self._agent.close()
+
+
+def read_ran(document: dict[str, Any]) -> Ran:
+    """What came of a program that was run."""
+    return Ran.model_validate(document)
 
 
 def read_load(document: dict[str, Any]) -> LoadAnswer:

@@ -10,13 +10,14 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group,
     waitid,
 };
-use steelyard_wire::agent::ProcessState;
+use steelyard_wire::process::ProcessState;
 
 use super::ending::{Ended, collect};
 use super::output::{FirstLine, Output, read_both};
+use super::tail::Tail;
 
-/// A request may name any number; an hour is without end for all that matters.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+/// A request may name any number; a month is without end for all that matters.
+const LONGEST_WAIT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long the last words of an ended process are waited for: others may hold its pipes open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -42,6 +43,9 @@ struct State {
     group_left: bool,
 }
 
+/// What was kept of a stream, and whether there was more.
+pub(super) type Words = (String, bool);
+
 /// What came of waiting for the first line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
@@ -55,13 +59,13 @@ pub(super) enum Readiness {
 
 impl Child {
     /// Takes over a process that was just started.
-    pub(super) fn watch(mut process: Process) -> io::Result<Self> {
+    pub(super) fn watch(mut process: Process, output: Output) -> io::Result<Self> {
         let pid = Pid::from_child(&process);
         let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
         let child = Self {
             pid,
             shared: Arc::new(Shared {
-                state: Mutex::new(State::new()),
+                state: Mutex::new(State::new(output)),
                 changed: Condvar::new(),
             }),
         };
@@ -108,8 +112,8 @@ impl Child {
         });
         match &state.output.first_line {
             FirstLine::Here(line) => Readiness::Ready(line.clone()),
-            FirstLine::Coming(_) if state.ended.is_some() => Readiness::Ended,
-            FirstLine::Coming(_) => Readiness::TooLate,
+            _ if state.ended.is_some() => Readiness::Ended,
+            _ => Readiness::TooLate,
         }
     }
 
@@ -117,15 +121,10 @@ impl Child {
     /// not end it within `patience`.
     pub(super) fn end(&self, grace: Duration, patience: Duration) -> bool {
         self.ask_to_end();
-        if self
-            .wait_until(grace, |state| state.ended.is_some())
-            .ended
-            .is_none()
-        {
+        if !self.wait_for_end(grace) {
             self.kill();
         }
-        let state = self.wait_until(patience, |state| state.ended.is_some());
-        state.ended.is_some()
+        self.wait_for_end(patience)
     }
 
     /// SIGTERM to the process; its group is killed with its end.
@@ -140,13 +139,29 @@ impl Child {
         }
     }
 
-    /// SIGKILL to the whole group.
-    pub(super) fn kill(&self) {
+    /// SIGKILL to the whole group; `false` if the process had ended already.
+    pub(super) fn kill(&self) -> bool {
         let mut state = self.lock();
         state.ending = true;
-        if state.ended.is_none() || std::mem::take(&mut state.group_left) {
+        let running = state.ended.is_none();
+        if running || std::mem::take(&mut state.group_left) {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
+        running
+    }
+
+    /// Whether it ended within `most`.
+    pub(super) fn wait_for_end(&self, most: Duration) -> bool {
+        let state = self.wait_until(most, |state| state.ended.is_some());
+        state.ended.is_some()
+    }
+
+    /// How it ended, and what it had written; `None` while it runs.
+    pub(super) fn result(&self) -> Option<(Ended, Words, Words)> {
+        let state = self.wait_until(LAST_WORDS, |state| !state.output.open);
+        let words = |tail: &Tail| (tail.text(), tail.is_cut());
+        let output = &state.output;
+        Some((state.ended?, words(&output.stdout), words(&output.stderr)))
     }
 
     /// What is known now; the last words of an ended process are waited for a moment.
@@ -217,9 +232,9 @@ impl Child {
 }
 
 impl State {
-    fn new() -> Self {
+    fn new(output: Output) -> Self {
         Self {
-            output: Output::new(),
+            output,
             ending: false,
             ended: None,
             group_left: false,

@@ -129,9 +129,14 @@ pub(super) fn stop(child: &Child, grace: Duration) -> Done {
     if child.end(grace, PATIENCE) {
         return Ok(status(child));
     }
+    Err(hangs(child))
+}
+
+/// What is said of a process that stays although it was killed.
+pub(super) fn hangs(child: &Child) -> Failure {
     let message = format!("process {} does not end even by SIGKILL", child.pid());
     let hint = "it hangs in the kernel, often on a disk or network mount; look at dmesg";
-    Err(failure(FailureKind::System, message, hint))
+    failure(FailureKind::System, message, hint)
 }
 
 /// Kills a process by number and start time, with its group; another or no process is left alone.

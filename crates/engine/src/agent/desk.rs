@@ -1,6 +1,7 @@
 //! Where each request goes: at once, or into a thread of its own.
 
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,10 +15,13 @@ use steelyard_wire::sample::SampleJob;
 
 use super::child::Child;
 use super::children::{Children, kill_stale, status, stop, wait_until_ready};
+use super::contents::{read_file, write_file};
 use super::conversation::{Done, Replies, decode};
 use super::files::{drop_caches, make_directory, remove_tree, sync_filesystem};
 use super::launch::launch;
 use super::lines::Line;
+use super::output::Output;
+use super::runs::Runs;
 use crate::facts;
 use crate::failure::{bad_request, failure, from_load, from_sampler, hint_for, refused};
 
@@ -35,6 +39,7 @@ pub(super) struct Desk {
     replies: Replies,
     greeted: bool,
     children: Children,
+    runs: Runs,
     sampler: Option<Sampler>,
     /// Cancels the running load job; `None` when none runs.
     load: Arc<Mutex<Option<Arc<AtomicBool>>>>,
@@ -46,6 +51,7 @@ impl Desk {
             replies: Replies::default(),
             greeted: false,
             children: Children::default(),
+            runs: Runs::default(),
             sampler: None,
             load: Arc::default(),
         }
@@ -65,6 +71,7 @@ impl Desk {
     /// Ends everything that was started.
     pub(super) fn close(&mut self) {
         self.cancel_load();
+        self.runs.cancel();
         self.sampler = None;
         self.children.end_all();
     }
@@ -116,6 +123,18 @@ impl Desk {
                 let grace = Duration::from_millis(grace_ms);
                 self.with_child(id, &name, move |child| stop(child, grace));
             }
+            Verb::Run(job) => {
+                let ticket = self.runs.enter();
+                self.apart(id, move || ticket.run(&job));
+            }
+            Verb::CancelRuns => {
+                self.runs.cancel();
+                self.replies.send(id, Ok(Answer::Done));
+            }
+            Verb::ReadFile { path, most_bytes } => {
+                self.apart(id, move || read_file(&path, most_bytes));
+            }
+            Verb::WriteFile(job) => self.apart(id, move || write_file(&job)),
             Verb::Load { job } => self.start_load(id, job),
             Verb::CancelLoad => {
                 self.cancel_load();
@@ -185,10 +204,11 @@ impl Desk {
             return Err(bad_request("not a start", "see docs/reference/agent.md"));
         };
         self.children.check_free(name)?;
-        let process = launch(argv, environment, directory.as_deref())?;
+        let process = launch(argv, environment, directory.as_deref(), Stdio::null())?;
         // Read before anybody can reap it: until then its number means this very process.
         let start_ticks = steelyard_sampler::start_ticks(Path::new("/"), process.id());
-        let child = Child::watch(process).map_err(|error| refused("watch a process", &error))?;
+        let child = Child::watch(process, Output::new())
+            .map_err(|error| refused("watch a process", &error))?;
         self.children.add(name.to_owned(), child.clone());
         let start_ticks = start_ticks.map_err(|error| refused("read its start time", &error))?;
         Ok((child, start_ticks))

@@ -1,6 +1,7 @@
 //! How a process ended, and what it had cost.
 
 use rustix::process::Pid;
+use steelyard_net::clock::monotonic_ns;
 
 /// How a process ended and what it had cost.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +11,7 @@ pub(super) struct Ended {
     pub(super) user_ns: u64,
     pub(super) system_ns: u64,
     pub(super) max_rss_bytes: u64,
+    pub(super) monotonic_ns: u64,
 }
 
 /// Reaps an ended child and reads what it had cost.
@@ -33,6 +35,7 @@ pub(super) fn collect(pid: Pid) -> Ended {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
         max_rss_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1024,
+        monotonic_ns: monotonic_ns(),
     }
 }
 

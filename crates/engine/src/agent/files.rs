@@ -85,7 +85,8 @@ fn is_denied(error: &io::Error) -> bool {
     )
 }
 
-fn absolute(path: &str) -> Result<PathBuf, Failure> {
+/// A path that means the same wherever the agent works.
+pub(super) fn absolute(path: &str) -> Result<PathBuf, Failure> {
     let path = Path::new(path);
     let climbs = path.components().any(|part| part == Component::ParentDir);
     if path.is_absolute() && !climbs {

@@ -15,13 +15,14 @@ use crate::failure::{bad_request, failure, hint_for, refused, refused_path};
 /// First word of an argv that stands for this binary.
 const ENGINE: &str = "@engine";
 
-/// Starts `argv` in a session of its own, without input, its output in pipes.
+/// Starts `argv` in a session of its own, its output in pipes.
 ///
-/// Only for the agent's main thread: the kernel kills the process when the calling thread ends.
+/// The kernel kills the process when the calling thread ends: it must live as long.
 pub(super) fn launch(
     argv: &[String],
     environment: &BTreeMap<String, String>,
     directory: Option<&str>,
+    stdin: Stdio,
 ) -> Result<Child, Failure> {
     let Some((program, arguments)) = argv.split_first() else {
         return Err(bad_request("argv is empty", "name a program"));
@@ -37,7 +38,7 @@ pub(super) fn launch(
         command.current_dir(directory);
     }
     command
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let agent = getpid();

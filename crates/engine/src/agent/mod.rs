@@ -2,10 +2,12 @@
 //!
 //! The main thread reads requests and starts processes: the kernel ends a child when the *thread*
 //! that started it ends (`PR_SET_PDEATHSIG`), and only this one lives as long as the agent. What
-//! takes long runs in a thread of its own. An idle agent sleeps in one `poll` without a deadline.
+//! takes long runs in a thread of its own, which waits for what it started. An idle agent sleeps in one `poll` without a deadline.
 
+mod barrier;
 mod child;
 mod children;
+mod contents;
 mod conversation;
 mod desk;
 mod ending;
@@ -13,6 +15,7 @@ mod files;
 mod launch;
 mod lines;
 mod output;
+mod runs;
 mod tail;
 
 use std::io;

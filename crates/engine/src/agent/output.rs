@@ -15,6 +15,8 @@ const FIRST_LINE_BYTES: usize = 64 * 1024;
 const CHUNK_BYTES: usize = 4 * 1024;
 
 /// What was written so far.
+///
+/// A first line is waited for by `start`, and is not in the tail.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) first_line: FirstLine,
@@ -27,6 +29,8 @@ pub(super) struct Output {
 /// The first line on stdout.
 #[derive(Debug)]
 pub(super) enum FirstLine {
+    /// Nobody waits for it: it is output like the rest.
+    Unwanted,
     /// Its beginning.
     Coming(Vec<u8>),
     /// All of it.
@@ -48,6 +52,16 @@ impl Output {
             first_line: FirstLine::Coming(Vec::new()),
             stdout: Tail::new(STDOUT_TAIL_BYTES),
             stderr: Tail::new(STDERR_TAIL_BYTES),
+            open: true,
+        }
+    }
+
+    /// Of a program that is run: all is one, `most` bytes of each stream are kept.
+    pub(super) fn without_first_line(most: usize) -> Self {
+        Self {
+            first_line: FirstLine::Unwanted,
+            stdout: Tail::new(most),
+            stderr: Tail::new(most),
             open: true,
         }
     }

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 pub(super) struct Tail {
     bytes: VecDeque<u8>,
     most: usize,
+    cut: bool,
 }
 
 impl Tail {
@@ -15,15 +16,22 @@ impl Tail {
         Self {
             bytes: VecDeque::new(),
             most,
+            cut: false,
         }
     }
 
     /// Adds bytes at the end, forgets as many at the start.
     pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.cut |= self.bytes.len() + bytes.len() > self.most;
         let bytes = &bytes[bytes.len().saturating_sub(self.most)..];
         let over = (self.bytes.len() + bytes.len()).saturating_sub(self.most);
         self.bytes.drain(..over);
         self.bytes.extend(bytes);
+    }
+
+    /// Whether anything was forgotten.
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
     }
 
     /// As text; what is not UTF-8 is replaced.
@@ -42,7 +50,9 @@ mod tests {
         let mut tail = Tail::new(4);
         tail.add(b"ab");
         assert_eq!(tail.text(), "ab");
+        assert!(!tail.is_cut());
         tail.add(b"cde");
+        assert!(tail.is_cut());
         assert_eq!(tail.text(), "bcde");
         tail.add(b"0123456789");
         assert_eq!(tail.text(), "6789");

@@ -6,4 +6,5 @@ mod controller;
 mod conversation;
 mod load;
 mod processes;
+mod runs;
 mod sampling;

@@ -1,0 +1,190 @@
+//! Programs that are run to their end: several at once, and all of them can be cancelled.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{ChildStdin, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use steelyard_net::clock::monotonic_ns;
+use steelyard_wire::agent::{Answer, Failure, FailureKind};
+use steelyard_wire::process::{Ran, RunJob};
+
+use super::barrier::time_until;
+use super::child::Child;
+use super::children::hangs;
+use super::conversation::Done;
+use super::launch::launch;
+use super::output::Output;
+use crate::failure::{failure, refused};
+
+/// How long a killed program may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More than this of a stream is never kept.
+const MOST_KEPT_BYTES: u64 = 64 << 20;
+
+/// All runs of one agent. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Runs {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    cancelled: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last: u64,
+    runs: BTreeMap<u64, Run>,
+}
+
+#[derive(Debug, Default)]
+struct Run {
+    child: Option<Child>,
+    cancelled: bool,
+}
+
+/// One run, from its request to its answer.
+#[derive(Debug)]
+pub(super) struct Ticket {
+    runs: Runs,
+    number: u64,
+}
+
+impl Runs {
+    /// Takes a run in; from here on it can be cancelled.
+    pub(super) fn enter(&self) -> Ticket {
+        let mut state = self.lock();
+        state.last += 1;
+        let number = state.last;
+        state.runs.insert(number, Run::default());
+        let runs = self.clone();
+        Ticket { runs, number }
+    }
+
+    /// Kills what runs, and what waits for its time never starts.
+    pub(super) fn cancel(&self) {
+        for run in self.lock().runs.values_mut() {
+            run.cancelled |= run.child.as_ref().is_none_or(Child::kill);
+        }
+        self.shared.cancelled.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        let state = self.shared.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Ticket {
+    /// Runs the program and answers when it has ended. The calling thread must wait for it: the
+    /// kernel kills what a thread started when that thread ends.
+    pub(super) fn run(self, job: &RunJob) -> Done {
+        if let Some(at_ns) = job.start_at_monotonic_ns {
+            self.wait_for_start(time_until(at_ns)?)?;
+        }
+        let started_ns = monotonic_ns();
+        let child = start(job)?;
+        self.hold(&child);
+        let timed_out = !child.wait_for_end(Duration::from_millis(job.timeout_ms)) && child.kill();
+        if !child.wait_for_end(PATIENCE) {
+            return Err(hangs(&child));
+        }
+        let Some((ended, stdout, stderr)) = child.result() else {
+            return Err(hangs(&child));
+        };
+        Ok(Answer::Ran(Ran {
+            exit_code: ended.exit_code,
+            signal: ended.signal,
+            stdout: stdout.0,
+            stderr: stderr.0,
+            stdout_truncated: stdout.1,
+            stderr_truncated: stderr.1,
+            timed_out,
+            cancelled: self.is_cancelled(),
+            started_monotonic_ns: started_ns,
+            ended_monotonic_ns: ended.monotonic_ns,
+            user_ns: ended.user_ns,
+            system_ns: ended.system_ns,
+            max_rss_bytes: ended.max_rss_bytes,
+        }))
+    }
+
+    fn wait_for_start(&self, left: Duration) -> Result<(), Failure> {
+        let deadline = Instant::now() + left;
+        let mut state = self.runs.lock();
+        loop {
+            if state
+                .runs
+                .get(&self.number)
+                .is_some_and(|run| run.cancelled)
+            {
+                let message = "it was cancelled before its time to start";
+                return Err(failure(FailureKind::Cancelled, message, None));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Ok(());
+            }
+            let waited = self.runs.shared.cancelled.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// From here on cancelling kills the process; it may have been asked for a moment ago.
+    fn hold(&self, child: &Child) {
+        let mut state = self.runs.lock();
+        if let Some(run) = state.runs.get_mut(&self.number) {
+            run.child = Some(child.clone());
+            if run.cancelled {
+                child.kill();
+            }
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let state = self.runs.lock();
+        state
+            .runs
+            .get(&self.number)
+            .is_some_and(|run| run.cancelled)
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.runs.lock().runs.remove(&self.number);
+    }
+}
+
+fn start(job: &RunJob) -> Result<Child, Failure> {
+    let stdin = match job.stdin {
+        Some(_) => Stdio::piped(),
+        None => Stdio::null(),
+    };
+    let directory = job.directory.as_deref();
+    let mut process = launch(&job.argv, &job.environment, directory, stdin)?;
+    let pipe = process.stdin.take();
+    let most = usize::try_from(job.keep_bytes.min(MOST_KEPT_BYTES)).unwrap_or(usize::MAX);
+    let output = Output::without_first_line(most);
+    let child = Child::watch(process, output).map_err(|e| refused("watch a process", &e))?;
+    if let (Some(pipe), Some(text)) = (pipe, job.stdin.clone()) {
+        write_apart(pipe, text).map_err(|error| {
+            child.kill();
+            refused("start a thread", &error)
+        })?;
+    }
+    Ok(child)
+}
+
+/// A program may read slowly, or never: its output is read meanwhile.
+fn write_apart(mut pipe: ChildStdin, text: String) -> std::io::Result<()> {
+    let builder = std::thread::Builder::new().name("input".to_owned());
+    // A program need not read all it is given; that it closed its input is no failure.
+    builder
+        .spawn(move || drop(pipe.write_all(text.as_bytes())))
+        .map(drop)
+}
