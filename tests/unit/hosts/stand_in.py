@@ -7,24 +7,32 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import Failure, PathFacts
+from steelyard.engine.messages import Failure, PathFacts, Ran
 from steelyard.hosts.host import Host
 
 MOUNT_TABLE = "/proc/self/mountinfo"
 
 
-@dataclass
-class Said:
+def said(exit_code: int = 0, *, stdout: str = "", stderr: str = "") -> Ran:
     """What a tool did, as the agent tells it."""
+    return Ran(
+        exit_code=exit_code,
+        signal=None,
+        stdout=stdout,
+        stderr=stderr,
+        stdout_truncated=False,
+        stderr_truncated=False,
+        timed_out=False,
+        cancelled=False,
+        started_monotonic_ns=0,
+        ended_monotonic_ns=1,
+        user_ns=0,
+        system_ns=0,
+        max_rss_bytes=0,
+    )
 
-    exit_code: int | None = 0
-    stdout: str = ""
-    stderr: str = ""
-    timed_out: bool = False
-    signal: int | None = None
 
-
-Tool = Callable[[list[str]], Said]
+Tool = Callable[[list[str]], Ran]
 
 
 @dataclass
@@ -54,8 +62,16 @@ class Machine:
 
     def path_facts(self, path: str) -> PathFacts:
         there = path in self.files or any(name.startswith(path + "/") for name in self.files)
-        facts = {"device": None, "filesystem": "ext4", "options": "rw", "free_bytes": 2**30}
-        return PathFacts.model_validate({**facts, "exists": there, "kind": "file", "mode": 0o644})
+        return PathFacts(
+            device=None,
+            filesystem="ext4",
+            options="rw",
+            free_bytes=2**30,
+            exists=there,
+            path_kind="file" if there else None,
+            size_bytes=None,
+            mode=0o644 if there else None,
+        )
 
     def make_directory(self, path: str) -> None:
         self.changes.append(("make", path))
@@ -68,12 +84,12 @@ class Machine:
     def kill_stale(self, pid: int, start_ticks: int) -> None:
         self.changes.append(("kill", pid, start_ticks))
 
-    def run(self, argv: list[str], **_more: Any) -> Said:
+    def run(self, argv: list[str], **_more: Any) -> Ran:
         self.changes.append(("run", *argv))
         for tool, answer in self.tools.items():
             if " ".join(argv).startswith(tool):
                 return answer(argv)
-        return Said()
+        return said()
 
 
 def refusal(verb: str, kind: str, message: str) -> AgentRefusal:

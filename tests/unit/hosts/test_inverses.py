@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import pytest
+from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, runs, said
 
-from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import Ran
+from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
 from steelyard.hosts.inverses.table import INVERSES, read_inverse
 
+FILE = "/srv/run/disk.img"
+MOUNTED = "36 35 7:0 / /srv/run/mnt rw,noatime shared:1 - ext4 /dev/loop0 rw\n"
+OURS = sha256_of("ours\n")
+
 EXAMPLES: list[Inverse] = [
+    Command(("ip", "link", "delete", "br9"), "delete the bridge br9", unless=("false",)),
+    DetachLoop(FILE),
     EndProcess(7, 99),
     RemoveTree("/srv/scratch"),
+    RestoreFile("/etc/tuned/active_profile", "balanced\n", 0o644, OURS),
+    StopArray("aaaa:bbbb:cccc:dddd", "steelyard-1"),
+    Unmount("/srv/run/mnt", "/dev/loop0"),
+    WipeSignatures("/dev/vdb", serial="data-1"),
+    WriteValue("/proc/sys/vm/swappiness", "60", "boot-1"),
 ]
 
 
@@ -26,9 +43,173 @@ def test_an_inverse_comes_back_from_the_ledger_as_it_was(inverse: Inverse) -> No
 @pytest.mark.parametrize("inverse", EXAMPLES, ids=lambda inverse: inverse.kind)
 def test_an_inverse_says_in_words_what_it_does(inverse: Inverse) -> None:
     assert str(inverse)[0].islower()
-    assert not str(inverse).startswith(type(inverse).__name__)
 
 
 def test_every_inverse_of_the_table_is_tried_here_under_its_name() -> None:
-    assert {inverse.kind for inverse in EXAMPLES} == set(INVERSES)
     assert {inverse.kind: type(inverse) for inverse in EXAMPLES} == INVERSES
+
+
+def loops(*backing: tuple[str, str]) -> Ran:
+    devices = [{"name": device, "back-file": file} for device, file in backing]
+    return said(stdout=json.dumps({"loopdevices": devices}))
+
+
+def test_a_folder_with_something_mounted_below_is_not_removed() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    with pytest.raises(AgentRefusal, match=r"/dev/loop0 is mounted at /srv/run/mnt"):
+        RemoveTree("/srv/run").apply(machine.host())
+    assert machine.changes == []
+
+
+def test_a_folder_beside_a_mount_of_a_similar_name_is_removed() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    RemoveTree("/srv/run/mn").apply(machine.host())
+    assert machine.changes == [("remove", "/srv/run/mn")]
+
+
+def test_a_file_gets_its_former_content_once() -> None:
+    machine = Machine(files={"/etc/x": "ours\n"})
+    inverse = RestoreFile("/etc/x", "theirs\n", 0o644, OURS)
+    inverse.apply(machine.host())
+    inverse.apply(machine.host())
+    assert machine.changes == [("write", "/etc/x", "theirs\n")]
+
+
+def test_a_file_that_was_not_there_is_removed() -> None:
+    machine = Machine(files={"/etc/x": "ours\n"})
+    RestoreFile("/etc/x", None, None, OURS).apply(machine.host())
+    assert runs(machine) == ["rm -f -- /etc/x"]
+
+
+@pytest.mark.parametrize("former", ["theirs\n", None])
+def test_a_file_that_somebody_changed_since_is_left_to_them(former: str | None) -> None:
+    machine = Machine(files={"/etc/x": "edited by hand\n"})
+    with pytest.raises(AgentRefusal, match="changed by somebody else"):
+        RestoreFile("/etc/x", former, 0o644, OURS).apply(machine.host())
+    assert machine.changes == []
+
+
+def test_a_value_of_the_kernel_is_written_again() -> None:
+    machine = Machine(files={"/proc/sys/vm/swappiness": "10\n"})
+    WriteValue("/proc/sys/vm/swappiness", "60", "boot-1").apply(machine.host())
+    assert machine.changes == [("write", "/proc/sys/vm/swappiness", "60")]
+
+
+def test_a_value_that_the_kernel_does_not_take_back_is_named() -> None:
+    class Stubborn(Machine):
+        def write_file(self, path: str, content: str, **_more: Any) -> None:
+            self.changes.append(("write", path, content))
+
+    machine = Stubborn(files={"/sys/block/vda/queue/scheduler": "[mq-deadline] none\n"})
+    with pytest.raises(AgentRefusal, match="the kernel shows 'mq-deadline'"):
+        WriteValue("/sys/block/vda/queue/scheduler", "none").apply(machine.host())
+
+
+def test_a_value_that_a_boot_has_taken_back_is_left() -> None:
+    machine = Machine(files={"/proc/sys/vm/swappiness": "10\n"}, boot_id="boot-2")
+    WriteValue("/proc/sys/vm/swappiness", "60", "boot-1").apply(machine.host())
+    assert machine.changes == []
+
+
+def test_a_value_of_a_device_that_has_gone_needs_nothing() -> None:
+    machine = Machine()
+    WriteValue("/sys/block/vdz/queue/scheduler", "none").apply(machine.host())
+    assert machine.changes == []
+
+
+def test_no_file_but_a_value_of_the_kernel_is_written() -> None:
+    machine = Machine(files={"/etc/passwd": "x"})
+    with pytest.raises(AgentRefusal, match="no value of the kernel"):
+        WriteValue("/etc/passwd", "y").apply(machine.host())
+
+
+def test_what_is_mounted_is_unmounted_and_what_is_not_needs_nothing() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    Unmount("/srv/run/mnt", "/dev/loop0").apply(machine.host())
+    Unmount("/srv/run/other", "/dev/loop0").apply(machine.host())
+    assert runs(machine) == ["umount /srv/run/mnt"]
+
+
+def test_what_somebody_else_mounted_there_is_not_unmounted() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    with pytest.raises(AgentRefusal, match="not ours"):
+        Unmount("/srv/run/mnt", "/dev/loop7").apply(machine.host())
+    assert machine.changes == []
+
+
+def test_a_busy_filesystem_is_named_with_what_to_do() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    machine.tools["umount"] = lambda _: said(32, stderr="umount: /srv/run/mnt: target is busy.\n")
+    with pytest.raises(AgentRefusal, match="target is busy") as caught:
+        Unmount("/srv/run/mnt", "/dev/loop0").apply(machine.host())
+    assert "fuser" in (caught.value.failure.hint or "")
+
+
+def test_only_the_loop_device_of_our_file_is_detached() -> None:
+    machine = Machine()
+    answers = [loops(("/dev/loop0", "/home/theirs.img"), ("/dev/loop3", FILE)), loops()]
+    machine.tools["losetup --list"] = lambda _: answers.pop(0)
+    DetachLoop(FILE).apply(machine.host())
+    assert "losetup --detach /dev/loop3" in runs(machine)
+    assert "losetup --detach /dev/loop0" not in runs(machine)
+
+
+def test_a_loop_device_whose_file_was_deleted_is_still_ours() -> None:
+    machine = Machine()
+    answers = [loops(("/dev/loop3", FILE + " (deleted)")), loops()]
+    machine.tools["losetup --list"] = lambda _: answers.pop(0)
+    DetachLoop(FILE).apply(machine.host())
+    assert "losetup --detach /dev/loop3" in runs(machine)
+
+
+def test_a_loop_device_that_stays_because_it_is_in_use_is_named() -> None:
+    machine = Machine()
+    machine.tools["losetup --list"] = lambda _: loops(("/dev/loop3", FILE))
+    with pytest.raises(AgentRefusal, match=r"/dev/loop3 is still in use"):
+        DetachLoop(FILE).apply(machine.host())
+
+
+def test_an_array_is_stopped_by_its_uuid_under_whatever_name() -> None:
+    machine = Machine()
+    scan = (
+        "ARRAY /dev/md127 metadata=1.2 name=x:0 UUID=aaaa:bbbb:cccc:dddd\n"
+        "ARRAY /dev/md0 metadata=1.2 name=x:1 UUID=1111:2222:3333:4444\n"
+    )
+    machine.tools["mdadm --detail"] = lambda _: said(stdout=scan)
+    StopArray("aaaa:bbbb:cccc:dddd", "steelyard-1").apply(machine.host())
+    assert runs(machine)[1:] == ["mdadm --stop /dev/md127"]
+
+
+def test_signatures_go_only_from_a_disk_with_our_serial_number() -> None:
+    machine = Machine(
+        files={"/sys/block/vdb/serial": "data-1\n", "/sys/block/sda/device/vpd_pg80": "\0"}
+    )
+    machine.tools["cat /sys/block/sda"] = lambda _: said(stdout="\0\x80\0\x06data-2")
+    WipeSignatures("/dev/vdb", serial="data-1").apply(machine.host())
+    WipeSignatures("/dev/sda", serial="data-2").apply(machine.host())
+    WipeSignatures("/dev/vdb", serial="data-9").apply(machine.host())
+    WipeSignatures("/dev/vdc", serial="data-1").apply(machine.host())
+    WipeSignatures("/dev/vdb").apply(machine.host())
+    wiped = [line for line in runs(machine) if line.startswith("wipefs")]
+    assert wiped == ["wipefs --all --quiet /dev/vdb", "wipefs --all --quiet /dev/sda"]
+
+
+def test_signatures_go_only_from_a_loop_device_of_our_file() -> None:
+    machine = Machine()
+    machine.tools["losetup"] = lambda _: loops(("/dev/loop0", "/home/theirs.img"))
+    WipeSignatures("/dev/loop0", backing_file=FILE).apply(machine.host())
+    assert not [line for line in runs(machine) if line.startswith("wipefs")]
+
+
+def test_a_tool_is_not_run_when_nothing_is_left_to_take_back() -> None:
+    machine = Machine()
+    inverse = Command(("ip", "link", "delete", "b"), "delete b", unless=("test", "!", "-e", "b"))
+    inverse.apply(machine.host())
+    assert runs(machine) == ["test ! -e b"]
+
+
+def test_a_tool_that_fails_is_named_with_its_last_words() -> None:
+    machine = Machine()
+    machine.tools["ip"] = lambda _: said(1, stderr="first\nCannot find device\n")
+    with pytest.raises(AgentRefusal, match="its last words: Cannot find device"):
+        Command(("ip", "link", "delete", "b"), "delete b").apply(machine.host())

@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 import pytest
+from tests.unit.hosts.stand_in import Machine
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import Failure
 from steelyard.errors import RecordError
-from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.undo import UndoLog, pending_undos
 from steelyard.records.ledger import Ledger
-
-
-class Machine:
-    """Notes what it is asked to do."""
-
-    name = "local"
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[object, ...]] = []
-        self.refuses = False
-
-    def remove_tree(self, path: str) -> None:
-        if self.refuses:
-            raise AgentRefusal("remove_tree", Failure(kind="permission_denied", message="no"))
-        self.asked.append(("remove", path))
-
-    def kill_stale(self, pid: int, start_ticks: int) -> None:
-        self.asked.append(("kill", pid, start_ticks))
-
-
-def as_host(machine: Machine) -> Host:
-    return cast("Host", machine)
 
 
 def test_what_was_planned_and_not_undone_is_pending_newest_first(tmp_path: Path) -> None:
@@ -52,19 +28,19 @@ def test_applying_takes_the_change_back_once(tmp_path: Path) -> None:
     machine = Machine()
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         log = UndoLog(ledger)
-        log.apply(as_host(machine), log.plan("local", RemoveTree("/a/scratch")))
+        log.apply(machine.host(), log.plan("local", RemoveTree("/a/scratch")))
         assert pending_undos(ledger.events()) == []
-    assert machine.asked == [("remove", "/a/scratch")]
+    assert machine.changes == [("remove", "/a/scratch")]
 
 
 def test_a_refused_undo_stays_pending(tmp_path: Path) -> None:
     machine = Machine()
-    machine.refuses = True
+    machine.refuses = {"/a/scratch"}
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         log = UndoLog(ledger)
         planned = log.plan("local", RemoveTree("/a/scratch"))
         with pytest.raises(AgentRefusal):
-            log.apply(as_host(machine), planned)
+            log.apply(machine.host(), planned)
         assert pending_undos(ledger.events()) == [planned]
 
 

@@ -6,13 +6,22 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.errors import RecordError
-from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
 
 INVERSES: dict[str, Callable[..., Inverse]] = {
+    "command": Command,
+    "detach_loop": DetachLoop,
     "end_process": EndProcess,
     "remove_tree": RemoveTree,
+    "restore_file": RestoreFile,
+    "stop_array": StopArray,
+    "unmount": Unmount,
+    "wipe_signatures": WipeSignatures,
+    "write_value": WriteValue,
 }
 
 
