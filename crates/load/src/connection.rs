@@ -48,6 +48,8 @@ pub struct Connection<S> {
     pub due_ns: u64,
     /// What the kernel did not take yet.
     pub unsent: Unsent,
+    /// The poller tells when the kernel takes more.
+    pub watches_room: bool,
     /// The protocol's own.
     pub session: S,
 }
@@ -116,6 +118,7 @@ impl<S> Connection<S> {
             wake_ns: NEVER,
             due_ns: 0,
             unsent: Unsent::default(),
+            watches_room: false,
             session,
         }
     }

@@ -94,6 +94,10 @@ pub struct Worker<'a, P: Protocol> {
     /// Lanes of that connection that were started but not sent, and since when that was possible.
     unstamped: Vec<(u32, u64)>,
     connections: Vec<Connection<P::Session>>,
+    /// Connections that were there when they were asked for: place, generation, since when.
+    there: Vec<(u32, u32, u64)>,
+    /// Memory for the next such list.
+    welcomed: Vec<(u32, u32, u64)>,
     sides: Sides,
     pace: Pace,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
@@ -164,6 +168,8 @@ impl<'a, P: Protocol> Worker<'a, P> {
             batching: None,
             unstamped: Vec::new(),
             connections,
+            there: Vec::new(),
+            welcomed: Vec::new(),
             sides: Sides::new(if P::HAS_SIDE { places } else { 0 }),
             pace: Pace::new(plan, share),
             timers: BinaryHeap::with_capacity(places),
@@ -212,11 +218,13 @@ impl<'a, P: Protocol> Worker<'a, P> {
             if self.has_users_to_start() {
                 self.start_more_users();
             }
+            self.welcome();
             self.send_arrivals(now_ns);
             self.wait(now_ns);
             for index in 0..self.events.len() {
                 let event = self.events[index];
                 self.handle(event);
+                self.welcome();
             }
         }
     }

@@ -30,6 +30,7 @@ impl<P: Protocol> Worker<'_, P> {
                 if self.lanes > 1 {
                     self.fill_lanes(place, now_ns);
                 }
+                self.welcome();
             } else if self.plan.is_unbounded() || !self.pace.push_waiting(intended_ns) {
                 self.recorder.unsent(self.recorder.window.part(intended_ns));
             }
@@ -91,7 +92,7 @@ impl<P: Protocol> Worker<'_, P> {
         } else {
             0
         };
-        let sleep_ns = if self.has_users_to_start() {
+        let sleep_ns = if self.has_users_to_start() || !self.there.is_empty() {
             0
         } else {
             due_ns.saturating_sub(now_ns).saturating_sub(guard_ns)

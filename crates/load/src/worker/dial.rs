@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::io::Errno;
 use steelyard_net::clock::monotonic_ns;
-use steelyard_net::poller::READ_WRITE;
+use steelyard_net::poller::{READ, READ_WRITE};
 use steelyard_net::socket;
 
 use super::drive::Input;
@@ -52,6 +52,7 @@ impl<P: Protocol> Worker<'_, P> {
             self.next_untried += 1;
             self.trying += 1;
             self.connect(place, monotonic_ns());
+            self.welcome();
         }
     }
 
@@ -85,6 +86,7 @@ impl<P: Protocol> Worker<'_, P> {
                 self.fill_lanes(place, now_ns);
             } else if connection.state == State::Idle || self.on_demand && vacant {
                 self.user_ready(place, now_ns);
+                self.welcome();
             }
         }
         self.next_user = until;
@@ -107,27 +109,51 @@ impl<P: Protocol> Worker<'_, P> {
         let source = self.plan.source(place);
         let started = self.plan.addresses.get(address).ok_or(Errno::ADDRNOTAVAIL);
         let started = started.and_then(|address| socket::start_connect(address, source));
-        let started = started.and_then(|(socket, _)| {
+        let started = started.and_then(|(socket, there)| {
+            let there_ns = there.then(monotonic_ns);
             if self.plan.job.reset_on_close {
                 socket::reset_on_close(&socket)?;
             }
+            let interest = if there { READ } else { READ_WRITE };
             self.poller
-                .add(&socket, token(place, connection.generation), READ_WRITE)?;
-            Ok(socket)
+                .add(&socket, token(place, connection.generation), interest)?;
+            Ok((socket, there_ns))
         });
         match started {
-            Ok(socket) => {
-                // Even one that is there at once: its event comes with the next wait.
+            Ok((socket, there_ns)) => {
                 connection.socket = Some(socket);
                 connection.state = State::Connecting;
                 connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
+                connection.watches_room = there_ns.is_none();
+                if let Some(at_ns) = there_ns {
+                    self.there
+                        .push((place as u32, connection.generation, at_ns));
+                }
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), now_ns),
         }
     }
 
+    /// Goes on with those that were there when they were asked for. Each that follows from one of
+    /// them has to wait for the next call: a protocol may do nothing but connect.
+    pub(super) fn welcome(&mut self) {
+        if self.there.is_empty() {
+            return;
+        }
+        let mut there = std::mem::replace(&mut self.there, std::mem::take(&mut self.welcomed));
+        for (place, generation, at_ns) in there.drain(..) {
+            let place = place as usize;
+            // An event may have been faster.
+            let waits = self.connections[place].state == State::Connecting;
+            if waits && self.is_same(place, generation) {
+                self.connected(place, at_ns);
+            }
+        }
+        self.welcomed = there;
+    }
+
     /// The kernel says that a started connection is there, or has failed.
-    pub(super) fn finish_connect(&mut self, place: usize, generation: u32) {
+    pub(super) fn finish_connect(&mut self, place: usize) {
         let Some(socket) = &self.connections[place].socket else {
             return;
         };
@@ -137,6 +163,11 @@ impl<P: Protocol> Worker<'_, P> {
             self.lost(place, ErrorKind::from(errno), now_ns);
             return;
         }
+        self.connected(place, now_ns);
+    }
+
+    /// A connection is there since `now_ns`.
+    fn connected(&mut self, place: usize, now_ns: u64) {
         self.established += 1;
         self.most_established = self.most_established.max(self.established);
         self.end_phase(place, 0, CONNECT, now_ns);
@@ -149,7 +180,7 @@ impl<P: Protocol> Worker<'_, P> {
             self.secure(place, now_ns);
         } else {
             self.step(place, now_ns, &Input::Connected);
-            debug_assert!(self.batching.is_none(), "{place} {generation}");
+            debug_assert!(self.batching.is_none(), "{place}");
         }
     }
 
@@ -254,6 +285,7 @@ impl<P: Protocol> Worker<'_, P> {
                 }
                 State::Vacant if thought && self.on_demand => {
                     self.start_users_operation(place, at_ns);
+                    self.welcome();
                 }
                 State::Vacant => self.reopen(place, now_ns),
                 State::Idle | State::Connecting | State::Securing | State::Talking => {}

@@ -15,6 +15,29 @@ use crate::pace::Pace;
 use crate::protocols::{After, LOOK_AGAIN, Protocol, SideEvent, Step, Turn};
 use crate::side::SIDE;
 
+/// What an event tells about the end of what comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Nothing.
+    Open,
+    /// The peer has said that what it has sent is all.
+    Said,
+    /// Something is wrong; reading tells what.
+    Broken,
+}
+
+impl Ending {
+    pub(super) fn of(flags: EventFlags) -> Self {
+        if flags.intersects(EventFlags::HUP | EventFlags::ERR) {
+            Self::Broken
+        } else if flags.contains(EventFlags::RDHUP) {
+            Self::Said
+        } else {
+            Self::Open
+        }
+    }
+}
+
 /// What a machine is told.
 pub(super) enum Input<'a> {
     Connected,
@@ -37,20 +60,20 @@ impl<P: Protocol> Worker<'_, P> {
             return;
         }
         if connection.state == State::Connecting {
-            self.finish_connect(place, generation);
+            self.finish_connect(place);
         } else if flags.contains(EventFlags::OUT) && !connection.unsent.is_empty() {
             self.send_unsent(place);
         }
-        let ending = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
-        if ending || flags.contains(EventFlags::IN) {
+        let ending = Ending::of(flags);
+        if ending != Ending::Open || flags.contains(EventFlags::IN) {
             self.read(place, generation, ending);
         }
     }
 
-    /// Reads until nothing is left; a short read is the end of it unless the peer has closed.
+    /// Reads until nothing is left; after a short read nothing is, but for the end itself.
     ///
     /// What operations of several lanes have to say meanwhile leaves in one write at the end.
-    fn read(&mut self, place: usize, generation: u32, ending: bool) {
+    fn read(&mut self, place: usize, generation: u32, ending: Ending) {
         if self.lanes == 1 {
             return self.read_all(place, generation, ending);
         }
@@ -64,7 +87,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    fn read_all(&mut self, place: usize, generation: u32, ending: bool) {
+    fn read_all(&mut self, place: usize, generation: u32, ending: Ending) {
         loop {
             let connection = &self.connections[place];
             let Some(socket) = connection
@@ -89,8 +112,14 @@ impl<P: Protocol> Worker<'_, P> {
                         self.feed(place, generation, now_ns, &buffer[..count]);
                     }
                     self.buffer = buffer;
-                    if count < self.buffer.len() && !ending && !self.plan.is_over_udp() {
-                        return;
+                    if count < self.buffer.len() && !self.plan.is_over_udp() {
+                        match ending {
+                            Ending::Open => return,
+                            Ending::Said if self.is_same(place, generation) => {
+                                return self.end(place, monotonic_ns());
+                            }
+                            Ending::Said | Ending::Broken => {}
+                        }
                     }
                 }
                 Ok(Received::Nothing) => return,

@@ -64,6 +64,9 @@ impl<P: Protocol> Worker<'_, P> {
             Ok(count) => {
                 let left = &self.encrypted[count..];
                 connection.unsent.head.extend_from_slice(left);
+                if !connection.unsent.is_empty() {
+                    self.watch_room(place);
+                }
                 self.count_out(count);
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),

@@ -1,9 +1,11 @@
 //! Bytes on their way out, and what the kernel does not take at once.
 
 use steelyard_net::clock::monotonic_ns;
+use steelyard_net::poller::READ_WRITE;
 use steelyard_net::stream;
 
 use super::{Stage, Worker};
+use crate::connection::token;
 use crate::fault::ErrorKind;
 use crate::protocols::Protocol;
 
@@ -46,6 +48,7 @@ impl<P: Protocol> Worker<'_, P> {
                     connection.unsent.head.extend_from_slice(&self.out.head);
                     connection.unsent.tail = self.out.tail.clone();
                     connection.unsent.advance(count);
+                    self.watch_room(place);
                 }
                 self.count_out(count);
                 if self.lanes > 1 {
@@ -53,6 +56,19 @@ impl<P: Protocol> Worker<'_, P> {
                 }
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
+        }
+    }
+
+    /// Asks to be told when the socket takes more. Few ever have to, so that none does before.
+    pub(super) fn watch_room(&mut self, place: usize) {
+        let connection = &mut self.connections[place];
+        let Some(socket) = &connection.socket else {
+            return;
+        };
+        if !std::mem::replace(&mut connection.watches_room, true) {
+            let token = token(place, connection.generation);
+            // A refusal would be a defect of this loop; the operation then ends by its deadline.
+            let _ = self.poller.modify(socket, token, READ_WRITE);
         }
     }
 

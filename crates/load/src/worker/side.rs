@@ -12,7 +12,7 @@ use steelyard_net::socket::{self, Address};
 use steelyard_net::stream::{self, Received};
 
 use super::Worker;
-use super::drive::Input;
+use super::drive::{Ending, Input};
 use super::secure::CLEAR_BYTES;
 use crate::connection::token;
 use crate::fault::ErrorKind;
@@ -56,7 +56,13 @@ impl<P: Protocol> Worker<'_, P> {
             .ok_or(Errno::INVAL)
             .and_then(|plan| self.start_side(place, &plan, now_ns));
         match opened {
-            Ok(side) => self.sides.open[place] = Some(Box::new(side)),
+            Ok((side, there)) => {
+                let generation = side.generation;
+                self.sides.open[place] = Some(Box::new(side));
+                if there {
+                    self.side_is_there(place, generation, monotonic_ns());
+                }
+            }
             Err(errno) => {
                 let event = SideEvent::Failed(ErrorKind::from(errno));
                 self.step(place, now_ns, &Input::Side(event));
@@ -64,9 +70,15 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    fn start_side(&mut self, place: usize, plan: &SidePlan, now_ns: u64) -> Result<Side, Errno> {
+    /// A side channel, and whether it is there already.
+    fn start_side(
+        &mut self,
+        place: usize,
+        plan: &SidePlan,
+        now_ns: u64,
+    ) -> Result<(Side, bool), Errno> {
         let address = self.side_address(place, plan.address)?;
-        let (socket, _) = socket::start_connect(&address.into(), self.plan.source(place))?;
+        let (socket, there) = socket::start_connect(&address.into(), self.plan.source(place))?;
         let bucket = Bucket::new(plan.bytes_per_s, now_ns);
         if let Some(bucket) = &bucket {
             let bytes = bucket.piece_bytes().clamp(SMALLEST_BUFFER, LARGEST_BUFFER);
@@ -74,9 +86,15 @@ impl<P: Protocol> Worker<'_, P> {
             socket::set_send_buffer(&socket, bytes)?;
         }
         let generation = self.sides.next_generation();
+        let hears = plan.input != SideInput::Nothing || plan.secure;
+        let interest = match (there, hears) {
+            (false, _) => EventFlags::OUT,
+            (true, true) => INPUT,
+            (true, false) => NOTHING,
+        };
         self.poller
-            .add(&socket, token(place | SIDE, generation), EventFlags::OUT)?;
-        Ok(Side {
+            .add(&socket, token(place | SIDE, generation), interest)?;
+        let side = Side {
             socket,
             generation,
             state: SideState::Connecting,
@@ -84,11 +102,12 @@ impl<P: Protocol> Worker<'_, P> {
             secure: plan.secure,
             tls: None,
             encrypted: Vec::new(),
-            interest: EventFlags::OUT,
+            interest,
             deaf: false,
             sending: None,
             bucket,
-        })
+        };
+        Ok((side, there))
     }
 
     fn side_address(&self, place: usize, address: SideAddress) -> Result<SocketAddr, Errno> {
@@ -114,8 +133,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
         let broken = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if broken || flags.intersects(INPUT) {
-            let ending = broken || flags.contains(EventFlags::RDHUP);
-            self.read_side(place, generation, ending);
+            self.read_side(place, generation, Ending::of(flags));
         }
         if flags.contains(EventFlags::OUT) {
             self.send_side(place, generation);
@@ -131,6 +149,13 @@ impl<P: Protocol> Worker<'_, P> {
             self.fail_side(place, ErrorKind::from(errno), now_ns);
             return;
         }
+        self.side_is_there(place, generation, now_ns);
+    }
+
+    fn side_is_there(&mut self, place: usize, generation: u32, now_ns: u64) {
+        let Some(side) = self.sides.get_mut(place, generation) else {
+            return;
+        };
         side.state = SideState::Flowing;
         if let Some(bucket) = &mut side.bucket {
             // The time it took to connect was not for bytes.
@@ -185,7 +210,8 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     /// Reads what is there, or what may be taken of it; to the end, if that is near.
-    fn read_side(&mut self, place: usize, generation: u32, ending: bool) {
+    fn read_side(&mut self, place: usize, generation: u32, ending: Ending) {
+        let room = self.sides.buffer.len();
         while let Some(side) = self.sides.get_mut(place, generation) {
             let now_ns = monotonic_ns();
             let mut most = usize::MAX;
@@ -200,10 +226,10 @@ impl<P: Protocol> Worker<'_, P> {
                 }
             }
             let discards = side.tls.is_none() && side.input == SideInput::Count;
+            let most = most.min(if discards { DISCARD_BYTES } else { room });
             let received = if discards {
-                stream::discard(&side.socket, most.min(DISCARD_BYTES))
+                stream::discard(&side.socket, most)
             } else {
-                let most = most.min(self.sides.buffer.len());
                 // Taken out while it is looked at.
                 let mut buffer = std::mem::take(&mut self.sides.buffer);
                 let received = match self.sides.get_mut(place, generation) {
@@ -223,8 +249,13 @@ impl<P: Protocol> Worker<'_, P> {
                         let event = SideEvent::Discarded(count);
                         self.step(place, now_ns, &Input::Side(event));
                     }
-                    if !ending {
-                        return;
+                    match ending {
+                        Ending::Open => return,
+                        // After a short read nothing is left but the end.
+                        Ending::Said if count < most => {
+                            return self.end_side(place, generation, now_ns);
+                        }
+                        Ending::Said | Ending::Broken => {}
                     }
                 }
                 Ok(Received::Nothing) => return,
