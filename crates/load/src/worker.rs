@@ -4,9 +4,11 @@ mod arrivals;
 mod dial;
 mod drive;
 mod leave;
+mod operate;
 mod secure;
 mod send;
 mod side;
+mod side_read;
 mod side_send;
 
 use std::cmp::Reverse;
