@@ -32,13 +32,16 @@ class LoadAnswer:
 class Host:
     """A machine by name (``local``, ``ssh://pi@raspberry``, ``inside:LABEL``), and the way there.
 
+    ``engine`` is the path of the engine on it, so that further agents can be opened.
+
     Every method may raise ``AgentRefusal`` (the machine refused, with a typed reason) or
     ``EngineError`` (the agent is gone).
     """
 
-    def __init__(self, name: str, agent: Agent, way: Way = here) -> None:
+    def __init__(self, name: str, agent: Agent, way: Way = here, engine: str = "") -> None:
         self.name = name
         self.way = way
+        self.engine = engine
         self._agent = agent
 
     @property
@@ -199,6 +202,10 @@ class Host:
 
     def stop_sampling(self) -> Samples:
         return Samples.model_validate(self._agent.ask("sample_stop"))
+
+    def kill(self) -> None:
+        """Breaks the pipe to the agent at once; for checks of what happens then."""
+        self._agent.kill()
 
     def close(self) -> None:
         """Ends the agent and everything it started."""

@@ -14,6 +14,8 @@ from steelyard.engine.messages import Ran
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.inverses.inverse import Inverse
+from steelyard.hosts.inverses.network import RemoveNamespace
+from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
 from steelyard.hosts.inverses.table import INVERSES, read_inverse
@@ -26,6 +28,9 @@ EXAMPLES: list[Inverse] = [
     Command(("ip", "link", "delete", "br9"), "delete the bridge br9", unless=("false",)),
     DetachLoop(FILE),
     EndProcess(7, 99),
+    RemoveContainer("steelyard-7-a-1", "0123456789abcdef"),
+    RemoveImageName("localhost/steelyard-7-a-1:latest"),
+    RemoveNamespace("steelyard-7-lab"),
     RemoveTree("/srv/scratch"),
     RestoreFile("/etc/tuned/active_profile", "balanced\n", 0o644, OURS),
     StopArray("aaaa:bbbb:cccc:dddd", "steelyard-1"),

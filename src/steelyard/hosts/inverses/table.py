@@ -9,6 +9,8 @@ from steelyard.errors import RecordError
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue
 from steelyard.hosts.inverses.inverse import Inverse
+from steelyard.hosts.inverses.network import RemoveNamespace
+from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
 
@@ -16,6 +18,9 @@ INVERSES: dict[str, Callable[..., Inverse]] = {
     "command": Command,
     "detach_loop": DetachLoop,
     "end_process": EndProcess,
+    "remove_container": RemoveContainer,
+    "remove_image_name": RemoveImageName,
+    "remove_namespace": RemoveNamespace,
     "remove_tree": RemoveTree,
     "restore_file": RestoreFile,
     "stop_array": StopArray,

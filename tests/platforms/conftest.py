@@ -1,0 +1,50 @@
+"""Real places on this machine. What they make is gone at the end of a test, or the test fails."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.platforms.places import need
+
+from steelyard.engine.locate import find_engine
+from steelyard.hosts.host import Host
+from steelyard.hosts.lab_network import NamespaceNetwork
+from steelyard.hosts.transport import here, open_local_pipe
+from steelyard.hosts.undo import UndoLog
+from steelyard.records.ledger import Ledger
+
+
+@pytest.fixture
+def carrier() -> Iterator[Host]:
+    host = Host("local", open_local_pipe(), here, str(find_engine()))
+    yield host
+    host.close()
+
+
+@pytest.fixture
+def undo(tmp_path: Path) -> Iterator[UndoLog]:
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        yield UndoLog(ledger)
+
+
+@pytest.fixture
+def name() -> str:
+    return f"steelyard-t{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def network(carrier: Host, undo: UndoLog, name: str) -> Iterator[NamespaceNetwork]:
+    need("ip", "nsenter", root=True)
+    made = NamespaceNetwork(lambda: carrier, undo, name)
+    yield made
+    made.down()
+    assert not [entry for entry in namespaces() if entry.startswith(name)]
+
+
+def namespaces() -> list[str]:
+    """Names of the network namespaces of this machine."""
+    folder = Path("/run/netns")
+    return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
