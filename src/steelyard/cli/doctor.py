@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from steelyard.cli.console import say
+from steelyard.cli.doctor_place import MARKS, examine
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
@@ -20,7 +21,6 @@ from steelyard.hosts.transport import open_local_pipe
 from steelyard.units import format_bytes
 
 Grade = Literal["good", "note", "bad"]
-_MARK = {"good": "ok  ", "note": "note", "bad": "FAIL"}
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,23 @@ def doctor(
     results: Annotated[
         Path, typer.Option("--results", help="Folder that would keep the runs.")
     ] = Path("results"),
+    platform_name: Annotated[
+        str | None,
+        typer.Option("--platform", help="Examine this platform: make a place, use it, remove it."),
+    ] = None,
+    image: Annotated[
+        str | None, typer.Option("--image", help="As `--set image=...`, for --platform.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of the platform as KEY=VALUE; may be repeated."),
+    ] = None,
 ) -> int:
     """Look whether this machine can measure, and say what would disturb it."""
+    if platform_name is not None:
+        return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
+    if settings or image:
+        raise typer.BadParameter("--set and --image belong to --platform NAME")
     checks = [*_engine_checks()]
     if all(check.grade != "bad" for check in checks):
         host = Host("local", open_local_pipe())
@@ -47,7 +62,7 @@ def doctor(
         finally:
             host.close()
     for check in checks:
-        say(f"{_MARK[check.grade]}  {check.name}: {check.seen}")
+        say(f"{MARKS[check.grade]}  {check.name}: {check.seen}")
         if check.advice and check.grade != "good":
             say(f"        {check.advice}")
     return ExitCode.OPERATOR if any(check.grade == "bad" for check in checks) else ExitCode.DONE

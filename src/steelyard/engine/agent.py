@@ -125,6 +125,11 @@ class Agent:
         self._stdout.close()
         self._stderr.close()
 
+    def kill(self) -> None:
+        """Breaks the pipe at once, as a crash of its process would; :meth:`close` still follows."""
+        self._process.kill()
+        self._threads[0].join()
+
     def _greet(self) -> Hello:
         try:
             return Hello.model_validate(self.ask("hello", protocol=PROTOCOL, timeout_s=10))

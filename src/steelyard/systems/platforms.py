@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 from steelyard.systems.native import Native
 from steelyard.systems.platform import Ground, Platform
+from steelyard.systems.podman.place import Podman
 
 PLATFORMS: dict[str, Callable[[Ground], Platform]] = {
     "native": Native,
+    "podman": Podman,
 }

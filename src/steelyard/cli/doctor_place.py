@@ -1,0 +1,76 @@
+"""``steelyard doctor --platform X``: whether a platform keeps its promises on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from steelyard.cli.console import say
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.engine.locate import find_engine
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import here, open_local_pipe
+from steelyard.study import catalogue
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.setting import Setting
+from steelyard.systems.contract.bench import Bench
+from steelyard.systems.contract.finding import Finding
+from steelyard.systems.contract.sitting import sit
+from steelyard.systems.platforms import PLATFORMS
+from steelyard.units import UnitError
+
+MARKS = {"good": "ok  ", "note": "note", "bad": "FAIL"}
+
+
+def examine(platform: str, written: Sequence[str]) -> int:
+    """Runs every check of the contract with the settings given as ``KEY=VALUE``."""
+    if platform not in PLATFORMS:
+        hint = choice_hint(platform, PLATFORMS, "platforms")
+        raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
+    declared = catalogue.platform(platform)
+    settings = read_pairs(written, declared.settings)
+    findings: list[Finding] = []
+    with tempfile.TemporaryDirectory(prefix="steelyard-doctor-") as folder:
+        bench = Bench(PLATFORMS[platform], declared, settings, _local, Path(folder))
+        try:
+            for finding in sit(bench):
+                say(f"{MARKS[finding.grade]}  {finding.check}: {finding.seen}")
+                findings.append(finding)
+        finally:
+            bench.close()
+    bad = any(finding.grade == "bad" for finding in findings)
+    return ExitCode.OPERATOR if bad else ExitCode.DONE
+
+
+def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str, Any]:
+    """Settings in base units, with the defaults of those that are not written.
+
+    Raises:
+        typer.BadParameter: a key is not known, or a value cannot be read.
+    """
+    settings = {name: default_of(setting) for name, setting in declared.items()}
+    for pair in written:
+        key, _, value = pair.partition("=")
+        if key not in declared:
+            raise typer.BadParameter(f"--set {pair}: {choice_hint(key, declared, 'settings')}")
+        try:
+            settings[key] = read_value(_plain(value, declared[key]), declared[key])
+        except (UnitError, KeyError) as error:
+            raise typer.BadParameter(f"--set {pair}: {error}") from error
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def _plain(value: str, setting: Setting) -> Any:
+    """A flag as YAML would read it; every other kind reads text."""
+    if setting.kind == "flag":
+        return {"true": True, "false": False}.get(value, value)
+    return value
+
+
+def _local() -> Host:
+    return Host("local", open_local_pipe(), here, str(find_engine()))

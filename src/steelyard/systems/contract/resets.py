@@ -1,0 +1,39 @@
+"""Every declared reset is what it says: proved by a file, by the boot, by its own evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import get_args
+
+from steelyard.study.model import Reset
+from steelyard.systems.contract.bench import Bench
+from steelyard.systems.contract.finding import NotApplicable, expect
+
+_FORGETS: frozenset[str] = frozenset({"container", "snapshot"})
+
+
+def reset_checks() -> dict[str, Callable[[Bench], str]]:
+    """One for each strength there is."""
+    return {f"reset {strength}": partial(_reset, strength) for strength in get_args(Reset)}
+
+
+def _reset(strength: Reset, bench: Bench) -> str:
+    if strength not in bench.declared.resets:
+        raise NotApplicable("the platform does not declare it")
+    place = bench.place()
+    left = f"{place.folder()}/left-before-the-reset"
+    place.host().write_file(left, "left\n", create=True)
+    before = place.host().boot_id
+    proof = place.reset(strength)
+    host = place.host()
+    expect(proof.strength == strength, f"the proof is of a reset `{proof.strength}`")
+    expect(bool(proof.evidence), "the proof has no evidence")
+    booted = host.boot_id != before
+    expect(booted == (strength == "boot"), f"the boot id was {before} and is {host.boot_id}")
+    thrown_away = strength in _FORGETS or any(key.startswith("overlay.") for key in proof.evidence)
+    there = host.path_facts(left).exists
+    expect(not (thrown_away and there), "a file that was written before it is still there")
+    if there:
+        host.remove_tree(left)
+    return ", ".join(f"{name} {value[:32]}" for name, value in proof.evidence.items())

@@ -1,0 +1,97 @@
+"""Where a container's image comes from: a reference, a tar, or nothing at all.
+
+An image of the user's is taken as it is. One that was imported bears a name of each instance that
+uses it and no other, so it goes with the last of them.
+"""
+
+from __future__ import annotations
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.inverses.podman import RemoveImageName
+from steelyard.hosts.tool import tell
+from steelyard.hosts.undo import PendingUndo
+from steelyard.systems.platform import Ground
+from steelyard.systems.podman.tool import Tool
+
+_TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst")
+_SHA256 = "steelyard.tar.sha256"
+_IMPORT_TIMEOUT_S = 600.0
+_EMPTY_TAR = "\0" * 10240
+
+
+def image_name(label: str) -> str:
+    """The name that an instance gives its image."""
+    return f"localhost/{label.lower()}:latest"
+
+
+def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
+    """The image by a name that means it alone, and how that name is taken off again, if it is ours.
+
+    Raises:
+        SystemFailure: ``image_missing`` or ``image_unusable``.
+    """
+    wanted = ground.spec.settings.get("image")
+    if wanted is not None and not is_tar(wanted):
+        return _known(ground, tool, wanted), None
+    digest = _digest(ground)
+    name = image_name(ground.label)
+    planned = ground.undo.plan(ground.carrier().name, RemoveImageName(name))
+    label = f"--filter=label={_SHA256}={digest}"
+    imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
+    if imported:
+        tool.tell("tag", imported[0], name)
+    else:
+        _import(ground, tool, name, digest)
+    return name, planned
+
+
+def is_tar(image: str) -> bool:
+    """Whether the setting names a file rather than a reference."""
+    return image.startswith(("/", "./")) or image.endswith(_TARS)
+
+
+def _known(ground: Ground, tool: Tool, reference: str) -> str:
+    """Its id: a reference may come to mean another image while the run lasts."""
+    if tool.succeeds("image", "exists", reference):
+        return tool.tell("image", "inspect", "--format={{.Id}}", reference)
+    raise SystemFailure(
+        "image_missing",
+        f"on {ground.carrier().name}: Podman has no image {reference}",
+        f"fetch it there first: podman pull {reference}",
+    )
+
+
+def _digest(ground: Ground) -> str:
+    """Of the tar; the empty image has a word instead."""
+    image = ground.spec.settings.get("image")
+    if image is None:
+        return "empty"
+    host = ground.carrier()
+    if not host.path_facts(image).exists:
+        raise SystemFailure(
+            "image_missing",
+            f"on {host.name}: there is no file {image}",
+            "`image` is a reference that Podman knows, or a tar on the machine that runs it",
+        )
+    return (
+        tell(host, ["sha256sum", "--", image], timeout_s=_IMPORT_TIMEOUT_S).split()[0].lstrip("\\")
+    )
+
+
+def _import(ground: Ground, tool: Tool, name: str, digest: str) -> None:
+    image = ground.spec.settings.get("image")
+    file = image or f"{ground.folder}/empty.tar"
+    if image is None:
+        ground.carrier().write_file(file, _EMPTY_TAR, create=True)
+    change = f"--change=LABEL {_SHA256}={digest}"
+    try:
+        tool.tell("import", "--quiet", change, file, name, timeout_s=_IMPORT_TIMEOUT_S)
+    except SystemFailure as failure:
+        if failure.kind != "tool_failed":
+            raise
+        raise SystemFailure(
+            "image_unusable",
+            f"on {ground.carrier().name}: Podman cannot import {file}",
+            "it takes a tar of a root filesystem, such as `steelyard image build` makes",
+            last_words=failure.last_words,
+        ) from failure

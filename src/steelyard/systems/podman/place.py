@@ -1,0 +1,254 @@
+"""A container run by Podman.
+
+The agent is the container's own process, with stdin open: one ``podman run`` makes the container
+and reaches the agent, and whatever is left of a container without its agent has ended. ``reset:
+container`` removes it and makes another, whose writable layer is looked at before it is used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Sequence
+
+from steelyard.engine.agent import Agent
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.podman import RemoveContainer
+from steelyard.hosts.tool import tell
+from steelyard.hosts.undo import INSIDE, PendingUndo
+from steelyard.study.model import Reset
+from steelyard.systems.cgroups import cgroup_of
+from steelyard.systems.loop_disks import LoopDisks
+from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.podman.image import provide
+from steelyard.systems.podman.tool import Container, Tool
+from steelyard.systems.podman.words import ENGINE, SERVICE_FOLDER, Running, run_words
+
+
+class Podman:
+    """A system in a container."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        settings = ground.spec.settings
+        self._tool = Tool(ground.carrier, settings.get("runtime") or "auto")
+        self._seat = None if ground.network is None else ground.network.seat(ground.label)
+        self._mark = hashlib.sha256(f"{ground.folder} {ground.label}".encode()).hexdigest()[:16]
+        self._loops = LoopDisks(ground)
+        self._image: str | None = None
+        self._undo: list[PendingUndo] = []
+        self._host: Host | None = None
+        self._seen: Container | None = None
+
+    def up(self) -> None:
+        if self._image is None:
+            self._refuse_taken_name()
+            self._image, name = provide(self.ground, self._tool)
+            inverse = RemoveContainer(self.ground.label, self._mark)
+            carrier = self.ground.carrier().name
+            planned = self.ground.undo.plan(carrier, inverse, removes=self.ground.label)
+            self._undo = [planned, *([] if name is None else [name])]
+        self.host()
+
+    def down(self) -> None:
+        self._close_agent()
+        carrier = self.ground.carrier()
+        while self._undo:
+            self.ground.undo.apply(carrier, self._undo[0])
+            del self._undo[0]
+        self._loops.remove_all()
+        self._image = self._seen = None
+
+    def reset(self, strength: Reset) -> ResetProof:
+        started_ns = time.monotonic_ns()
+        before = self._seen or self._container()
+        if strength == "container":
+            self._make_anew()
+        elif strength == "process":
+            self._close_agent()
+            self.host()
+        elif strength == "service":
+            self.host().sync_filesystem(SERVICE_FOLDER)
+        else:
+            raise SystemFailure("not_supported", f"a container has no reset `{strength}`")
+        evidence = self._prove(strength, before, self._container())
+        return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
+
+    def pipe(self, argv: Sequence[str]) -> list[str]:
+        words = ["podman", "exec", "--interactive", self.ground.label, *argv]
+        return self.ground.carrier().way(words)
+
+    def host(self) -> Host:
+        if self._host is not None and self._host.lost:
+            self._close_agent()
+        if self._host is None:
+            self._host = self._open()
+        return self._host
+
+    def folder(self) -> str:
+        return SERVICE_FOLDER
+
+    def address(self) -> str:
+        return "127.0.0.1" if self._seat is None else self._seat.address
+
+    def attach(self, disk: RawDisk) -> AttachedDisk:
+        """A loop device over a file on the carrier; its node is made inside the container."""
+        if self._tool.info.rootless or not self.ground.spec.disks:
+            raise SystemFailure(
+                "not_supported",
+                f"the container {self.ground.label} cannot be given the disk {disk.name}",
+                "it takes root, and `disks` of the system so that it may use loop devices",
+            )
+        device = self._loops.make(disk)
+        self._show(device)
+        return AttachedDisk(disk, device, (f"page cache of {self.ground.carrier().name}",))
+
+    def detach(self, disk: AttachedDisk) -> None:
+        tell(self.ground.carrier(), ["rm", "-f", "--", self._from_outside(disk.device)])
+        self._loops.remove(disk.disk.name)
+
+    def costs(self) -> Costs:
+        container = self._container()
+        if not container.pid:
+            return Costs()
+        told = self.ground.carrier().read_file(f"/proc/{container.pid}/cgroup")
+        return Costs({"container": container.pid}, cgroups={"container": cgroup_of(told)})
+
+    def facts(self) -> dict[str, str | None]:
+        info, container = self._tool.info, self._container()
+        runtime = tell(self.ground.carrier(), [self._tool.runtime, "--version"])
+        return {
+            "podman.version": info.version,
+            "podman.runtime": runtime.splitlines()[0],
+            "podman.storage": info.storage_driver,
+            "podman.cgroups": info.cgroup_version,
+            "podman.rootless": "yes" if info.rootless else "no",
+            "image.id": container.image_id,
+            "image.digest": container.image_digest or None,
+        }
+
+    def _open(self) -> Host:
+        """The agent of the container: of the one that is there, or of one that is made.
+
+        Raises:
+            SystemFailure: the container does not start.
+        """
+        if self._tool.container(self.ground.label) is None:
+            return self._run()
+        self._tool.tell("stop", "--time=0", self.ground.label)
+        return self._reach(["podman", "start", "--attach", "--interactive", self.ground.label])
+
+    def _run(self) -> Host:
+        self._make_folder()
+        return self._reach(self._tool.words(*run_words(self._running())))
+
+    def _reach(self, argv: list[str]) -> Host:
+        try:
+            agent = Agent(self.ground.carrier().way(argv))
+        except EngineError as error:
+            if error.slug != "agent-is-lost":
+                raise
+            said = error.message.rpartition(": ")[2]
+            message = f"the container {self.ground.label} does not start: {said}"
+            hint = "try it by hand: podman run --rm -it IMAGE; `steelyard doctor` says more"
+            raise SystemFailure("not_ready", message, hint, last_words=error.message) from error
+        host = Host(INSIDE + self.ground.label, agent, self.pipe, ENGINE)
+        host.make_directory(SERVICE_FOLDER)
+        return host
+
+    def _running(self) -> Running:
+        network = self.ground.network
+        if network is None or self._seat is None:
+            joined = "host"
+        else:
+            joined = f"ns:{network.namespace(self._seat)}"
+        if self._image is None:
+            raise SystemFailure("not_ready", f"the container {self.ground.label} is not up")
+        return Running(
+            name=self.ground.label,
+            mark=self._mark,
+            image=self._image,
+            engine=self.ground.carrier().engine,
+            network=joined,
+            settings=self.ground.spec.settings,
+            limits=self._tool.limits,
+            volume=self._volume,
+            with_disks=bool(self.ground.spec.disks) and not self._tool.info.rootless,
+        )
+
+    @property
+    def _volume(self) -> str | None:
+        """The carrier's folder that stands for the service's, if the study asks for one."""
+        asked = self.ground.spec.settings.get("storage") == "volume"
+        return f"{self.ground.folder}/volume" if asked else None
+
+    def _make_anew(self) -> None:
+        """Removes the container and what it wrote, without waiting for anything in it."""
+        self._tool.tell("rm", "--force", "--time=0", "--volumes", self.ground.label)
+        self._close_agent()
+        self._host = self._run()
+
+    def _make_folder(self) -> None:
+        if self._volume is not None:
+            self.ground.carrier().remove_tree(self._volume)
+            self.ground.carrier().make_directory(self._volume)
+
+    def _prove(self, strength: Reset, before: Container, now: Container) -> dict[str, str]:
+        """What shows that the reset was what it claims to be.
+
+        Raises:
+            SystemFailure: ``reset_not_proved``.
+        """
+        evidence = {"container.id": now.id, "container.started_at": now.started_at}
+        same = before.id == now.id
+        restarted = before.started_at != now.started_at
+        proved = {"container": not same, "process": same and restarted, "service": same}[strength]
+        if strength == "container" and now.upper_folder is not None:
+            evidence["overlay.bytes"] = self._bytes_written(now.upper_folder)
+            proved = proved and evidence["overlay.bytes"] == "0"
+        if not proved:
+            message = f"after the reset `{strength}` of {self.ground.label} it is {evidence}"
+            raise SystemFailure("reset_not_proved", message)
+        return evidence
+
+    def _bytes_written(self, folder: str) -> str:
+        """Of the files in the container's own layer; those that Podman puts there are empty."""
+        argv = ["find", folder, "-type", "f", "-printf", "%s\\n"]
+        return str(sum(int(size) for size in tell(self.ground.carrier(), argv).split()))
+
+    def _container(self) -> Container:
+        found = self._tool.container(self.ground.label)
+        if found is None:
+            self.host()
+            found = self._tool.container(self.ground.label)
+        if found is None:
+            raise SystemFailure("not_ready", f"the container {self.ground.label} is gone")
+        self._seen = found
+        return found
+
+    def _refuse_taken_name(self) -> None:
+        name = self.ground.label
+        if self._tool.container(name) is not None:
+            raise SystemFailure(
+                "name_taken",
+                f"on {self.ground.carrier().name}: there is a container {name} already",
+                "it was not touched; if a run left it, `steelyard restore` removes it",
+            )
+
+    def _show(self, device: str) -> None:
+        """Makes the node of a device inside, as it is on the carrier."""
+        carrier = self.ground.carrier()
+        major, minor = tell(carrier, ["stat", "--format=%Hr %Lr", device]).split()
+        tell(carrier, ["mknod", self._from_outside(device), "b", major, minor])
+
+    def _from_outside(self, path: str) -> str:
+        return f"/proc/{self._container().pid}/root{path}"
+
+    def _close_agent(self) -> None:
+        host, self._host = self._host, None
+        if host is not None:
+            with contextlib.suppress(EngineError):
+                host.close()

@@ -1,0 +1,83 @@
+"""The words of ``podman run``: pure, from the settings of a system."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ENGINE = "/.steelyard/engine"
+"""Where the engine is inside; bound read-only, so that the image is run as it is."""
+SERVICE_FOLDER = "/var/lib/steelyard"
+MARK = "steelyard"
+
+_OPTIONS = {
+    "cpus": "--cpus",
+    "memory": "--memory",
+    "cpuset": "--cpuset-cpus",
+    "pids": "--pids-limit",
+}
+
+
+@dataclass(frozen=True)
+class Running:
+    """What one container is made of. ``network`` is ``host`` or ``ns:PATH``."""
+
+    name: str
+    mark: str
+    image: str
+    engine: str
+    network: str
+    settings: Mapping[str, Any]
+    limits: Mapping[str, int]
+    volume: str | None = None
+    with_disks: bool = False
+
+
+def run_words(running: Running) -> list[str]:
+    """The words after ``podman``: the agent is the container's own process.
+
+    With stdin open and no log there is one pipe from the controller to the agent; an agent
+    started by ``podman exec`` would cost a second start of a process in the container.
+    """
+    return [
+        "run",
+        "--interactive",
+        f"--name={running.name}",
+        f"--label={MARK}={running.mark}",
+        "--pull=never",
+        "--log-driver=none",
+        f"--network={running.network}",
+        "--security-opt=label=disable",
+        "--user=0:0",
+        "--passwd=false",
+        "--workdir=/",
+        *(f"--ulimit={name}={limit}:{limit}" for name, limit in running.limits.items()),
+        *_limits(running.settings),
+        f"--volume={running.engine}:{ENGINE}:ro",
+        *_volume(running.volume),
+        *(_DISKS if running.with_disks else ()),
+        f"--entrypoint={json.dumps([ENGINE])}",
+        running.image,
+        "agent",
+    ]
+
+
+_DISKS = (
+    "--cap-add=SYS_ADMIN",
+    "--security-opt=apparmor=unconfined",
+    "--device-cgroup-rule=b 7:* rwm",
+)
+"""To make and mount filesystems on loop devices (major 7) that are attached later."""
+
+
+def _limits(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, option in _OPTIONS.items():
+        value = settings.get(name)
+        if value is not None:
+            yield f"{option}={value}" + ("b" if name == "memory" else "")
+
+
+def _volume(folder: str | None) -> tuple[str, ...]:
+    return () if folder is None else (f"--volume={folder}:{SERVICE_FOLDER}",)

@@ -1,0 +1,128 @@
+"""The words that make a container, and what Podman's answers are read as."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from steelyard.systems.cgroups import cgroup_of
+from steelyard.systems.podman.image import image_name, is_tar
+from steelyard.systems.podman.tool import read_container, read_info, read_limits
+from steelyard.systems.podman.words import Running, run_words
+
+LIMITS = """\
+Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max processes             96365                96365                processes
+Max open files            1024                 20000                files
+"""
+
+
+def words(**changes: Any) -> list[str]:
+    made: dict[str, Any] = {
+        "name": "steelyard-7-a-1",
+        "mark": "0123",
+        "image": "localhost/steelyard-7-a-1:latest",
+        "engine": "/opt/engine",
+        "network": "ns:/run/netns/steelyard-7-a-1",
+        "settings": {},
+        "limits": {},
+    }
+    return run_words(Running(**(made | changes)))
+
+
+def test_the_agent_is_the_containers_own_process_on_an_open_stdin() -> None:
+    line = words()
+    assert line[:2] == ["run", "--interactive"]
+    assert '--entrypoint=["/.steelyard/engine"]' in line
+    assert line[-2:] == ["localhost/steelyard-7-a-1:latest", "agent"]
+
+
+def test_the_engine_is_bound_read_only_and_the_image_is_never_fetched() -> None:
+    assert "--volume=/opt/engine:/.steelyard/engine:ro" in words()
+    assert "--pull=never" in words()
+
+
+def test_limits_of_the_system_become_limits_of_the_container() -> None:
+    line = words(settings={"cpus": 2, "memory": 1 << 30, "cpuset": "0-1", "pids": 99})
+    wanted = {"--cpus=2", "--memory=1073741824b", "--cpuset-cpus=0-1", "--pids-limit=99"}
+    assert wanted <= set(line)
+
+
+def test_what_is_not_set_limits_nothing() -> None:
+    assert not [word for word in words() if word.startswith(("--cpus", "--memory", "--pids"))]
+
+
+def test_a_container_is_given_no_more_than_the_machine_may_have() -> None:
+    assert read_limits(LIMITS) == {"nofile": 20000, "nproc": 32768}
+    assert "--ulimit=nofile=20000:20000" in words(limits=read_limits(LIMITS))
+
+
+def test_an_unlimited_machine_limits_nothing() -> None:
+    told = "Max processes   unlimited   unlimited   processes\n"
+    assert read_limits(told) == {}
+
+
+def test_only_a_system_with_disks_may_mount_and_use_loop_devices() -> None:
+    assert "--cap-add=SYS_ADMIN" not in words()
+    assert {"--cap-add=SYS_ADMIN", "--device-cgroup-rule=b 7:* rwm"} <= set(words(with_disks=True))
+
+
+def test_a_volume_lies_where_the_service_keeps_its_files() -> None:
+    assert "--volume=/srv/run/volume:/var/lib/steelyard" in words(volume="/srv/run/volume")
+
+
+@pytest.mark.parametrize("image", ["/srv/root.tar", "./root", "root.tar.gz", "a/root.tgz"])
+def test_a_path_is_a_tar(image: str) -> None:
+    assert is_tar(image)
+
+
+@pytest.mark.parametrize("image", ["debian:12", "localhost/mine", "docker.io/library/nginx"])
+def test_a_reference_is_no_tar(image: str) -> None:
+    assert not is_tar(image)
+
+
+def test_the_name_of_an_image_has_small_letters_only() -> None:
+    assert image_name("steelyard-7-Fast-1") == "localhost/steelyard-7-fast-1:latest"
+
+
+def test_a_container_of_somebody_else_has_no_mark() -> None:
+    seen = read_container(
+        {
+            "Id": "ab",
+            "State": {"Pid": 0, "Running": False, "StartedAt": "", "ExitCode": 1},
+            "Config": {"Labels": None},
+            "Image": "cd",
+            "GraphDriver": {"Name": "vfs", "Data": None},
+        }
+    )
+    assert seen.mark is None
+    assert seen.upper_folder is None
+
+
+def test_what_podman_says_of_itself_is_read() -> None:
+    info = read_info(
+        {
+            "version": {"Version": "4.3.1"},
+            "host": {
+                "ociRuntime": {"name": "crun"},
+                "cgroupVersion": "v1",
+                "security": {"rootless": True},
+            },
+            "store": {"graphDriverName": "overlay"},
+        }
+    )
+    assert (info.runtime, info.cgroup_version, info.rootless) == ("crun", "v1", True)
+
+
+@pytest.mark.parametrize(
+    ("told", "path"),
+    [
+        ("0::/machine.slice/one\n", "/machine.slice/one"),
+        ("4:memory:/m\n2:cpu,cpuacct:/c\n0::/\n", "/c"),
+        ("2:cpuacct:/libpod_parent/x\n0::/other\n", "/libpod_parent/x"),
+    ],
+)
+def test_the_cgroup_is_the_one_that_accounts_processor_time(told: str, path: str) -> None:
+    assert cgroup_of(told) == path
