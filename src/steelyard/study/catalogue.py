@@ -110,7 +110,7 @@ class Response(Entry):
     unit: str
     direction: Direction
     meaning: str
-    source: Literal["load", "samples", "probe", "command"]
+    source: Literal["load", "samples", "probe", "command", "kernel"]
     may_be_zero: bool = False
     runs: bool = True
 

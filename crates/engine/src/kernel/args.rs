@@ -68,7 +68,10 @@ pub(crate) struct RamArgs {
         value_name = "read|write|copy|scale|add|triad"
     )]
     pub(crate) operations: Vec<OperationArg>,
-    /// Read and write double their blocks from 1KiB up to this.
+    /// Read and write double their blocks from this up to the largest.
+    #[arg(long, value_parser = size_bytes, default_value = "1KiB", value_name = "SIZE")]
+    pub(crate) smallest_block: u64,
+    /// See above.
     #[arg(long, value_parser = size_bytes, default_value = "32MiB", value_name = "SIZE")]
     pub(crate) largest_block: u64,
     /// Size of each array of copy, scale, add and triad [default: four times the last cache].

@@ -55,6 +55,7 @@ fn run_ram(args: &RamArgs) -> Outcome {
     let job = RamJob {
         elements: all_or(&args.elements, ElementArg::value_variants()),
         operations: all_or(&args.operations, OperationArg::value_variants()),
+        smallest_block_bytes: args.smallest_block,
         largest_block_bytes: args.largest_block,
         array_bytes: args.array,
         stores: args.stores.map(Into::into),

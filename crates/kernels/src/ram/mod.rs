@@ -40,7 +40,9 @@ pub struct RamJob {
     pub elements: Vec<Element>,
     /// What to do with them.
     pub operations: Vec<MemoryOperation>,
-    /// Read and write double their blocks from [`SMALLEST_BLOCK_BYTES`] up to this.
+    /// Read and write double their blocks from this ...
+    pub smallest_block_bytes: u64,
+    /// ... up to this.
     pub largest_block_bytes: u64,
     /// Size of each array over all threads; `None` is four times the last cache.
     pub array_bytes: Option<u64>,
@@ -119,7 +121,7 @@ fn plan(job: &RamJob, array_bytes: u64) -> Vec<Planned> {
     for element in &job.elements {
         for operation in &job.operations {
             let sizes = if is_mark(*operation) {
-                block_sizes(job.largest_block_bytes)
+                block_sizes(job.smallest_block_bytes, job.largest_block_bytes)
             } else {
                 vec![share(array_bytes, job.threads)]
             };
@@ -139,8 +141,8 @@ pub(crate) fn is_mark(operation: MemoryOperation) -> bool {
     matches!(operation, MemoryOperation::Read | MemoryOperation::Write)
 }
 
-fn block_sizes(largest: u64) -> Vec<u64> {
-    let doubled = std::iter::successors(Some(SMALLEST_BLOCK_BYTES), |bytes| bytes.checked_mul(2));
+fn block_sizes(smallest: u64, largest: u64) -> Vec<u64> {
+    let doubled = std::iter::successors(Some(smallest), |bytes| bytes.checked_mul(2));
     doubled.take_while(|bytes| *bytes <= largest).collect()
 }
 
@@ -205,8 +207,13 @@ fn check(job: &RamJob) -> Result<(), KernelError> {
             "name an element and an operation",
         );
     }
-    if job.largest_block_bytes < SMALLEST_BLOCK_BYTES {
-        return complain("blocks begin at 1KiB", "say --largest-block 1KiB or more");
+    let (smallest, largest) = (job.smallest_block_bytes, job.largest_block_bytes);
+    if smallest < SMALLEST_BLOCK_BYTES || smallest > largest {
+        let hint = "say --smallest-block 1KiB or more, and no more than --largest-block";
+        return complain("blocks begin at 1KiB and grow", hint);
+    }
+    if smallest % LINE_BYTES != 0 {
+        return complain("a block is whole cache lines", "say a multiple of 64");
     }
     if job
         .array_bytes

@@ -4,6 +4,7 @@ fn job() -> RamJob {
     RamJob {
         elements: vec![Element::Int, Element::Float],
         operations: vec![MemoryOperation::Read, MemoryOperation::Triad],
+        smallest_block_bytes: 1 << 10,
         largest_block_bytes: 2 << 10,
         array_bytes: Some(64 << 10),
         stores: None,
@@ -19,9 +20,11 @@ fn run_now(job: &RamJob) -> Result<RamResult, KernelError> {
 
 #[test]
 fn blocks_double_up_to_the_largest() {
-    assert_eq!(block_sizes(4 << 10), [1 << 10, 2 << 10, 4 << 10]);
-    assert_eq!(block_sizes(3 << 10), [1 << 10, 2 << 10]);
-    assert_eq!(block_sizes(32 << 20).len(), 16);
+    let from = SMALLEST_BLOCK_BYTES;
+    assert_eq!(block_sizes(from, 4 << 10), [1 << 10, 2 << 10, 4 << 10]);
+    assert_eq!(block_sizes(from, 3 << 10), [1 << 10, 2 << 10]);
+    assert_eq!(block_sizes(from, 32 << 20).len(), 16);
+    assert_eq!(block_sizes(3 << 10, 3 << 10), [3 << 10]);
 }
 
 #[test]
@@ -93,10 +96,13 @@ fn what_cannot_be_measured_is_refused() {
         operations: vec![],
         ..job()
     })));
-    assert!(bad(refused(RamJob {
-        largest_block_bytes: 100,
-        ..job()
-    })));
+    for (smallest, largest) in [(1 << 10, 100), (100, 2 << 10), (1100, 2 << 10)] {
+        assert!(bad(refused(RamJob {
+            smallest_block_bytes: smallest,
+            largest_block_bytes: largest,
+            ..job()
+        })));
+    }
     assert!(bad(refused(RamJob {
         array_bytes: Some(8),
         ..job()
