@@ -167,12 +167,6 @@ def disk_settings() -> dict[str, Setting]:
 
 
 @cache
-def machine_settings() -> dict[str, str]:
-    """Reversible settings of a machine that a factor ``settings.NAME`` may vary: their meaning."""
-    return dict(_load("settings.yaml"))
-
-
-@cache
 def statistics() -> tuple[str, ...]:
     """What a response such as ``response.{p}`` is given as."""
     return tuple(_load("responses.yaml")["statistics"])

@@ -22,6 +22,8 @@ SettingKind = Literal[
 ]
 BASE_UNITS: dict[str, str] = {"size": "bytes", "duration": "s", "rate": "bit/s", "share": "ratio"}
 
+OFF = "off"
+
 
 class Entry(BaseModel):
     """Something that is declared in a file; keys it does not have are mistakes."""
@@ -34,7 +36,8 @@ class Setting(Entry):
 
     ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
     ``example`` one that does. ``option`` is the word of the service's command line that takes the
-    value, ``options`` the words that each choice becomes; a flag's option stands alone.
+    value, ``options`` the words that each choice becomes; a flag's option stands alone. ``off``
+    says what the level ``off`` means; without it there is none.
     """
 
     option: str | None = None
@@ -48,6 +51,7 @@ class Setting(Entry):
     example: str | None = None
     meaning: str
     runs: bool = True
+    off: str | None = None
     settings: dict[str, Setting] = {}
 
     @property

@@ -8,6 +8,7 @@ from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import LoadPart, StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
+from steelyard.study.machine import declared_setting, names_to_write
 from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
 from steelyard.study.platforms.own import known_platform
 from steelyard.study.resolve.settings import Factors, read_levels, read_settings
@@ -15,10 +16,6 @@ from steelyard.study.setting import Setting
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
 _RATE = Setting(kind="number", least=0.001, meaning="operations a second")
-
-
-def _word_setting(meaning: str) -> Setting:
-    return Setting(kind="text", meaning=meaning)
 
 
 def resolve_workloads(
@@ -175,7 +172,7 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
         ]
         platform = known_platform(system)
         known += [f"system.{key}" for key in ({} if platform is None else platform.settings)]
-    known += [f"settings.{name}" for name in catalogue.machine_settings()]
+    known += [f"settings.{name}" for name in names_to_write()]
     return list(dict.fromkeys(known))
 
 
@@ -192,8 +189,7 @@ def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec])
     if stage == "load":
         return {"users": _USERS, "rate": _RATE}.get(rest)
     if stage == "settings":
-        meaning = catalogue.machine_settings().get(rest.partition(".")[0])
-        return None if meaning is None else _word_setting(meaning)
+        return declared_setting(rest)
     if stage == "disks":
         disk, _, key = rest.partition(".")
         attached = any(disk in system.disks for system in systems.values())

@@ -11,7 +11,7 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
 from steelyard.study.model import Level
-from steelyard.study.setting import Setting
+from steelyard.study.setting import OFF, Setting
 
 _QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
 _SEVERAL = re.compile(r"[0-9]+(\s+[0-9]+)+", re.ASCII)
@@ -124,6 +124,8 @@ def _name(where: Where) -> str:
 
 def read_value(written: Any, setting: Setting) -> Any:
     """One value in its base unit. Raises ``UnitError``."""
+    if setting.off is not None and (written == OFF or written is False):
+        return OFF
     if setting.kind in _QUANTITIES:
         return _within(units.parse(written, setting.kind), setting, written)  # type: ignore[arg-type]
     return _READERS[setting.kind](written, setting)
@@ -142,7 +144,8 @@ def _within(value: float, setting: Setting, written: Any) -> Any:
 def _word(written: Any, setting: Setting) -> str:
     word = str(written).lower() if isinstance(written, bool) else written
     if word not in setting.choices:
-        hint = choice_hint(str(written), setting.choices, "choices")
+        off = () if setting.off is None or OFF in setting.choices else (OFF,)
+        hint = choice_hint(str(written), (*off, *setting.choices), "choices")
         raise units.UnitError(f"{shown(written)} is not one of the choices", hint)
     return str(word)
 
