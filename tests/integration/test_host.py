@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,3 +87,19 @@ def test_a_file_that_is_no_text_is_refused(host: Host, tmp_path: Path) -> None:
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
     with pytest.raises(AgentRefusal, match="no text in UTF-8"):
         host.read_file(str(tmp_path / "bytes"))
+
+
+def test_a_server_is_waited_for_until_it_listens(host: Host) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+        with pytest.raises(AgentRefusal, match=f"nothing listens on TCP port {port}") as refused:
+            host.await_listening(port=port, timeout_s=0.03)
+        assert refused.value.failure.kind == "not_ready"
+        server.listen()
+        host.await_listening(address="127.0.0.1", port=port, timeout_s=20)
+
+
+def test_the_clock_of_this_machine_is_no_other(host: Host) -> None:
+    offset = host.clock_offset()
+    assert abs(offset.offset_ns) <= offset.uncertainty_ns

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
+use steelyard_net::barrier;
 use steelyard_net::clock::{monotonic_ns, realtime_ns};
 use steelyard_wire::agent::FailureKind;
 
@@ -110,7 +111,8 @@ fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcom
         match window {
             None if hopeless(control, began_ns, now_ns) => control.stop(now_ns),
             None if control.all(|board| &board.ready) => {
-                window = Some(begin(plan, control, now_ns));
+                let begun = begin(plan, control, now_ns).inspect_err(|_| control.stop(now_ns));
+                window = Some(begun?);
             }
             Some(window) if now_ns >= window.start_ns && ticks_at_start.is_none() => {
                 ticks_at_start = MachineTicks::now();
@@ -146,8 +148,12 @@ fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcom
     })
 }
 
-fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Window {
-    let start_ns = now_ns + plan.start_ahead_ns;
+fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Result<Window, LoadError> {
+    let soonest_ns = now_ns + plan.start_ahead_ns;
+    let start_ns = match plan.job.start_at_monotonic_ns {
+        Some(at_ns) => soonest_ns + barrier::left_ns(soonest_ns, at_ns)?,
+        None => soonest_ns,
+    };
     let window_start_ns = start_ns + plan.job.warm_up_ns;
     let window = Window {
         start_ns: window_start_ns,
@@ -156,7 +162,7 @@ fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Window {
         }),
     };
     control.start(start_ns, window);
-    window
+    Ok(window)
 }
 
 /// Look again at the usual time, but not past a border of the window.

@@ -1,6 +1,7 @@
 //! Why a run could not happen at all. Whatever goes wrong once it runs is counted, not returned.
 
 use rustix::io::Errno;
+use steelyard_net::barrier::OffBarrier;
 use steelyard_wire::agent::FailureKind;
 
 /// A run that could not happen.
@@ -56,6 +57,12 @@ pub enum LoadError {
     /// The system refused what a worker needs (a thread, an epoll instance).
     #[error("cannot start a worker: {0}")]
     Worker(Errno),
+}
+
+impl From<OffBarrier> for LoadError {
+    fn from(off: OffBarrier) -> Self {
+        Self::bad_job(off.to_string(), off.hint())
+    }
 }
 
 impl LoadError {

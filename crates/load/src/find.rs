@@ -101,6 +101,12 @@ fn check(job: &FindJob) -> Result<(), LoadError> {
             "give duration_ns",
         ));
     }
+    if job.load.start_at_monotonic_ns.is_some() {
+        return Err(LoadError::bad_job(
+            "a search has no one time to start at",
+            "leave start_at_monotonic_ns out",
+        ));
+    }
     for limit in &job.limits {
         if let Limit::Response { percentile, .. } = limit
             && field(*percentile).is_none()

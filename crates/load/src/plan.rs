@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use steelyard_net::barrier;
+use steelyard_net::clock::monotonic_ns;
 use steelyard_net::socket::Address;
 use steelyard_wire::job::{LoadJob, Mode};
 
@@ -45,6 +47,9 @@ impl Plan {
     pub fn new(job: &LoadJob, address: Address) -> Result<Self, LoadError> {
         check_mode(&job.mode)?;
         check_length(job)?;
+        if let Some(at_ns) = job.start_at_monotonic_ns {
+            barrier::left_ns(monotonic_ns(), at_ns)?;
+        }
         if job.threads == 0 {
             return Err(LoadError::bad_job("threads is 0", "ask for at least one"));
         }

@@ -2,6 +2,7 @@
 //!
 //! Own epoll loops instead of an async runtime: see `docs/decisions/`.
 
+pub mod barrier;
 pub mod bulk;
 pub mod checksum;
 pub mod clock;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::{Facts, PathFacts};
 use crate::file::{FileContent, FileJob};
 use crate::job::LoadJob;
+use crate::listening::ListeningJob;
 use crate::process::{ProcessState, Ran, RunJob};
 use crate::result::LoadResult;
 use crate::sample::{SampleJob, Samples};
@@ -88,6 +89,8 @@ pub enum Verb {
         /// Time between the two signals.
         grace_ms: u64,
     },
+    /// Waits until a server listens; nobody connects to it.
+    Listening(ListeningJob),
     /// Kills a process that an earlier agent left, if it is still the same one.
     KillStale {
         /// Process id.
@@ -167,9 +170,11 @@ pub enum Answer {
     Facts(Facts),
     /// Answer to `clock`.
     Clock {
-        /// `CLOCK_MONOTONIC`.
+        /// `CLOCK_MONOTONIC` when the request had been read.
+        received_monotonic_ns: u64,
+        /// `CLOCK_MONOTONIC` when the reply was written.
         monotonic_ns: u64,
-        /// `CLOCK_REALTIME`.
+        /// `CLOCK_REALTIME`, likewise.
         realtime_ns: u64,
     },
     /// Answer to `path`.
@@ -224,7 +229,7 @@ pub enum FailureKind {
     DiskFull,
     /// A program or path is not there.
     NotFound,
-    /// The process was not ready in time.
+    /// The process was not ready in time, or nothing listens.
     NotReady,
     /// The process ended before it was ready.
     ProcessDied,

@@ -9,6 +9,7 @@ pub mod file;
 pub mod find;
 pub mod job;
 pub mod kernel;
+pub mod listening;
 pub mod probe;
 pub mod process;
 pub mod result;

@@ -119,6 +119,9 @@ class PathFacts(_Message):
 
 
 class Clock(_Message):
+    """``received_monotonic_ns``: the request was read; the other two: the reply was written."""
+
+    received_monotonic_ns: int
     monotonic_ns: int
     realtime_ns: int
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent, AgentRefusal
 from steelyard.engine.messages import (
@@ -18,6 +19,7 @@ from steelyard.engine.messages import (
     Samples,
     Started,
 )
+from steelyard.hosts.clocks import ClockExchange, ClockOffset
 from steelyard.hosts.transport import Way, here
 
 
@@ -68,6 +70,16 @@ class Host:
 
     def clock(self) -> Clock:
         return Clock.model_validate(self._agent.ask("clock"))
+
+    def clock_offset(self, *, exchanges: int = 8) -> ClockOffset:
+        """How far the machine's clock is from the controller's, by the quickest exchange."""
+        return ClockOffset.of(self._exchange_stamps() for _ in range(exchanges))
+
+    def _exchange_stamps(self) -> ClockExchange:
+        sent_ns = time.monotonic_ns()
+        clock = self.clock()
+        returned_ns = time.monotonic_ns()
+        return ClockExchange(sent_ns, clock.received_monotonic_ns, clock.monotonic_ns, returned_ns)
 
     def path_facts(self, path: str) -> PathFacts:
         return PathFacts.model_validate(self._agent.ask("path", path=path))
@@ -159,6 +171,34 @@ class Host:
         """Writes a file whole; ``durable``: it is on the disk when this returns."""
         self._agent.ask(
             "write_file", path=path, content=content, mode=mode, create=create, durable=durable
+        )
+
+    def await_listening(
+        self,
+        *,
+        timeout_s: float,
+        address: str | None = None,
+        port: int | None = None,
+        unix_path: str | None = None,
+        protocol: Literal["tcp", "udp"] = "tcp",
+        unless_ended: str | None = None,
+    ) -> None:
+        """Waits until something listens at a port or a unix socket; never connects to it.
+
+        The end of the process started as ``unless_ended`` ends the waiting.
+
+        Raises:
+            AgentRefusal: ``not_ready`` says who listens nearby, ``process_died`` how it ended.
+        """
+        self._agent.ask(
+            "listening",
+            address=address,
+            port=port,
+            unix_path=unix_path,
+            protocol=protocol,
+            timeout_ms=round(timeout_s * 1000),
+            unless_ended=unless_ended,
+            timeout_s=timeout_s + ANSWER_TIMEOUT_S,
         )
 
     def start(

@@ -84,8 +84,8 @@ def test_a_service_that_counts_fewer_good_answers_than_were_received_is_doubted(
 
 
 def test_a_stepped_wall_clock_is_doubted_and_a_steady_one_is_not() -> None:
-    before = Clock(monotonic_ns=0, realtime_ns=10**18)
-    steady = Clock(monotonic_ns=10**9, realtime_ns=10**18 + 10**9 + 50_000)
-    stepped = Clock(monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
+    before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
+    steady = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 10**9 + 50_000)
+    stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
     assert clock_doubts(before, steady) == []
     assert [doubt.kind for doubt in clock_doubts(before, stepped)] == ["clock_step"]

@@ -10,6 +10,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use rustix::time::Timespec;
 use serde_json::Value;
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
+use steelyard_wire::process::ProcessState;
 
 use super::child::{Child, Readiness};
 use super::conversation::Done;
@@ -109,14 +110,26 @@ fn not_ready(child: &Child, readiness: &Readiness) -> Failure {
             hint_for(FailureKind::NotReady),
         );
     }
-    let how = match (state.exit_code, state.signal) {
+    let kind = kind_in_words(words).unwrap_or(FailureKind::ProcessDied);
+    let message = format!("it ended {} before it was ready: {words}", way(&state));
+    failure(kind, message, hint_for(kind))
+}
+
+fn way(state: &ProcessState) -> String {
+    match (state.exit_code, state.signal) {
         (Some(code), _) => format!("with exit code {code}"),
         (_, Some(signal)) => format!("by signal {signal}"),
         _ => "in an unknown way".to_owned(),
-    };
-    let kind = kind_in_words(words).unwrap_or(FailureKind::ProcessDied);
-    let message = format!("it ended {how} before it was ready: {words}");
-    failure(kind, message, hint_for(kind))
+    }
+}
+
+/// In words, with its last ones.
+pub(super) fn how_it_ended(child: &Child) -> String {
+    let state = child.state();
+    match state.stderr_tail.trim().lines().last() {
+        Some(last) => format!("{} ({last})", way(&state)),
+        None => way(&state),
+    }
 }
 
 /// Answers `status`.

@@ -2,8 +2,6 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use steelyard_net::clock::{monotonic_ns, realtime_ns};
@@ -11,6 +9,7 @@ use steelyard_sampler::Sampler;
 use steelyard_wire::AGENT_PROTOCOL;
 use steelyard_wire::agent::{Answer, Failure, FailureKind, Request, Verb};
 use steelyard_wire::job::LoadJob;
+use steelyard_wire::listening::ListeningJob;
 use steelyard_wire::sample::SampleJob;
 
 use super::child::Child;
@@ -20,10 +19,12 @@ use super::conversation::{Done, Replies, decode};
 use super::files::{drop_caches, make_directory, remove_tree, sync_filesystem};
 use super::launch::launch;
 use super::lines::Line;
+use super::listening::wait_for_listener;
+use super::loads::RunningLoad;
 use super::output::Output;
 use super::runs::Runs;
 use crate::facts;
-use crate::failure::{bad_request, failure, from_load, from_sampler, hint_for, refused};
+use crate::failure::{bad_request, failure, from_sampler, hint_for, refused};
 
 /// Whether the conversation goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +42,9 @@ pub(super) struct Desk {
     children: Children,
     runs: Runs,
     sampler: Option<Sampler>,
-    /// Cancels the running load job; `None` when none runs.
-    load: Arc<Mutex<Option<Arc<AtomicBool>>>>,
+    load: RunningLoad,
+    /// When the line that is being served was read.
+    received_ns: u64,
 }
 
 impl Desk {
@@ -53,12 +55,14 @@ impl Desk {
             children: Children::default(),
             runs: Runs::default(),
             sampler: None,
-            load: Arc::default(),
+            load: RunningLoad::default(),
+            received_ns: 0,
         }
     }
 
-    /// Serves one line.
-    pub(super) fn take(&mut self, line: &Line) -> Flow {
+    /// Serves one line, read at `received_ns`.
+    pub(super) fn take(&mut self, line: &Line, received_ns: u64) -> Flow {
+        self.received_ns = received_ns;
         match decode(line) {
             Ok(Request { id, verb }) => self.serve(id, verb),
             Err((id, failure)) => {
@@ -70,7 +74,7 @@ impl Desk {
 
     /// Ends everything that was started.
     pub(super) fn close(&mut self) {
-        self.cancel_load();
+        self.load.cancel();
         self.runs.cancel();
         self.sampler = None;
         self.children.end_all();
@@ -95,7 +99,7 @@ impl Desk {
 
     fn work(&mut self, id: u64, verb: Verb) {
         match verb {
-            Verb::Clock => self.replies.send(id, Ok(clock())),
+            Verb::Clock => self.replies.send(id, Ok(clock(self.received_ns))),
             Verb::Facts => self.apart(id, || Ok(Answer::Facts(facts::collect()))),
             Verb::Path { path } => self.apart(id, move || path_facts(&path)),
             Verb::MakeDirectory { path } => self.apart(id, move || make_directory(&path)),
@@ -137,7 +141,7 @@ impl Desk {
             Verb::WriteFile(job) => self.apart(id, move || write_file(&job)),
             Verb::Load { job } => self.start_load(id, job),
             Verb::CancelLoad => {
-                self.cancel_load();
+                self.load.cancel();
                 self.replies.send(id, Ok(Answer::Done));
             }
             Verb::SampleStart { job } => {
@@ -145,6 +149,7 @@ impl Desk {
                 self.replies.send(id, started);
             }
             Verb::SampleStop => self.stop_sampling(id),
+            Verb::Listening(job) => self.wait_for_listener(id, job),
             Verb::Hello { .. } | Verb::Bye => {}
         }
     }
@@ -193,6 +198,14 @@ impl Desk {
         }
     }
 
+    fn wait_for_listener(&self, id: u64, job: ListeningJob) {
+        let child = job.unless_ended.as_deref();
+        match child.map(|name| self.children.get(name)).transpose() {
+            Ok(child) => self.apart(id, move || wait_for_listener(&job, child.as_ref())),
+            Err(failure) => self.refuse(id, failure),
+        }
+    }
+
     fn start(&mut self, verb: &Verb, name: &str) -> Result<(Child, u64), Failure> {
         let Verb::Start {
             argv,
@@ -215,32 +228,9 @@ impl Desk {
     }
 
     fn start_load(&self, id: u64, job: LoadJob) {
-        let cancel = Arc::new(AtomicBool::new(false));
-        {
-            let mut running = self.load.lock().unwrap_or_else(PoisonError::into_inner);
-            if running.is_some() {
-                let message = "a load job is running already";
-                self.refuse(
-                    id,
-                    bad_request(message, "wait for its answer, or cancel it"),
-                );
-                return;
-            }
-            *running = Some(Arc::clone(&cancel));
-        }
-        let load = Arc::clone(&self.load);
-        self.apart(id, move || {
-            let result = steelyard_load::run(&job, &cancel, None);
-            *load.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            let result = result.map_err(|error| from_load(&error))?;
-            Ok(Answer::Load(Box::new(result)))
-        });
-    }
-
-    fn cancel_load(&self) {
-        let running = self.load.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cancel) = running.as_ref() {
-            cancel.store(true, Ordering::Relaxed);
+        match self.load.begin() {
+            Ok(turn) => self.apart(id, move || turn.run(&job)),
+            Err(failure) => self.refuse(id, failure),
         }
     }
 
@@ -268,8 +258,9 @@ impl Desk {
     }
 }
 
-fn clock() -> Answer {
+fn clock(received_monotonic_ns: u64) -> Answer {
     Answer::Clock {
+        received_monotonic_ns,
         monotonic_ns: monotonic_ns(),
         realtime_ns: realtime_ns(),
     }

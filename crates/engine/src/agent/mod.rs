@@ -4,7 +4,6 @@
 //! that started it ends (`PR_SET_PDEATHSIG`), and only this one lives as long as the agent. What
 //! takes long runs in a thread of its own, which waits for what it started. An idle agent sleeps in one `poll` without a deadline.
 
-mod barrier;
 mod child;
 mod children;
 mod contents;
@@ -14,8 +13,11 @@ mod ending;
 mod files;
 mod launch;
 mod lines;
+mod listening;
+mod loads;
 mod output;
 mod runs;
+mod sockets;
 mod tail;
 
 use std::io;
@@ -28,6 +30,7 @@ use std::sync::atomic::AtomicBool;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use steelyard_net::clock::monotonic_ns;
 
 use crate::console::Outcome;
 use crate::failure::refused;
@@ -82,8 +85,9 @@ fn serve(desk: &mut Desk, ended: &UnixStream) -> io::Result<()> {
             Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(error.into()),
         }
+        let received_ns = monotonic_ns();
         while let Some(line) = lines.next_line() {
-            if desk.take(&line) == Flow::End {
+            if desk.take(&line, received_ns) == Flow::End {
                 return Ok(());
             }
         }

@@ -6,17 +6,17 @@ use std::process::{ChildStdin, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use steelyard_net::barrier;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
 use steelyard_wire::process::{Ran, RunJob};
 
-use super::barrier::time_until;
 use super::child::Child;
 use super::children::hangs;
 use super::conversation::Done;
 use super::launch::launch;
 use super::output::Output;
-use crate::failure::{failure, refused};
+use crate::failure::{bad_request, failure, refused};
 
 /// How long a killed program may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,7 +84,9 @@ impl Ticket {
     /// kernel kills what a thread started when that thread ends.
     pub(super) fn run(self, job: &RunJob) -> Done {
         if let Some(at_ns) = job.start_at_monotonic_ns {
-            self.wait_for_start(time_until(at_ns)?)?;
+            let left = barrier::left_ns(monotonic_ns(), at_ns);
+            let left_ns = left.map_err(|off| bad_request(off.to_string(), off.hint()))?;
+            self.wait_for_start(Duration::from_nanos(left_ns))?;
         }
         let started_ns = monotonic_ns();
         let child = start(job)?;

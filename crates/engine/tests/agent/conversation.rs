@@ -1,6 +1,7 @@
 //! Greeting, bad lines, and the short answers.
 
 use serde_json::json;
+use steelyard_net::clock::monotonic_ns;
 
 use crate::controller::Controller;
 
@@ -101,4 +102,15 @@ fn bye_ends_the_agent_well() {
     let mut agent = Controller::new();
     agent.ok(json!({ "verb": "bye" }));
     assert!(agent.wait().success());
+}
+
+#[test]
+fn the_clock_is_stamped_when_the_request_came_and_when_the_reply_went() {
+    let mut agent = Controller::new();
+    let before_ns = monotonic_ns();
+    let clock = agent.ok(json!({ "verb": "clock" }));
+    let after_ns = monotonic_ns();
+    let received_ns = clock["received_monotonic_ns"].as_u64().unwrap();
+    let replied_ns = clock["monotonic_ns"].as_u64().unwrap();
+    assert!(before_ns <= received_ns && received_ns <= replied_ns && replied_ns <= after_ns);
 }

@@ -1,6 +1,7 @@
 //! Load through the agent, against the engine's own sinks.
 
 use serde_json::{Value, json};
+use steelyard_net::clock::monotonic_ns;
 
 use crate::controller::{Controller, wait_for};
 
@@ -89,4 +90,28 @@ fn the_end_of_the_controller_ends_a_running_load() {
     agent.ok(json!({ "verb": "clock" }));
     agent.hang_up();
     assert!(agent.wait().success());
+}
+
+#[test]
+fn a_load_begins_its_warm_up_at_its_time_and_never_long_after_it() {
+    let mut agent = Controller::new();
+    let (_, address) = agent.start_sink("sink", &["http", "--listen", "127.0.0.1"]);
+    let mut job = job(&format!("http://{address}/"), &http(), 100);
+    let at_ns = monotonic_ns() + 500_000_000;
+    let warm_up_ns = 20_000_000;
+    job["warm_up_ns"] = json!(warm_up_ns);
+    job["start_at_monotonic_ns"] = json!(at_ns);
+    let result = agent.ok(json!({ "verb": "load", "job": job }));
+    let window_ns = result["load"]["window_start_monotonic_ns"]
+        .as_u64()
+        .unwrap();
+    assert_eq!(window_ns, at_ns + warm_up_ns);
+    assert_conserved(&result);
+    job["start_at_monotonic_ns"] = json!(at_ns - 5_000_000_000);
+    let failure = agent.error(json!({ "verb": "load", "job": job }));
+    assert_eq!(failure["kind"], "bad_request");
+    assert!(
+        failure["message"].as_str().unwrap().contains("ms ago"),
+        "{failure}"
+    );
 }

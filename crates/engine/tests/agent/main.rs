@@ -4,6 +4,7 @@
 
 mod controller;
 mod conversation;
+mod listening;
 mod load;
 mod processes;
 mod runs;

@@ -65,6 +65,7 @@ impl Probes {
         plan.job.warm_up_ns = 0;
         plan.job.duration_ns = Some(enough_ns.clamp(LEAST_NS, MOST_NS) as u64);
         plan.job.log_file = None;
+        plan.job.start_at_monotonic_ns = None;
         let never = AtomicBool::new(false);
         let silent = Watch {
             cancel: if watch.cancel.load(std::sync::atomic::Ordering::Relaxed) {

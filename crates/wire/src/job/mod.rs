@@ -71,6 +71,10 @@ pub struct LoadJob {
     /// Write every operation to this file, one line each (`docs/reference/result.md`).
     #[serde(default)]
     pub log_file: Option<String>,
+    /// `CLOCK_MONOTONIC` of this machine when the warm-up begins, so that several generators start
+    /// together; as soon as every connection has been tried otherwise.
+    #[serde(default)]
+    pub start_at_monotonic_ns: Option<u64>,
 }
 
 impl LoadJob {
@@ -97,6 +101,7 @@ impl LoadJob {
             sources: Vec::new(),
             reset_on_close: false,
             log_file: None,
+            start_at_monotonic_ns: None,
         }
     }
 }
