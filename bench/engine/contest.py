@@ -6,9 +6,11 @@ import random
 import statistics
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bench.engine.needs import Need
+
+LEAST = "least client in C"
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,17 @@ def rate_at_least(bound: float, unit: str = "operations/s") -> Goal:
 
 
 @dataclass(frozen=True)
+class Least:
+    """The least client of a protocol: what the kernel charges for its calls alone."""
+
+    shoot: Shoot
+    goal: Goal
+    """For ours to it."""
+
+
+@dataclass(frozen=True)
 class Contest:
-    """Two clients on one server."""
+    """Two clients on one server, and the least client if there is one."""
 
     name: str
     setup: str
@@ -78,6 +89,7 @@ class Contest:
     ours: Shoot
     theirs: Shoot
     goals: tuple[Goal, ...]
+    least: Least | None = None
     doubt: Callable[[list[Pair]], str | None] = lambda _: None
     """Why these pairs do not show what the contest is about; None if they do."""
 
@@ -91,19 +103,26 @@ class Probe:
     needs: tuple[Need, ...]
     measure: Callable[[int], dict[str, float]]
     goals: tuple[Goal, ...]
+    once: bool = False
+    """Long enough that one reading is all there will be."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One shot of each side."""
+    """One shot of each side, and of the least client where there is one."""
 
     ours: Shot
     theirs: Shot
+    least: Shot | None = None
 
     def ratio(self, figure: str) -> float:
         """Ours to theirs."""
-        ours, theirs = (getattr(shot, figure) for shot in (self.ours, self.theirs))
-        return float(ours / theirs)
+        return ratio(self.ours, self.theirs, figure)
+
+
+def ratio(one: Shot, other: Shot, figure: str) -> float:
+    """One shot's figure to that of another."""
+    return float(getattr(one, figure) / getattr(other, figure))
 
 
 @dataclass(frozen=True)
@@ -118,6 +137,8 @@ class Row:
     low: float | None = None
     high: float | None = None
     met: bool | None = None
+    least: float | None = None
+    """What the least client itself reaches against the peer."""
     reason: str | None = None
     """Why there is no figure."""
     failed: bool = False
@@ -131,11 +152,12 @@ def shoot_pairs(contest: Contest, pairs: int, seconds: int) -> list[Pair]:
 
 
 def shoot_pair(contest: Contest, address: str, seconds: int) -> Pair:
-    """Both sides, in random order."""
+    """All sides, in random order."""
     sides = {"ours": contest.ours, "theirs": contest.theirs}
-    order = random.sample(sorted(sides), k=2)
-    shots = {name: sides[name](address, seconds) for name in order}
-    return Pair(shots["ours"], shots["theirs"])
+    if contest.least is not None:
+        sides["least"] = contest.least.shoot
+    order = random.sample(sorted(sides), k=len(sides))
+    return Pair(**{name: sides[name](address, seconds) for name in order})
 
 
 def rows_of_pairs(contest: Contest, pairs: list[Pair]) -> list[Row]:
@@ -143,10 +165,27 @@ def rows_of_pairs(contest: Contest, pairs: list[Pair]) -> list[Row]:
     doubt = contest.doubt(pairs)
     if doubt is not None:
         return rows_without(contest, doubt, failed=False)
-    return [
-        row(contest.name, contest.peer, goal, [pair.ratio(goal.figure) for pair in pairs])
+    rows = [
+        replace(
+            row(contest.name, contest.peer, goal, [pair.ratio(goal.figure) for pair in pairs]),
+            least=least_to_peer(pairs, goal.figure),
+        )
         for goal in contest.goals
     ]
+    shots = [(pair.ours, pair.least) for pair in pairs if pair.least is not None]
+    if contest.least is None or not shots:
+        return rows
+    goal = contest.least.goal
+    values = [ratio(ours, least, goal.figure) for ours, least in shots]
+    return [*rows, row(contest.name, LEAST, goal, values)]
+
+
+def least_to_peer(pairs: list[Pair], figure: str) -> float | None:
+    """Median of what the least client reached against the peer."""
+    shots = [(pair.least, pair.theirs) for pair in pairs if pair.least is not None]
+    if not shots:
+        return None
+    return statistics.median(ratio(least, theirs, figure) for least, theirs in shots)
 
 
 def rows_of_probe(probe: Probe, readings: list[dict[str, float]]) -> list[Row]:
@@ -160,9 +199,12 @@ def rows_of_probe(probe: Probe, readings: list[dict[str, float]]) -> list[Row]:
 def rows_without(contest: Contest | Probe, reason: str, *, failed: bool) -> list[Row]:
     """A row for each goal that says why there is no figure."""
     peer = contest.peer if isinstance(contest, Contest) else "-"
+    goals = [(peer, goal) for goal in contest.goals]
+    if isinstance(contest, Contest) and contest.least is not None:
+        goals.append((LEAST, contest.least.goal))
     return [
         Row(contest.name, peer, goal.unit, goal.text(), reason=reason, failed=failed)
-        for goal in contest.goals
+        for peer, goal in goals
     ]
 
 

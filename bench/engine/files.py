@@ -5,9 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.engine import outputs
-from bench.engine.contest import Contest, Shot, per_cpu_at_least, rate_at_least
-from bench.engine.needs import CURL, FTPBENCH, VSFTPD, Root, found
-from bench.engine.peers import SOURCES
+from bench.engine.contest import (
+    Contest,
+    Least,
+    Shot,
+    cpu_at_most,
+    per_cpu_at_least,
+    rate_at_least,
+)
+from bench.engine.needs import CURL, FTPBENCH, GCC, VSFTPD, Root, found
+from bench.engine.peers import SOURCES, least_shot
 from bench.engine.process import charged
 from bench.engine.servers import vsftpd
 from bench.engine.steelyard import load, run_load
@@ -30,11 +37,12 @@ def contests() -> list[Contest]:
             "ftp-small",
             f"4 KiB retrieved again and again, {CONNECTIONS} connections, vsftpd",
             "ftpbench",
-            (FTPBENCH, VSFTPD, ROOT),
+            (FTPBENCH, VSFTPD, ROOT, GCC),
             vsftpd,
             ours_small,
             shoot_ftpbench,
             (per_cpu_at_least(10.0),),
+            Least(shoot_ftp_client, cpu_at_most(1.10)),
         ),
         Contest("ftp-down", down, "curl", needs, vsftpd, ours_down, shoot_curl_down, large),
         Contest("ftp-up", up, "curl", needs, vsftpd, ours_up, shoot_curl_up, large),
@@ -64,6 +72,12 @@ def shoot_ftpbench(address: str, seconds: int) -> Shot:
     done = charged(command)
     counted, before_s = outputs.ftp_small(done.output)
     return Shot(counted.operations, done.cpu_s - before_s, counted.per_s)
+
+
+def shoot_ftp_client(address: str, seconds: int) -> Shot:
+    """The least client on small files."""
+    _, port = address.split()
+    return least_shot("ftp_client", port, "small", CONNECTIONS, seconds)
 
 
 def interpreter(program: Path) -> str:

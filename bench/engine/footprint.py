@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 import time
@@ -10,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.engine.contest import Goal, Probe
-from bench.engine.process import CLIENT_CORE, FILES, Unmeasurable, charged, pinned, start, status_of
+from bench.engine.process import CLIENT_CORE, FILES, Unmeasurable, pinned, reaped, start, status_of
 from bench.engine.steelyard import engine, sink
 
 FEW, MANY = 100, 15_000
 SETTLE_S = 1.0
+SAMPLED_S = 30
 
 
 def probes() -> list[Probe]:
@@ -39,7 +41,7 @@ def probes() -> list[Probe]:
         ),
         Probe(
             "sampler",
-            "counters of the machine once a second, start of the process included",
+            "every counter of the machine, its disk and a process once a second, once it runs",
             (),
             sampler,
             (Goal("core_percent", "% of a core", 0.2, at_most=True),),
@@ -112,11 +114,28 @@ def wake_ups(pid: int) -> int:
 
 
 def sampler(seconds: int) -> dict[str, float]:
-    """CPU of the whole process for each second."""
-    duration = 4 * seconds
-    done = charged([engine(), "sample", "--interval", "1s", "--duration", f"{duration}s", "--json"])
-    samples: dict[str, Any] = json.loads(done.output)
+    """CPU of all its threads between two readings, the first after its start."""
+    watched_s = max(SAMPLED_S, 6 * seconds)
+    duration_s = watched_s + 2 * SETTLE_S + 1
+    followed = ("--disk", "root=/", "--process", f"bench={os.getpid()}")
+    command = [engine(), "sample", "--interval", "1s", "--duration", f"{duration_s:g}s", *followed]
+    process = start([*command, "--json"], CLIENT_CORE)
+    assert process.stdout is not None
+    time.sleep(SETTLE_S)
+    begun, before_ns = time.monotonic(), spent_ns(process.pid)
+    time.sleep(watched_s)
+    spent_s = (spent_ns(process.pid) - before_ns) / 1e9
+    wall_s = time.monotonic() - begun
+    samples: dict[str, Any] = json.loads(process.stdout.read())
+    reaped(process)
     rows = len(samples["monotonic_ns"])
-    if rows < duration:
-        raise Unmeasurable(f"{rows} rows in {duration} s")
-    return {"core_percent": 100 * done.cpu_s / done.wall_s, "rows": rows}
+    if rows < watched_s:
+        raise Unmeasurable(f"{rows} rows in {duration_s} s")
+    columns = len(samples["columns"])
+    return {"core_percent": 100 * spent_s / wall_s, "rows": rows, "columns": columns}
+
+
+def spent_ns(pid: int) -> int:
+    """CPU time that the kernel's scheduler charged to all threads of a process."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads)

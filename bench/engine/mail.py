@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.engine.contest import Contest, Shot, per_cpu_at_least
-from bench.engine.needs import POSTAL, SMTP_SINK, SMTP_SOURCE, Root
+from bench.engine.contest import Contest, Least, Shot, cpu_at_most, per_cpu_at_least
+from bench.engine.needs import GCC, POSTAL, SMTP_SINK, SMTP_SOURCE, Root
+from bench.engine.peers import least_shot
 from bench.engine.process import CLIENT_CORE, charged, killed, scratch, start
 from bench.engine.servers import smtp_sink
 from bench.engine.steelyard import counting_sink, load, sink
@@ -38,11 +39,12 @@ def contests() -> list[Contest]:
             "smtp-many",
             f"{MANY}, {SETUP}, smtp-sink",
             "smtp-source -d",
-            FOR_SMTP_SINK,
+            (*FOR_SMTP_SINK, GCC),
             smtp_sink,
             ours,
             shoot_smtp_source_many,
             (per_cpu_at_least(1.5),),
+            Least(shoot_smtp_client, cpu_at_most(1.10)),
         ),
         Contest(
             "smtp-pipelining",
@@ -96,6 +98,11 @@ def smtp_source(address: str, messages: int, options: tuple[str, ...]) -> list[s
     people = ["-f", "sender@steelyard.test", "-t", "user1@steelyard.test"]
     size = ["-s", str(SESSIONS), "-l", str(BYTES), "-m", str(messages)]
     return ["smtp-source", *options, *size, *people, address]
+
+
+def shoot_smtp_client(address: str, seconds: int) -> Shot:
+    """The least client in lockstep."""
+    return least_shot("smtp_client", address.rsplit(":", 1)[1], SESSIONS, seconds, BYTES)
 
 
 def shoot_postal(_: str, seconds: int) -> Shot:

@@ -6,7 +6,9 @@ import functools
 import subprocess
 from pathlib import Path
 
-from bench.engine.process import Unmeasurable, scratch
+from bench.engine import outputs
+from bench.engine.contest import Shot
+from bench.engine.process import Unmeasurable, charged, scratch
 
 SOURCES = Path(__file__).parent.parent / "peers"
 C_FLAGS = ["-O2"]
@@ -25,3 +27,10 @@ def built(name: str) -> str:
     if done.returncode:
         raise Unmeasurable(f"{name}.c does not compile: {done.stderr[-200:]}")
     return str(program)
+
+
+def least_shot(name: str, *words: object) -> Shot:
+    """One run of a least client; `words` are what its source says of its usage."""
+    done = charged([built(name), *map(str, words)])
+    counted = outputs.least(done.output)
+    return Shot(counted.operations, done.cpu_s, counted.per_s)

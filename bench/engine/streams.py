@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 from bench.engine import outputs
-from bench.engine.contest import Contest, Shot, rate_at_least
-from bench.engine.needs import IPERF3
-from bench.engine.process import Unmeasurable, charged, free_port, served
+from bench.engine.contest import Contest, Least, Shot, rate_at_least
+from bench.engine.needs import GCC, IPERF3
+from bench.engine.peers import least_shot
+from bench.engine.process import SERVER_CORE, Unmeasurable, charged, free_port, served
 from bench.engine.steelyard import run_load, sink
 
 DATAGRAM_BYTES = 64
@@ -29,7 +31,11 @@ def contests() -> list[Contest]:
             lambda _, seconds: shoot_iperf3(seconds),
             (rate_at_least(1.0, "bytes/s"),),
         ),
-        udp("stream-udp", "one call for each datagram", "--no-offload"),
+        replace(
+            udp("stream-udp", "each whole for the kernel", "--no-offload"),
+            needs=(IPERF3, GCC),
+            least=Least(shoot_udp_client, rate_at_least(0.95, "datagrams/s")),
+        ),
         udp("stream-udp-offload", "here cut and joined by the kernel (GSO, GRO), there one by one"),
     ]
 
@@ -58,6 +64,11 @@ def ours_udp(seconds: int, *options: str) -> Shot:
     stream, cpu_s = run_stream("udp", seconds, "--block", str(DATAGRAM_BYTES), *options)
     received = stream["flows"][0]["datagrams_received"]
     return arrived(stream["sent_datagrams_per_s"], received, cpu_s)
+
+
+def shoot_udp_client(_: str, seconds: int) -> Shot:
+    """The least two ends."""
+    return least_shot("udp_client", SERVER_CORE, DATAGRAM_BYTES, seconds)
 
 
 def run_stream(transport: str, seconds: int, *options: str) -> tuple[dict[str, Any], float]:

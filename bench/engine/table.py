@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.engine.contest import Row
 
-HEAD = ("contest", "peer", "figure", "ratio", "spread", "goal", "met")
+HEAD = ("contest", "peer", "figure", "ratio", "spread", "goal", "met", "least client")
 
 
 def text(rows: list[Row]) -> str:
@@ -17,10 +17,11 @@ def text(rows: list[Row]) -> str:
 def cells(row: Row) -> tuple[str, ...]:
     if row.median is None or row.low is None or row.high is None:
         state = "failed" if row.failed else "not measured"
-        return (row.name, row.peer, row.unit, state, "", row.goal, "?")
+        return (row.name, row.peer, row.unit, state, "", row.goal, "?", "")
     spread = f"{row.low:.3g} to {row.high:.3g}"
     met = "yes" if row.met else "NO"
-    return (row.name, row.peer, row.unit, f"{row.median:.3g}", spread, row.goal, met)
+    least = "" if row.least is None else f"{row.least:.3g}"
+    return (row.name, row.peer, row.unit, f"{row.median:.3g}", spread, row.goal, met, least)
 
 
 def line_of(line: tuple[str, ...], widths: list[int]) -> str:

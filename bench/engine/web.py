@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 from bench.engine import outputs
 from bench.engine.contest import (
     Contest,
     Goal,
+    Least,
     Pair,
     Shoot,
     Shot,
@@ -18,7 +20,7 @@ from bench.engine.contest import (
 )
 from bench.engine.needs import AB, GCC, H2LOAD, NGINX, OHA, WRK, Need
 from bench.engine.outputs import Counted
-from bench.engine.peers import built
+from bench.engine.peers import least_shot
 from bench.engine.process import charged
 from bench.engine.servers import nginx
 from bench.engine.steelyard import load, sink
@@ -34,11 +36,14 @@ STREAMS = f"HTTP/2 without TLS, {H2_CONNECTIONS} connections x {H2_STREAMS} stre
 def contests() -> list[Contest]:
     """Everything that HTTP is held against."""
     return [
-        keep_alive("wrk", WRK, shoot_wrk, cpu_at_most(0.70), rate_at_least(1.0)),
+        replace(
+            keep_alive("wrk", WRK, shoot_wrk, cpu_at_most(0.70), rate_at_least(1.0)),
+            needs=(WRK, GCC),
+            least=Least(shoot_epoll_client, cpu_at_most(1.05)),
+        ),
         keep_alive("ab -k", AB, shoot_ab_kept, cpu_at_most(0.85)),
         keep_alive("oha", OHA, shoot_oha, cpu_at_most(0.70), rate_at_least(1.0)),
         keep_alive("h2load --h1", H2LOAD, shoot_h2load_h1, rate_at_least(1.0)),
-        keep_alive("epoll client in C", GCC, shoot_epoll_client, cpu_at_most(1.05)),
         wrk_at_its_limit(),
         new_connections(),
         http2("http2-h2load-sink", "own sink", (H2LOAD,), lambda: sink("http")),
@@ -64,7 +69,7 @@ def wrk_at_its_limit() -> Contest:
         ours,
         shoot_wrk,
         (rate_at_least(1.2),),
-        server_was_the_limit,
+        doubt=server_was_the_limit,
     )
 
 
@@ -73,11 +78,12 @@ def new_connections() -> Contest:
         "http-connect-ab",
         NEW,
         "ab",
-        (AB,),
+        (AB, GCC),
         quiet_sink,
         lambda address, seconds: ours(address, seconds, "--disable-keepalive"),
         shoot_ab,
         (per_cpu_at_least(1.2),),
+        Least(shoot_connect_client, cpu_at_most(1.10)),
     )
 
 
@@ -154,10 +160,13 @@ def shoot_h2load(address: str, seconds: int) -> Shot:
 
 
 def shoot_epoll_client(address: str, seconds: int) -> Shot:
-    """The minimal client of our own."""
-    port = address.rsplit(":", 1)[1]
-    command = [built("epoll_client"), port, str(CONNECTIONS), str(seconds)]
-    return shot(command, outputs.epoll_client)
+    """The least client of connections that are kept."""
+    return least_shot("epoll_client", address.rsplit(":", 1)[1], CONNECTIONS, seconds)
+
+
+def shoot_connect_client(address: str, seconds: int) -> Shot:
+    """The least client of new connections."""
+    return least_shot("connect_client", address.rsplit(":", 1)[1], CONNECTIONS, seconds)
 
 
 def shot(command: list[str], read: Callable[[str], Counted]) -> Shot:

@@ -16,19 +16,19 @@
 
 enum { MOST = 1024, ROOM = 65536 };
 
-static double now(void) {
+static inline double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static void refuse(const char *what) {
+static inline void refuse(const char *what) {
     perror(what);
     exit(1);
 }
 
 /* A blocking connection: over the loopback interface it is there when the call returns. */
-static int dialled(int port) {
+static inline int dialled(int port) {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -36,16 +36,16 @@ static int dialled(int port) {
     return fd;
 }
 
-static void undelayed(int fd) {
+static inline void undelayed(int fd) {
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-static void say(int fd, const char *words, size_t length) {
+static inline void say(int fd, const char *words, size_t length) {
     if (send(fd, words, length, MSG_NOSIGNAL) != (ssize_t)length) refuse("send");
 }
 
-static void watch(int poll, int fd, void *whose) {
+static inline void watch(int poll, int fd, void *whose) {
     struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = whose};
     if (epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event) != 0) refuse("epoll_ctl");
 }

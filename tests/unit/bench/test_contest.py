@@ -9,7 +9,9 @@ import pytest
 from bench.engine import __main__ as bench
 from bench.engine import table
 from bench.engine.contest import (
+    LEAST,
     Contest,
+    Least,
     Pair,
     Shot,
     cpu_at_most,
@@ -45,6 +47,16 @@ def test_both_sides_of_every_pair_meet_the_same_server() -> None:
     pairs = shoot_pairs(CONTEST, pairs=3, seconds=2)
     assert [pair.ours.cpu_s for pair in pairs] == [2.0] * 3
     assert [pair.theirs.cpu_s for pair in pairs] == [4.0] * 3
+
+
+def test_the_least_client_tells_what_the_goal_leaves_to_win() -> None:
+    least = Least(lambda _, seconds: Shot(100, 1.6 * seconds, 40), cpu_at_most(0.5))
+    contest = replace(CONTEST, least=least)
+    cpu, rate, to_least = rows_of_pairs(contest, shoot_pairs(contest, pairs=3, seconds=1))
+    assert (cpu.peer, cpu.median, cpu.least, cpu.met) == ("peer", 0.5, 0.8, True)
+    assert (rate.median, rate.least, rate.met) == (0.5, 0.4, False)
+    assert (to_least.peer, to_least.median, to_least.met) == (LEAST, 0.625, False)
+    assert table.text([cpu]).splitlines()[1].endswith("0.8")
 
 
 def test_a_peer_that_is_missing_has_a_row_that_says_how_to_get_it() -> None:
