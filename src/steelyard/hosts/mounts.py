@@ -36,6 +36,16 @@ def mounted_at(text: str, path: str) -> Mount | None:
     return found[-1] if found else None
 
 
+def mount_of(text: str, path: str) -> Mount | None:
+    """The mount in which ``path`` lies: of the longest that lead there, the last."""
+    leading = [m for m in read_mounts(text) if _leads(m.mount_point, path)]
+    return max(reversed(leading), key=lambda mount: len(mount.mount_point), default=None)
+
+
+def _leads(mount_point: str, path: str) -> bool:
+    return path == mount_point or path.startswith(mount_point.rstrip("/") + "/")
+
+
 def mounts_below(text: str, path: str) -> list[Mount]:
     """What is mounted at ``path`` or below it."""
     inside = path.rstrip("/") + "/"

@@ -7,18 +7,27 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, runs, said
+from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
+from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
 from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
-from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
+from steelyard.hosts.inverses.storage import (
+    DetachLoop,
+    Remount,
+    StopArray,
+    Unmount,
+    WipeSignatures,
+)
 from steelyard.hosts.inverses.table import INVERSES, read_inverse
+from steelyard.hosts.inverses.tuned import TunedProfile
+from steelyard.hosts.inverses.values import RestoreValues
 
 FILE = "/srv/run/disk.img"
 MOUNTED = "36 35 7:0 / /srv/run/mnt rw,noatime shared:1 - ext4 /dev/loop0 rw\n"
@@ -28,12 +37,16 @@ EXAMPLES: list[Inverse] = [
     Command(("ip", "link", "delete", "br9"), "delete the bridge br9", unless=("false",)),
     DetachLoop(FILE),
     EndProcess(7, 99),
+    Remount("/srv", "/dev/vdb", "relatime,commit=0"),
+    RemoveCgroup("/sys/fs/cgroup/steelyard-7-a-1"),
     RemoveContainer("steelyard-7-a-1", "0123456789abcdef"),
     RemoveImageName("localhost/steelyard-7-a-1:latest"),
     RemoveNamespace("steelyard-7-lab"),
     RemoveTree("/srv/scratch"),
     RestoreFile("/etc/tuned/active_profile", "balanced\n", 0o644, OURS),
+    RestoreValues("/srv/run/before.json", OURS, "boot-1"),
     StopArray("aaaa:bbbb:cccc:dddd", "steelyard-1"),
+    TunedProfile("balanced"),
     Unmount("/srv/run/mnt", "/dev/loop0"),
     WipeSignatures("/dev/vdb", serial="data-1"),
     WriteValue("/proc/sys/vm/swappiness", "60", "boot-1"),
@@ -218,3 +231,93 @@ def test_a_tool_that_fails_is_named_with_its_last_words() -> None:
     machine.tools["ip"] = lambda _: said(1, stderr="first\nCannot find device\n")
     with pytest.raises(AgentRefusal, match="its last words: Cannot find device"):
         Command(("ip", "link", "delete", "b"), "delete b").apply(machine.host())
+
+
+ALL = ["/proc/sys/vm/dirty_ratio", "/proc/sys/vm/dirty_bytes"]
+
+
+class Paired(Machine):
+    """Writing one of a pair makes the other 0, and 0 cannot be written."""
+
+    def write_file(self, path: str, content: str, **_more: Any) -> None:
+        if path in ALL and content == "0":
+            raise refusal("write_file", "system", "Invalid argument")
+        super().write_file(path, content)
+        for other in set(ALL) - {path}:
+            self.files[other] = "0"
+
+    def __post_init__(self) -> None:
+        self.tools["sh"] = lambda _: said(
+            stdout="".join(f"{path}:{self.files[path]}\n" for path in ALL)
+        )
+
+
+def kept(machine: Machine, values: dict[str, str]) -> RestoreValues:
+    machine.files["/srv/before.json"] = json.dumps(values)
+    return RestoreValues("/srv/before.json", sha256_of(json.dumps(values)), "boot-1")
+
+
+def test_values_that_change_each_other_are_written_until_all_are_as_before() -> None:
+    machine = Paired(files={ALL[0]: "0", ALL[1]: "4096"})
+    kept(machine, {ALL[0]: "20", ALL[1]: "0"}).apply(machine.host())
+    assert (machine.files[ALL[0]], machine.files[ALL[1]]) == ("20", "0")
+
+
+def test_values_that_cannot_be_written_again_are_named() -> None:
+    machine = Paired(files={ALL[0]: "20", ALL[1]: "0"}, refuses=set(ALL))
+    with pytest.raises(AgentRefusal, match=r"dirty_ratio cannot be '10' again"):
+        kept(machine, {ALL[0]: "10", ALL[1]: "0"}).apply(machine.host())
+
+
+@pytest.mark.parametrize(("content", "words"), [(None, "has gone"), ("{}", "was changed")])
+def test_values_are_not_guessed_when_what_kept_them_is_not_there(
+    content: str | None, words: str
+) -> None:
+    machine = Paired(files={ALL[0]: "0", ALL[1]: "4096"})
+    inverse = kept(machine, {ALL[0]: "20", ALL[1]: "0"})
+    del machine.files["/srv/before.json"]
+    if content is not None:
+        machine.files["/srv/before.json"] = content
+    with pytest.raises(AgentRefusal, match=words):
+        inverse.apply(machine.host())
+
+
+def test_a_cgroup_in_which_something_runs_is_kept_and_the_process_is_not_killed() -> None:
+    group = "/sys/fs/cgroup/steelyard-7-a-1"
+    machine = Machine(files={f"{group}/cgroup.procs": "4711\n"})
+    with pytest.raises(AgentRefusal, match="process 4711 runs in it"):
+        RemoveCgroup(group).apply(machine.host())
+    machine.files[f"{group}/cgroup.procs"] = ""
+    RemoveCgroup(group).apply(machine.host())
+    assert runs(machine) == [f"rmdir {group}"]
+
+
+def test_a_cgroup_without_our_mark_is_never_removed() -> None:
+    machine = Machine(files={"/sys/fs/cgroup/system.slice/cgroup.procs": ""})
+    with pytest.raises(AgentRefusal, match="no cgroup of ours"):
+        RemoveCgroup("/sys/fs/cgroup/system.slice").apply(machine.host())
+
+
+def test_the_profile_that_was_active_is_active_again() -> None:
+    machine = Machine()
+    machine.tools["tuned-adm active"] = lambda _: said(stdout="Current active profile: powersave\n")
+    TunedProfile("balanced").apply(machine.host())
+    TunedProfile("").apply(machine.host())
+    TunedProfile("powersave").apply(machine.host())
+    changing = [line for line in runs(machine) if line != "tuned-adm active"]
+    assert changing == ["tuned-adm profile balanced", "tuned-adm off"]
+
+
+def test_a_profile_stays_pending_while_no_daemon_of_tuned_answers() -> None:
+    machine = Machine()
+    machine.tools["tuned-adm"] = lambda _: said(1, stderr="Cannot talk to TuneD daemon via DBus.\n")
+    with pytest.raises(AgentRefusal, match="no daemon"):
+        TunedProfile("balanced").apply(machine.host())
+
+
+def test_a_filesystem_of_somebody_else_is_not_mounted_anew() -> None:
+    machine = Machine(files={MOUNT_TABLE: MOUNTED})
+    Remount("/srv/run/mnt", "/dev/loop7", "relatime").apply(machine.host())
+    assert machine.changes == []
+    Remount("/srv/run/mnt", "/dev/loop0", "relatime,commit=0").apply(machine.host())
+    assert runs(machine)[0].endswith("-o remount,atime,relatime,commit=0 /srv/run/mnt")

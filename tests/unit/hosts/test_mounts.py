@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.hosts.mounts import mounted_at, mounts_below, read_mounts
+import pytest
+
+from steelyard.hosts.mounts import mount_of, mounted_at, mounts_below, read_mounts
 
 TABLE = """\
 1 0 254:0 / / rw,relatime - ext4 /dev/root rw,errors=remount-ro
@@ -28,3 +30,13 @@ def test_what_is_mounted_below_a_folder_is_found_and_neighbours_are_not() -> Non
     assert [m.mount_point for m in mounts_below(TABLE, "/mnt/over")] == ["/mnt/over"] * 2
     assert mounts_below(TABLE, "/mnt/ove") == []
     assert len(mounts_below(TABLE, "/")) == 4
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [("/mnt/over/x", "/dev/loop1"), ("/mnt/overt", "/dev/root"), ("/mnt/a b", "/dev/loop0")],
+)
+def test_a_path_lies_in_the_nearest_mount_that_is_seen(path: str, source: str) -> None:
+    mount = mount_of(TABLE, path)
+    assert mount is not None
+    assert mount.source == source

@@ -38,6 +38,35 @@ class Unmount:
 
 
 @dataclass(frozen=True)
+class Remount:
+    """A filesystem that was there before has the options again that it had."""
+
+    mount_point: str
+    source: str
+    options: str
+    kind: str = "remount"
+
+    def __str__(self) -> str:
+        return f"mount {self.mount_point} with {self.options} again"
+
+    def apply(self, host: Host) -> None:
+        seen = mounted_at(host.read_file(MOUNT_TABLE), self.mount_point)
+        if seen is not None and seen.source == self.source:
+            run_tool(host, remount_words(self.mount_point, self.options))
+
+
+def remount_words(mount_point: str, options: str) -> list[str]:
+    """Words that add options to those of a mount; ``/etc/fstab`` has no say in it.
+
+    ``atime`` first, since what lifts ``noatime`` is neither ``relatime`` nor ``strictatime``.
+    """
+    given = ["atime,relatime" if o == "relatime" else o for o in options.split(",")]
+    given = ["atime,strictatime" if o == "strictatime" else o for o in given]
+    source = ["--options-source", "mtab", "--options-mode", "prepend"]
+    return ["mount", *source, "-o", f"remount,{','.join(given)}", mount_point]
+
+
+@dataclass(frozen=True)
 class DetachLoop:
     """No loop device has this file of ours behind it any more, whatever its number is."""
 

@@ -6,24 +6,37 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.errors import RecordError
+from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
 from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
-from steelyard.hosts.inverses.storage import DetachLoop, StopArray, Unmount, WipeSignatures
+from steelyard.hosts.inverses.storage import (
+    DetachLoop,
+    Remount,
+    StopArray,
+    Unmount,
+    WipeSignatures,
+)
+from steelyard.hosts.inverses.tuned import TunedProfile
+from steelyard.hosts.inverses.values import RestoreValues
 
 INVERSES: dict[str, Callable[..., Inverse]] = {
     "command": Command,
     "detach_loop": DetachLoop,
     "end_process": EndProcess,
+    "remount": Remount,
+    "remove_cgroup": RemoveCgroup,
     "remove_container": RemoveContainer,
     "remove_image_name": RemoveImageName,
     "remove_namespace": RemoveNamespace,
     "remove_tree": RemoveTree,
     "restore_file": RestoreFile,
+    "restore_values": RestoreValues,
     "stop_array": StopArray,
+    "tuned_profile": TunedProfile,
     "unmount": Unmount,
     "wipe_signatures": WipeSignatures,
     "write_value": WriteValue,

@@ -1,0 +1,38 @@
+"""What a setting concerns, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from steelyard.hosts.undo import PendingUndo
+from steelyard.study.model import Level
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the settings of one system concern on its machine.
+
+    ``label`` begins with ``steelyard-`` and names what is made. ``folder`` is the system's own,
+    where its service stores; it exists. ``devices`` are the names of its attached disks, such as
+    ``vdb``; without any, settings of disks concern all disks of the machine.
+    """
+
+    label: str
+    folder: str
+    devices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Applied:
+    """One setting as it was applied.
+
+    ``undos`` in the order they were planned; ``facts`` as read back; ``watched`` are the files of
+    the kernel that show them. ``enter`` are words to be put before those of the service's command.
+    """
+
+    setting: str
+    level: Level
+    undos: tuple[PendingUndo, ...] = ()
+    facts: dict[str, str] = field(default_factory=dict)
+    watched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    enter: tuple[str, ...] = ()

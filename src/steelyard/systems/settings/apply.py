@@ -1,0 +1,92 @@
+"""Applies the settings of a system in the order of the catalogue, and takes them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.kernel_values import shown
+from steelyard.hosts.undo import UndoLog
+from steelyard.study.machine import declared_setting, declared_settings, flat_settings
+from steelyard.study.model import Level
+from steelyard.systems.settings.applied import Applied, Place
+from steelyard.systems.settings.changes import Changes
+from steelyard.systems.settings.table import SETTINGS
+
+
+def apply_settings(
+    host: Host, settings: Mapping[str, Any], undo: UndoLog, place: Place
+) -> list[Applied]:
+    """All ``settings``, by name or nested, one after the other as the catalogue orders them.
+
+    When one fails, those before it are taken back.
+
+    Raises:
+        SystemFailure: ``not_supported``, ``no_rights``, ``tool_missing``: what the kernel or a
+            tool says of the setting that did not take.
+        AgentRefusal: the machine refused something else.
+        EngineError: its agent has ended; what was done is in the ledger.
+    """
+    changes = Changes(host, undo, place)
+    try:
+        return [
+            applied
+            for family, levels in _ordered(flat_settings(settings)).items()
+            for applied in SETTINGS[family](changes, family, levels)
+        ]
+    except Exception:
+        changes.take_back()
+        raise
+
+
+def revert_settings(host: Host, applied: Sequence[Applied], undo: UndoLog) -> None:
+    """Takes settings back, newest first, each verified; one that fails keeps no other.
+
+    Raises:
+        AgentRefusal: the first that could not be taken back; it stays in the ledger.
+        EngineError: the agent has ended.
+    """
+    refusals = []
+    for pending in [pending for one in applied for pending in one.undos][::-1]:
+        try:
+            undo.apply(host, pending)
+        except AgentRefusal as refusal:
+            refusals.append(refusal)
+    if refusals:
+        raise refusals[0]
+
+
+def setting_facts(host: Host, applied: Sequence[Applied]) -> dict[str, str | None]:
+    """What holds now, read again, as ``setting.NAME``; ``None`` where the kernel tells no more."""
+    facts: dict[str, str | None] = {}
+    for one in applied:
+        facts |= {f"setting.{name}": value for name, value in one.facts.items()}
+        facts |= {f"setting.{name}": _now(host, paths) for name, paths in one.watched.items()}
+    return facts
+
+
+def _now(host: Host, paths: tuple[str, ...]) -> str | None:
+    try:
+        return ",".join(dict.fromkeys(shown(host.read_file(path)) for path in paths))
+    except AgentRefusal:
+        return None
+
+
+def _ordered(flat: Mapping[str, Level]) -> dict[str, dict[str, Level]]:
+    """Levels by the function that applies them, in the order of the catalogue."""
+    order = list(dict.fromkeys(name.partition(".")[0] for name in declared_settings()))
+    families: dict[str, dict[str, Level]] = {}
+    for name in sorted(flat, key=lambda name: order.index(_head(name, order))):
+        family, _, key = name.partition(".")
+        families.setdefault(family, {})[key] = flat[name]
+    return families
+
+
+def _head(name: str, order: list[str]) -> str:
+    if declared_setting(name) is None:
+        hint = f"settings: {', '.join(order)}"
+        raise SystemFailure("not_supported", f"there is no setting `{name}`", hint)
+    return name.partition(".")[0]

@@ -1,0 +1,39 @@
+"""Words of the kernel's command line: a platform boots with them, here it is seen that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.study.machine import flat_settings
+from steelyard.study.model import Level
+from steelyard.study.setting import OFF
+from steelyard.systems.settings.applied import Applied
+from steelyard.systems.settings.changes import Changes
+
+_COMMAND_LINE = "/proc/cmdline"
+
+
+def boot_words(settings: Mapping[str, Any]) -> str:
+    """What a platform that boots a kernel itself is to add to its command line; may be empty."""
+    words = flat_settings(settings).get("command_line", OFF)
+    return "" if words == OFF else str(words)
+
+
+def change_command_line(changes: Changes, name: str, levels: Mapping[str, Level]) -> list[Applied]:
+    """Nothing is changed in a running kernel.
+
+    Raises:
+        SystemFailure: ``not_supported``: it was not booted with these words.
+    """
+    level = levels[""]
+    line = changes.value(name, _COMMAND_LINE).strip()
+    missing = [word for word in boot_words({name: level}).split() if word not in line.split()]
+    if missing:
+        raise SystemFailure(
+            "not_supported",
+            f"on {changes.host.name}: the kernel was booted without `{' '.join(missing)}`: {line}",
+            "only a platform that boots the kernel itself can do this, with `reset: boot`",
+        )
+    return [Applied(name, level, facts={name: line}, watched={name: (_COMMAND_LINE,)})]

@@ -1,0 +1,192 @@
+"""Settings on this machine: applied, read back, taken back. Only small and reversible ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.platforms.loops import LoopDevice, loop_device, said
+from tests.platforms.places import need
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.kernel_values import changed_values, read_values, shown
+from steelyard.hosts.undo import UndoLog
+from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
+
+SWAPPINESS = Path("/proc/sys/vm/swappiness")
+
+
+def told(path: Path | str) -> str:
+    return shown(Path(path).read_text(encoding="ascii"))
+
+
+@pytest.fixture(autouse=True)
+def left_as_found(carrier: Host) -> Iterator[None]:
+    """Every value of the kernel is as before, whatever the test did; else it is made so."""
+    need("losetup", root=True)
+    before = read_values(carrier)
+    yield
+    moved = {
+        path: old
+        for path, (old, new) in changed_values(before, read_values(carrier)).items()
+        if old is not None and new is not None
+    }
+    for path, old in moved.items():
+        Path(path).write_text(old, encoding="ascii")
+    assert moved == {}
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[LoopDevice]:
+    with loop_device(tmp_path / "disk.img", size_mib=64) as device:
+        yield device
+
+
+@pytest.fixture
+def place(tmp_path: Path, name: str, loop: LoopDevice) -> Place:
+    return Place(name, str(tmp_path), (loop.device,))
+
+
+def test_several_settings_hold_and_are_taken_back(
+    carrier: Host, undo: UndoLog, place: Place, loop: LoopDevice
+) -> None:
+    queue = Path("/sys/block", loop.name, "queue")
+    before = {p: told(p) for p in (SWAPPINESS, queue / "scheduler", queue / "read_ahead_kb")}
+    wanted = {"sysctl": {"vm.swappiness": 13}, "scheduler": "mq-deadline", "read_ahead": 64 * 1024}
+    applied = apply_settings(carrier, wanted, undo, place)
+    assert setting_facts(carrier, applied) == {
+        "setting.sysctl.vm.swappiness": "13",
+        "setting.scheduler": "mq-deadline",
+        "setting.read_ahead": "64",
+    }
+    assert told(SWAPPINESS) == "13"
+    revert_settings(carrier, applied, undo)
+    assert {path: told(path) for path in before} == before
+    assert undo.pending() == []
+
+
+def test_a_ratio_comes_back_although_bytes_took_its_place(
+    carrier: Host, undo: UndoLog, place: Place
+) -> None:
+    ratio = told("/proc/sys/vm/dirty_ratio")
+    assert ratio != "0"
+    wanted = {"sysctl.vm.dirty_bytes": 512 * 2**20}
+    applied = apply_settings(carrier, wanted, undo, place)
+    assert told("/proc/sys/vm/dirty_ratio") == "0"
+    revert_settings(carrier, applied, undo)
+    assert told("/proc/sys/vm/dirty_ratio") == ratio
+
+
+def test_a_level_that_does_not_take_is_named_and_all_before_it_is_taken_back(
+    carrier: Host, undo: UndoLog, place: Place
+) -> None:
+    before = told(SWAPPINESS)
+    wanted = {"read_ahead": 64 * 1024, "sysctl.vm.swappiness": 13, "sysctl.vm.dirty_ratio": 1000}
+    with pytest.raises(SystemFailure, match=r"`sysctl.vm.dirty_ratio` cannot be '1000'") as caught:
+        apply_settings(carrier, wanted, undo, place)
+    assert caught.value.kind == "not_supported"
+    assert told(SWAPPINESS) == before
+    assert undo.pending() == []
+
+
+IMPOSSIBLE = {
+    "sysctl.vm.no_such_thing": ("1", "no_such_thing"),
+    "module.no-such-module": ("loaded", "no-such-module is not available here"),
+    "command_line": ("no.such=word", "booted without `no.such=word`"),
+    "tuned": ("no-such-profile", "no profile `no-such-profile`"),
+    "mount": ("data=journal", "cannot be taken back"),
+}
+
+
+@pytest.mark.parametrize("setting", IMPOSSIBLE)
+def test_what_this_machine_cannot_do_is_not_supported_and_changes_nothing(
+    carrier: Host, undo: UndoLog, place: Place, setting: str
+) -> None:
+    need(*(("tuned", "tuned-adm") if setting == "tuned" else ()))
+    level, words = IMPOSSIBLE[setting]
+    with pytest.raises(SystemFailure, match=words) as caught:
+        apply_settings(carrier, {setting: level}, undo, place)
+    assert caught.value.kind == "not_supported"
+    assert undo.pending() == []
+
+
+def test_a_scheduler_that_the_kernel_has_not_is_named_with_those_it_has(
+    carrier: Host, undo: UndoLog, place: Place
+) -> None:
+    with pytest.raises(SystemFailure) as caught:
+        apply_settings(carrier, {"scheduler": "cfq"}, undo, place)
+    assert "none" in (caught.value.hint or "")
+
+
+def test_options_of_a_mounted_filesystem_change_and_come_back(
+    carrier: Host, undo: UndoLog, place: Place, loop: LoopDevice, tmp_path: Path
+) -> None:
+    need("mkfs.ext4")
+    mounted = loop.mounted(tmp_path / "mnt")
+    inside = Place(place.label, str(mounted), place.devices)
+    before = said("findmnt", "-no", "OPTIONS", mounted)
+    applied = apply_settings(carrier, {"mount": "noatime,commit=30"}, undo, inside)
+    assert {"noatime", "commit=30"} <= set(said("findmnt", "-no", "OPTIONS", mounted).split(","))
+    revert_settings(carrier, applied, undo)
+    assert said("findmnt", "-no", "OPTIONS", mounted) == before
+
+
+def test_a_service_enters_its_cgroup_before_it_runs_and_the_group_goes(
+    carrier: Host, undo: UndoLog, place: Place
+) -> None:
+    limits = {"cgroup": {"cpus": 0.5, "memory": 64 * 2**20}}
+    applied = apply_settings(carrier, limits, undo, place)
+    try:
+        [enter] = [one.enter for one in applied if one.enter]
+        seen = carrier.run([*enter, "cat", "/proc/self/cgroup"], timeout_s=10)
+        assert place.label in seen.stdout, seen.stderr
+        heavy = ["python3", "-c", "x = bytearray(128 << 20); print('fits')"]
+        assert "fits" not in carrier.run([*enter, *heavy], timeout_s=30).stdout
+    finally:
+        revert_settings(carrier, applied, undo)
+    assert not list(Path("/sys/fs/cgroup").glob(f"*/{place.label}"))
+
+
+PROFILE = """\
+[main]
+summary=for a test
+
+[sysctl]
+vm.swappiness=17
+vm.dirty_ratio=33
+"""
+
+
+def test_a_profile_of_a_users_own_holds_and_every_value_comes_back(
+    carrier: Host, undo: UndoLog, place: Place, tmp_path: Path
+) -> None:
+    need("tuned", "tuned-adm", "unshare")
+    own = tmp_path / "tuned.conf"
+    own.write_text(PROFILE, encoding="utf-8")
+    before = read_values(carrier)
+    applied = apply_settings(carrier, {"tuned": str(own)}, undo, place)
+    assert (told(SWAPPINESS), told("/proc/sys/vm/dirty_ratio")) == ("17", "33")
+    facts = setting_facts(carrier, applied)
+    assert "/proc/sys/vm/swappiness: " in (facts["setting.tuned.changed"] or "")
+    revert_settings(carrier, applied, undo)
+    assert changed_values(before, read_values(carrier)) == {}
+    assert not (tmp_path / "tuned").exists()
+
+
+def test_a_profile_that_runs_a_script_is_refused_where_nobody_could_take_it_back(
+    carrier: Host, undo: UndoLog, place: Place, tmp_path: Path
+) -> None:
+    need("tuned", "tuned-adm", "unshare")
+    own = tmp_path / "tuned.conf"
+    own.write_text(PROFILE + "\n[script]\nscript=${i:PROFILE_DIR}/x.sh\n", encoding="utf-8")
+    with pytest.raises(SystemFailure, match="uses script"):
+        apply_settings(carrier, {"tuned": str(own)}, undo, place)
+
+
+def test_off_leaves_everything_as_found(carrier: Host, undo: UndoLog, place: Place) -> None:
+    levels = {"tuned": "off", "scheduler": "off", "sysctl.vm.swappiness": "off", "mount": "off"}
+    before = read_values(carrier)
+    revert_settings(carrier, apply_settings(carrier, levels, undo, place), undo)
+    assert changed_values(before, read_values(carrier)) == {}
