@@ -246,13 +246,12 @@ class Paired(Machine):
         for other in set(ALL) - {path}:
             self.files[other] = "0"
 
-    def __post_init__(self) -> None:
-        self.tools["sh"] = lambda _: said(
-            stdout="".join(f"{path}:{self.files[path]}\n" for path in ALL)
-        )
+    def listed(self, _argv: list[str]) -> Ran:
+        return said(stdout="".join(f"{path}:{self.files[path]}\n" for path in ALL))
 
 
-def kept(machine: Machine, values: dict[str, str]) -> RestoreValues:
+def kept(machine: Paired, values: dict[str, str]) -> RestoreValues:
+    machine.tools["sh"] = machine.listed
     machine.files["/srv/before.json"] = json.dumps(values)
     return RestoreValues("/srv/before.json", sha256_of(json.dumps(values)), "boot-1")
 
