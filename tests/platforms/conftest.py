@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.platforms.places import need
+from tests.platforms.needs import need
 
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.host import Host

@@ -3,42 +3,51 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.platforms.needs import need
+from tests.platforms.sshd import NAME, Sshd, need_sshd
 
 Settings = dict[str, Any]
 
 
-def need(*tools: str, root: bool = False) -> None:
-    """Skips the test, and says for want of what."""
-    if root and os.geteuid() != 0:
-        pytest.skip("needs root")
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        pytest.skip(f"needs {', '.join(missing)}")
+@contextmanager
+def native(_folder: Path) -> Iterator[Settings]:
+    yield {}
 
 
-def native(_folder: Path) -> Settings:
-    return {}
-
-
-def podman(_folder: Path) -> Settings:
+@contextmanager
+def podman(_folder: Path) -> Iterator[Settings]:
     need("podman", "ip", "nsenter", root=True)
-    return {"network": "lab", "cpus": 1, "memory": 256 << 20, "storage": "overlay"}
+    yield {"network": "lab", "cpus": 1, "memory": 256 << 20, "storage": "overlay"}
 
 
-def podman_on_the_machines_network(_folder: Path) -> Settings:
+@contextmanager
+def podman_on_the_machines_network(_folder: Path) -> Iterator[Settings]:
     need("podman", root=True)
-    return {"network": "host", "storage": "volume", "runtime": "runc"}
+    yield {"network": "host", "storage": "volume"}
 
 
-PLACES: dict[str, tuple[str, Callable[[Path], Settings]]] = {
+@contextmanager
+def ssh(folder: Path) -> Iterator[Settings]:
+    need_sshd()
+    server = Sshd(folder / "sshd")
+    with pytest.MonkeyPatch.context() as patch:
+        server.prepare()
+        server.start()
+        patch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+        yield {"host": NAME}
+        server.stop()
+
+
+PLACES: dict[str, tuple[str, Callable[[Path], AbstractContextManager[Settings]]]] = {
     "native": ("native", native),
     "podman": ("podman", podman),
     "podman-host": ("podman", podman_on_the_machines_network),
+    "ssh": ("ssh", ssh),
 }
-"""By a name for the test: which platform, and how its settings come to be."""
+"""By a name for the test: which platform, and its settings while what it needs is there."""

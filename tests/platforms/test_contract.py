@@ -23,11 +23,12 @@ def bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
     folder = tmp_path_factory.mktemp(request.param)
-    platform, settings = PLACES[request.param]
+    platform, prepared = PLACES[request.param]
     declared = catalogue.platform(platform)
-    made = Bench(PLATFORMS[platform], declared, settings(folder), local, folder)
-    yield made
-    made.close()
+    with prepared(folder) as settings:
+        made = Bench(PLATFORMS[platform], declared, settings, local, folder)
+        yield made
+        made.close()
     host = local()
     try:
         assert traces(host, made.run) == [], "the platform left something on this machine"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.platforms.conftest import namespaces
-from tests.platforms.places import need
+from tests.platforms.needs import need
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure

@@ -5,9 +5,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
+from steelyard.engine.locate import find_engine
 from steelyard.errors import HostError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.transport import open_local_pipe
+from steelyard.hosts.ssh import SCHEME, open_ssh
+from steelyard.hosts.transport import here, open_local_pipe
 
 LOCAL = "local"
 
@@ -19,11 +22,11 @@ class Machines:
         self._open: dict[str, Host] = {}
 
     def open(self, name: str) -> Host:
-        """The machine called ``name``: ``local``.
+        """The machine called ``name``: ``local``, or ``ssh://[USER@]HOST``.
 
         Raises:
             EngineError: the engine is missing there, or of another version.
-            HostError: this version knows no way to a machine of such a name.
+            HostError: it cannot be reached, or this version knows no way to such a name.
         """
         known = self._open.get(name)
         if known is not None and not known.lost:
@@ -52,9 +55,20 @@ class Machines:
 
 def _opened(name: str) -> Host:
     if name == LOCAL:
-        return Host(name, open_local_pipe())
+        return Host(name, open_local_pipe(), here, str(find_engine()))
+    if name.startswith(SCHEME):
+        return _behind_ssh(name)
     raise HostError(
         f"this version knows no way to the machine {name}",
         hint="use the version that made the run; see its run.json",
         slug="machine-is-unknown",
     )
+
+
+def _behind_ssh(name: str) -> Host:
+    try:
+        return open_ssh(name)
+    except SystemFailure as failure:
+        raise HostError(
+            failure.message, hint=failure.hint, slug="machine-cannot-be-reached"
+        ) from failure

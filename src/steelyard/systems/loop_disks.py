@@ -28,6 +28,9 @@ class LoopDisks:
             raise SystemFailure("name_taken", f"the disk {disk.name} is attached already")
         options = self._options(disk)
         host, backing = self._ground.carrier(), self._backing(disk.name)
+        if tell(host, ["id", "-u"]) != "0":
+            message = f"on {host.name}: a loop device for the disk {disk.name} needs root"
+            raise SystemFailure("not_supported", message, "run as root, or leave `disks` out")
         self._refuse_without_space(disk)
         host.make_directory(f"{self._ground.folder}/disks")
         self._made[disk.name] = self._ground.undo.plan(host.name, DetachLoop(backing))

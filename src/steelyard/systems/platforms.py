@@ -7,8 +7,10 @@ from collections.abc import Callable
 from steelyard.systems.native import Native
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.podman.place import Podman
+from steelyard.systems.ssh import Ssh
 
 PLATFORMS: dict[str, Callable[[Ground], Platform]] = {
     "native": Native,
     "podman": Podman,
+    "ssh": Ssh,
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import get_args
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.study.model import Reset
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.finding import NotApplicable, expect
@@ -25,7 +26,12 @@ def _reset(strength: Reset, bench: Bench) -> str:
     left = f"{place.folder()}/left-before-the-reset"
     place.host().write_file(left, "left\n", create=True)
     before = place.host().boot_id
-    proof = place.reset(strength)
+    try:
+        proof = place.reset(strength)
+    except SystemFailure as failure:
+        if failure.kind == "not_supported":
+            raise NotApplicable(failure.message) from failure
+        raise
     host = place.host()
     expect(proof.strength == strength, f"the proof is of a reset `{proof.strength}`")
     expect(bool(proof.evidence), "the proof has no evidence")

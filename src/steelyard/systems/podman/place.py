@@ -44,6 +44,8 @@ class Podman:
         self._seen: Container | None = None
 
     def up(self) -> None:
+        if self._seat is None and self.ground.spec.settings.get("network") == "lab":
+            raise SystemFailure("not_supported", f"{self.ground.label} has no lab network to join")
         if self._image is None:
             self._refuse_taken_name()
             self._image, name = provide(self.ground, self._tool)

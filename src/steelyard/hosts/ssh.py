@@ -1,0 +1,122 @@
+"""A machine behind the user's own ``ssh``: their config, jump hosts, agents and known hosts work.
+
+No option given here turns the checking of host keys off. The pipe of the agent is the connection
+that further commands share (``ControlMaster``), through a socket in a folder that nobody else can
+enter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shlex
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from steelyard.engine.agent import Agent
+from steelyard.errors import EngineError
+from steelyard.hosts.carry import carry_engine
+from steelyard.hosts.failures import FailureKind, SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import Way
+
+SCHEME = "ssh://"
+SSH_FAILED = 255
+"""Exit code of ``ssh`` itself; every other one is that of the command over there."""
+OPTIONS = (
+    "-T",
+    "-oBatchMode=yes",
+    "-oConnectTimeout=10",
+    "-oServerAliveInterval=5",
+    "-oServerAliveCountMax=3",
+    "-oControlPersist=no",
+)
+_ADD_KEY = "connect by hand once and compare the fingerprint, or add the key to known_hosts"
+_WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
+    (
+        "remote host identification has changed",
+        "host_key",
+        "its host key is not the one that known_hosts has",
+        "find out why before you go on: somebody may be in between. " + _ADD_KEY,
+    ),
+    ("host key verification failed", "host_key", "its host key is not known here", _ADD_KEY),
+    (
+        "permission denied",
+        "no_rights",
+        "it lets nobody in with the keys that are offered",
+        "try `ssh` by hand; no password is ever asked for",
+    ),
+    ("could not resolve", "unreachable", "its name has no address", "see `ssh -G`"),
+    ("bad configuration option", "tool_failed", "ssh cannot read its config", "mend ~/.ssh/config"),
+)
+
+
+def open_ssh(address: str) -> Host:
+    """An agent on the machine at ``ssh://[USER@]HOST[:PORT]``, the engine carried there.
+
+    Raises:
+        SystemFailure: ``host_key``, ``no_rights``, ``unreachable``, ``engine_unfit`` ...: typed by
+            what ``ssh`` says.
+        EngineError: the engine here is missing or of another version.
+    """
+    socket = _private_folder() / secrets.token_hex(8)
+    shared = ssh_way(address, ("-oControlMaster=no", f"-oControlPath={socket}"))
+    alone = ssh_way(address, ("-oControlMaster=no", "-oControlPath=none"))
+    master = ssh_way(address, ("-oControlMaster=yes", f"-oControlPath={socket}"))
+
+    def explain(exit_code: int, said: str) -> SystemFailure:
+        return failure(address, exit_code, said)
+
+    engine = carry_engine(alone, address, explain)
+    try:
+        agent = Agent(master([engine, "agent"]))
+    except EngineError as error:
+        if error.slug != "agent-is-lost":
+            raise
+        raise failure(address, SSH_FAILED, error.message) from error
+    return Host(address, agent, shared, engine)
+
+
+def ssh_way(address: str, options: Sequence[str]) -> Way:
+    """The way through ``ssh`` to the machine at an address."""
+
+    def way(argv: Sequence[str]) -> list[str]:
+        return ["ssh", *OPTIONS, *options, "--", address, shlex.join(argv)]
+
+    return way
+
+
+def failure(address: str, exit_code: int, said: str) -> SystemFailure:
+    """What it means that ``ssh`` ended so, by its exit code and its words."""
+    last = next((line for line in reversed(said.strip().splitlines()) if line.strip()), "nothing")
+    if exit_code != SSH_FAILED:
+        message = f"{address}: a command there ended with code {exit_code}: {last}"
+        return SystemFailure("tool_failed", message, last_words=said[-600:])
+    lower = said.lower()
+    for words, kind, meaning, hint in _WORDS:
+        if words in lower:
+            message = f"{address}: {meaning} ({last})"
+            return SystemFailure(kind, message, hint, last_words=said[-600:])
+    message = f"{address} cannot be reached: {last}"
+    return SystemFailure("unreachable", message, "try `ssh` by hand", last_words=said[-600:])
+
+
+def _private_folder() -> Path:
+    """Where control sockets lie: short, since a socket's path is, and nobody else's.
+
+    Raises:
+        SystemFailure: somebody else has made it, or others can enter.
+    """
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    base = Path(runtime) if runtime and len(runtime) < 50 else Path("/tmp")  # noqa: S108
+    folder = base / f"steelyard-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    seen = folder.lstat()
+    mine = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid()
+    if not mine or seen.st_mode & 0o077:
+        message = f"{folder} is not a folder that you alone can enter"
+        raise SystemFailure("no_rights", message, "remove it; somebody else may have made it")
+    return folder
