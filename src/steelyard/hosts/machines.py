@@ -33,7 +33,7 @@ class Machines:
             return known
         if known is not None:
             known.close()
-        self._open[name] = _opened(name)
+        self._open[name] = open_machine(name)
         return self._open[name]
 
     def close(self) -> None:
@@ -53,7 +53,13 @@ class Machines:
         self.close()
 
 
-def _opened(name: str) -> Host:
+def open_machine(name: str) -> Host:
+    """A new agent on the machine called ``name``, and the way there.
+
+    Raises:
+        EngineError: the engine is missing there, or of another version.
+        HostError: this version knows no way to a machine of such a name.
+    """
     if name == LOCAL:
         return Host(name, open_local_pipe(), here, str(find_engine()))
     if name.startswith(SCHEME):

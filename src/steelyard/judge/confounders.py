@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.judge.findings import DifferenceFinding
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
+from steelyard.study.bind import bind
 from steelyard.study.model import Study, SystemSpec
 
 Seen = Mapping[str, Mapping[str, set[str | None]]]
@@ -42,8 +43,11 @@ def varying_facts(records: Sequence[TrialRecord]) -> list[str]:
 
 def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | None]]:
     """What the study file itself gives to the systems in different measure, by dotted name."""
+    known = {str(level) for level in study.compared} | set(study.systems)
     written = {
-        name: _declared(study.systems[name]) for name in plan.systems if name in study.systems
+        name: _declared(bind(study, Cell(system=name, conditions={})).system)
+        for name in plan.systems
+        if name in known
     }
     names = sorted({fact for facts in written.values() for fact in facts})
     rows = {fact: {system: facts.get(fact) for system, facts in written.items()} for fact in names}
@@ -55,6 +59,8 @@ def _declared(system: SystemSpec) -> dict[str, str | None]:
     facts |= {f"system.{name}": _text(value) for name, value in system.settings.items()}
     if system.instances != 1:
         facts["system.instances"] = str(system.instances)
+    facts |= {f"settings.{name}": _text(value) for name, value in system.inside.items()}
+    facts |= {f"host_settings.{name}": _text(value) for name, value in system.outside.items()}
     for disk, settings in system.disks.items():
         facts |= {f"disk.{disk}.{name}": _text(value) for name, value in settings.items()}
     if system.service is not None:

@@ -8,7 +8,7 @@
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
-      trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples.parquet
+      trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as Parquet
       report/         what was made from it; may be deleted and made again
 
 A trial's folder appears by rename, whole or not at all, whatever its outcome.
@@ -108,13 +108,13 @@ class Run:
         record: TrialRecord,
         *,
         documents: Mapping[str, bytes],
-        samples: pl.DataFrame | None,
+        samples: Mapping[str, pl.DataFrame],
     ) -> None:
         """Puts one attempt on disk: durable and whole when this returns.
 
         Args:
             documents: raw output by file name, as ``load.json``.
-            samples: counters over time, one row a sample; stored as Parquet.
+            samples: counters over time of each machine by file name, one row a sample.
 
         Raises:
             OSError: the disk is full or gone; nothing of the attempt is left.
@@ -123,9 +123,9 @@ class Run:
         with folder_appears(self._attempt_folder(record)) as folder:
             for name, data in documents.items():
                 write_file(folder / name, data)
-            if samples is not None:
-                with (folder / "samples.parquet").open("xb") as file:
-                    samples.write_parquet(file)
+            for name, frame in samples.items():
+                with (folder / name).open("xb") as file:
+                    frame.write_parquet(file)
                     file.flush()
                     os.fsync(file.fileno())
             write_file(folder / "record.json", record.model_dump_json(indent=1).encode() + b"\n")

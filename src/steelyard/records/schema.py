@@ -30,6 +30,11 @@ class Outcome(StrEnum):
     REFUSED_BY_GATE = "refused_by_gate"
     INVALID = "invalid"
     AGENT_LOST = "agent_lost"
+    SYSTEM_NOT_READY = "system_not_ready"
+    TOOL_FAILED = "tool_failed"
+    COMMAND_FAILED = "command_failed"
+    RESET_NOT_PROVED = "reset_not_proved"
+    NEEDS_OPERATOR = "needs_operator"
     UNDO_FAILED = "undo_failed"
     INTERRUPTED = "interrupted"
     CONTROLLER_LOST = "controller_lost"
@@ -89,8 +94,43 @@ class Calibration(_Record):
     not_calibrated: str | None = None
 
 
+class ResetRecord(_Record):
+    """How an instance was brought back to its first state, and what proves it."""
+
+    strength: str
+    took_ns: int
+    evidence: dict[str, str]
+
+
+class ClockRecord(_Record):
+    """The monotonic clock of a machine less that of the controller, once measured."""
+
+    offset_ns: int
+    uncertainty_ns: int
+
+
+class InstanceRecord(_Record):
+    """One instance of the system in one attempt.
+
+    ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
+    by the controller's clock. ``caches`` are the places that may hold data of its disks.
+    """
+
+    instance: int
+    workload: str
+    reset: ResetRecord | None = None
+    clocks: tuple[ClockRecord, ...] = ()
+    started_ns: int | None = None
+    caches: tuple[str, ...] = ()
+    responses: dict[str, Measured] = {}
+
+
 class TrialRecord(_Record):
-    """One attempt at one trial, complete or not at all."""
+    """One attempt at one trial, complete or not at all.
+
+    ``start_spread_ns`` is the time between the first and the last start of a window of instances
+    that were started together.
+    """
 
     schema_version: Literal[1] = 1
     trial: int
@@ -107,6 +147,8 @@ class TrialRecord(_Record):
     doubts: tuple[Doubt, ...] = ()
     limited_by: str | None = None
     calibration: Calibration | None = None
+    instances: tuple[InstanceRecord, ...] = ()
+    start_spread_ns: int | None = None
     facts: dict[str, dict[str, str | None]]
     files: tuple[str, ...] = ()
     detail: dict[str, Any] = {}

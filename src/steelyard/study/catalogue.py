@@ -103,7 +103,8 @@ class Service(Entry):
 class Response(Entry):
     """A number per trial. A name with ``{p}`` stands for one per statistic.
 
-    What may be zero has no logarithm and therefore cannot decide a study.
+    What may be zero has no logarithm and therefore cannot decide a study. ``instances`` says how
+    the figures of several instances become the one of their trial.
     """
 
     label: str
@@ -112,6 +113,7 @@ class Response(Entry):
     meaning: str
     source: Literal["load", "samples", "probe", "command", "kernel"]
     may_be_zero: bool = False
+    instances: Literal["sum", "largest", "least", "mean"] = "largest"
     runs: bool = True
 
 

@@ -32,9 +32,9 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
             )
     _systems(study, complaints)
     _workloads(study, complaints)
-    _factors(study, complaints)
     _responses(study, complaints)
     _surroundings(study, complaints)
+    _preparing(study, complaints)
 
 
 def _runnable(shelf: Shelf) -> str:
@@ -71,11 +71,21 @@ def _systems(study: Study, complaints: Complaints) -> None:
                 place = inside if own else ("defaults", "service")
                 _refuse(complaints, (*place, "use"), "services", system.service.use)
             _settings(system.service.settings, service.settings, inside, complaints)
-        if system.instances != 1:
-            message = "several instances cannot be run yet"
-            complaints.add((*where, "instances"), message, _LATER)
+
+
+def _preparing(study: Study, complaints: Complaints) -> None:
+    for name, system in study.systems.items():
+        where: Where = ("systems", name)
         if system.disks:
             complaints.add((*where, "disks"), "disks cannot be attached yet", _LATER, at_key=True)
+        if system.inside or system.outside:
+            complaints.add(where, "settings of a machine cannot be applied yet", _LATER)
+    for name in study.factors:
+        if name.partition(".")[0] in ("disks", "settings", "host_settings"):
+            at: Where = ("factors", name)
+            complaints.add(at, f"factor `{name}` cannot be varied yet", _LATER, at_key=True)
+    if study.caches.dropped:
+        complaints.add(("caches",), "caches cannot be dropped yet", f"{_LATER}; take it out")
 
 
 def _settings(
@@ -103,16 +113,6 @@ def _workloads(study: Study, complaints: Complaints) -> None:
         complaints.add(("workloads",), message, "write one study for each", at_key=True)
 
 
-def _factors(study: Study, complaints: Complaints) -> None:
-    if study.compare != "system":
-        hint = f"{_LATER}; this version compares systems"
-        complaints.add(("compare",), f"`{study.compare}` cannot be compared yet", hint)
-    for name in study.factors:
-        if name.partition(".")[0] not in ("load", "workload", "workloads"):
-            where: Where = ("factors", name)
-            complaints.add(where, f"factor `{name}` cannot be varied yet", _LATER, at_key=True)
-
-
 def _responses(study: Study, complaints: Complaints) -> None:
     for shelf, chosen in (("responses", study.responses), ("gates", study.gates)):
         for name in chosen:
@@ -122,16 +122,8 @@ def _responses(study: Study, complaints: Complaints) -> None:
 
 
 def _surroundings(study: Study, complaints: Complaints) -> None:
-    if study.generator.host != "local":
-        message = "a generator on another machine cannot be run yet"
-        complaints.add(("generator", "host"), message, f"{_LATER}; write `local`")
-    if study.caches.dropped:
-        complaints.add(("caches",), "caches cannot be dropped yet", f"{_LATER}; take it out")
     if study.clock != "controller":
         complaints.add(("clock",), "the clock of the system cannot be used yet", _LATER)
-    if study.trials.settle_until_idle:
-        hint = f"{_LATER}; write a duration"
-        complaints.add(("trials", "settle"), "waiting until idle cannot be run yet", hint)
     if study.judge.engine != "exact":
         complaints.add(("judge", "engine"), "the normal engine cannot be run yet", _LATER)
     if study.judge.consolidation:

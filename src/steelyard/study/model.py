@@ -38,21 +38,26 @@ class ServiceSpec(Spec):
 class SystemSpec(Spec):
     """One system that is compared: where it lives, how that is set up, what serves on it.
 
-    ``settings`` holds those of the platform; ``disks`` what is attached, by name.
+    ``settings`` holds those of the platform; ``disks`` what is attached, by name. ``inside`` are
+    reversible settings of the machine that the system is, by dotted name, ``outside`` of the one
+    that carries it; ``carrier`` is that one: ``local`` or an address such as ``ssh://hypervisor``.
     ``platform_text`` is the file of a platform that is the user's own.
     """
 
     name: str
     platform: str
     platform_text: str | None = None
+    carrier: str = "local"
     settings: dict[str, Any] = {}
+    inside: dict[str, Any] = {}
+    outside: dict[str, Any] = {}
     service: ServiceSpec | None = None
     disks: dict[str, dict[str, Any]] = {}
     instances: int = 1
 
 
 class GeneratorSpec(Spec):
-    """Where the load comes from: ``local`` or an address such as ``ssh://loader``.
+    """Where the load comes from: ``local``, an address such as ``ssh://loader``, or ``instance 2``.
 
     ``calibrate``: what it can do at most is measured before the trials.
     """
@@ -60,6 +65,12 @@ class GeneratorSpec(Spec):
     host: str = "local"
     threads: int = 1
     calibrate: bool = True
+
+    @property
+    def instance(self) -> int | None:
+        """The number of the instance that the load comes from; ``None`` for a machine."""
+        word, _, number = self.host.partition(" ")
+        return int(number) if word == "instance" else None
 
 
 class WorkloadSpec(Spec):
@@ -125,13 +136,17 @@ class BudgetSpec(Spec):
 
 
 class TrialsSpec(Spec):
-    """How each trial runs and how sure the answer must be."""
+    """How each trial runs and how sure the answer must be.
+
+    ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
+    """
 
     margin_ratio: float
     window_s: float = 10.0
     warm_up_s: float = 2.0
     drain_s: float = 2.0
     timeout_s: float = 10.0
+    command_s: float = 1800.0
     reset: Reset = "service"
     settle_s: float | None = None
     settle_until_idle: bool = False
@@ -240,8 +255,9 @@ class Study(Spec):
 
     ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
-    name, to its levels: the conditions under which the comparison is made. ``sha256`` is that of
-    the bytes as read, followed by the name of the variant.
+    name, to its levels: the conditions under which the comparison is made. ``beside`` is what
+    instances of other numbers run while the rest run the workload. ``sha256`` is that of the bytes
+    as read, followed by the name of the variant.
     """
 
     name: str
@@ -254,6 +270,7 @@ class Study(Spec):
     baseline: str
     factors: dict[str, tuple[Level, ...]] = {}
     workloads: dict[str, WorkloadSpec]
+    beside: dict[int, WorkloadSpec] = {}
     load: LoadSpec | None = None
     generator: GeneratorSpec = GeneratorSpec()
     responses: dict[str, ResponseSpec]

@@ -19,6 +19,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.errors import EngineError
 from steelyard.hosts.host import Host, read_load
+from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.plan.model import Cell
 from steelyard.records.schema import Calibration, Doubt
 from steelyard.study import catalogue
@@ -137,7 +138,7 @@ def _measured(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     except AgentRefusal as refusal:
         calibration = Calibration(sink=sink.use, not_calibrated=refusal.failure.message)
     except EngineError as error:
-        stage.lose()
+        stage.machines.lose(stage.study.generator.host)
         calibration = Calibration(sink=sink.use, not_calibrated=error.message)
     except TimeoutError:
         reason = "the run did not end in its time"
@@ -146,7 +147,9 @@ def _measured(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
 
 
 def _on_bench(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
-    host, folder = stage.local(), f"{stage.scratch}/{SINK}"
+    host = stage.machines.at(stage.study.generator.host)
+    folder = stage.folder_on(host, SINK)
+    pending = stage.undo.plan(host.name, RemoveTree(folder))
     host.make_directory(folder)
     try:
         running = services.start(host, sink, folder, SINK)
@@ -158,7 +161,7 @@ def _on_bench(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
                 services.stop(running)
     finally:
         if not host.lost:
-            host.remove_tree(folder)
+            stage.undo.apply(host, pending)
 
 
 def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:

@@ -6,30 +6,31 @@ Each is a function named so. Whatever happens, ``undo`` runs and what is known b
 
 from __future__ import annotations
 
-import time
-
 from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import EngineError
-from steelyard.hosts.host import read_load
+from steelyard.errors import EngineError, HostError
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.systems import services
+from steelyard.systems.failures import SystemFailure
+from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
+from steelyard.trial.collecting import limits_of, of_all_instances, seen_of
 from steelyard.trial.gates import (
     check_gates,
-    clock_doubts,
     connection_doubts,
+    drift_doubts,
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
 )
-from steelyard.trial.limited import limited_by
+from steelyard.trial.instance import Instance
+from steelyard.trial.lodging import together
+from steelyard.trial.measuring import clock_of, measure_all
 from steelyard.trial.outcomes import TrialFailed, as_failed
-from steelyard.trial.responses import SERVICE, STORE, Seen, measure_responses, wanted_units
+from steelyard.trial.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.scene import Attempted, Ending, Scene
+from steelyard.trial.settling import wait_until_idle
 from steelyard.trial.stage import Stage
-from steelyard.trial.window import WindowSamples
-from steelyard.workloads.load import load_job, longest_run_s
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 
@@ -45,100 +46,101 @@ def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
 
 
 def restore(scene: Scene) -> None:
-    """Brings the system back to its declared state: an empty folder, no service."""
-    host = scene.host
-    host.remove_tree(scene.folder)
-    host.make_directory(scene.folder)
-    scene.platform.reset(scene.stage.study.trials.reset)
+    """Brings every instance back to its declared state, proved, with an empty folder."""
+    strength = scene.stage.study.trials.reset
+
+    def brought_back(platform: Platform) -> Instance:
+        proof = platform.reset(strength)
+        host = platform.host()
+        folder = f"{platform.folder()}/{scene.key}"
+        host.remove_tree(folder)
+        host.make_directory(folder)
+        number = platform.ground.instance
+        return Instance(number, platform, host, folder, scene.cell.workload_of(number), proof)
+
+    scene.instances = together(brought_back, scene.stage.lodging.house(scene.cell.system))
 
 
 def start_service(scene: Scene) -> None:
-    """Starts the service and waits until it says that it is ready."""
-    scene.service = services.start(scene.host, scene.cell.service, scene.folder, SERVICE)
+    """Starts the service on every instance and waits until each says that it is ready."""
+    spec = scene.cell.system.service
+    if spec is None:
+        return
+    for instance in scene.instances:
+        instance.service = services.start(instance.host, spec, instance.data, SERVICE)
 
 
 def audit(scene: Scene) -> None:
-    """Stores what is true of the machine now, and refuses one that cannot hold the trial."""
-    scene.clock = scene.host.clock()
-    scene.facts["system"] = {**scene.host.facts(), **scene.system_facts()}
-    free = scene.host.path_facts(scene.folder).free_bytes
-    if free is not None and free < FREE_BYTES_NEEDED:
-        raise TrialFailed(
-            Outcome.DISK_FULL,
-            f"{free // 2**20} MiB are free where trials store their files, 64 MiB are needed",
-            "free some space, or keep results on another disk with --results",
-        )
+    """Stores what is true of the machines now, and refuses one that cannot hold the trial."""
+    for instance in scene.instances:
+        instance.clocks.append(clock_of(scene, instance.host))
+        instance.walls.append(instance.host.clock())
+        declared = scene.system_facts(instance)
+        scene.facts[instance.name] = {**instance.host.facts(), **declared}
+        _refuse_full_disk(instance)
+    if any(instance.carried for instance in scene.instances):
+        scene.facts["host"] = scene.carrier().facts()
 
 
 def settle(scene: Scene) -> None:
     """Waits as long as the study asks, so that what the start stirred up has come to rest."""
-    pause_s = scene.stage.study.trials.settle_s
-    if pause_s:
-        with scene.stage.interrupt.waiting():
-            time.sleep(pause_s)
+    wait_until_idle(scene)
 
 
 def measure(scene: Scene) -> None:
-    """Drives the load through warm-up and window while the machine is sampled."""
-    service = scene.running_service()
-    job = load_job(scene.stage.study, scene.cell, scene.server(), scene.seed)
-    scene.host.start_sampling(
-        interval_s=scene.stage.study.sample.every_s,
-        processes={SERVICE: service.pid},
-        disks={STORE: scene.folder},
-    )
-    answer = scene.host.start_load(job)
-    try:
-        with scene.stage.interrupt.waiting():
-            document = answer.result(longest_run_s(scene.stage.study))
-    except (KeyboardInterrupt, TimeoutError):
-        scene.host.cancel_load()
-        raise
-    finally:
-        scene.keep_samples()
-    scene.load = read_load(document)
+    """Drives the load through warm-up and window while the machines are sampled."""
+    measure_all(scene)
 
 
 def collect(scene: Scene) -> None:
     """Turns what was seen in the window into responses."""
-    load = scene.measured_load()
-    window = WindowSamples.cut(
-        scene.samples_frame(),
-        scene.missing,
-        load.load.window_start_monotonic_ns,
-        load.load.window_end_monotonic_ns,
-    )
-    seen = Seen(load, window)
-    scene.responses = measure_responses(wanted_units(scene.stage.study), seen)
-    scene.limited = limited_by(seen, scene.cores())
+    wanted = wanted_units(scene.stage.study)
+    for instance in scene.measured:
+        seen = seen_of(scene, instance)
+        instance.responses = measure_responses(wanted, seen)
+        scene.limited = scene.limited or limits_of(scene, seen)
+    scene.responses = of_all_instances(wanted, [each.responses for each in scene.measured])
     calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
-    scene.calibration = held_against(calibration, load)
+    if scene.measured[0].load is not None:
+        scene.calibration = held_against(calibration, scene.measured[0].load.result)
 
 
 def check(scene: Scene) -> None:
     """Decides whether the trial counts."""
-    load = scene.measured_load()
-    _refuse_dead_service(scene)
-    scene.doubts += engine_doubts(load) + connection_doubts(load)
+    for instance in scene.instances:
+        _refuse_dead_service(instance)
+        instance.clocks.append(clock_of(scene, instance.host))
+        instance.walls.append(instance.host.clock())
+        scene.doubts += drift_doubts(instance.name, instance.clocks, instance.walls)
+    for load in scene.loads():
+        scene.doubts += engine_doubts(load) + connection_doubts(load)
     scene.doubts += calibration_doubts(scene.calibration)
-    if scene.clock is not None:
-        scene.doubts += clock_doubts(scene.clock, scene.host.clock())
     scene.gates = check_gates(scene.stage.study.gates, scene.responses)
-    refuse_invalid(load)
-    refuse_by_gates(scene.gates, load.errors)
+    for load in scene.loads():
+        refuse_invalid(load)
+    refuse_by_gates(scene.gates, *(load.errors for load in scene.loads()))
 
 
 def undo(scene: Scene) -> None:
-    """Ends the service and removes what it left."""
-    if scene.service is not None:
-        try:
-            scene.keep_counters(services.stop(scene.service))
-        except EngineError:
-            scene.stage.lose()  # the service has died with its agent
-    scene.platform.host().remove_tree(scene.folder)
+    """Ends what was started and takes back what was changed, in reverse."""
+    for instance in reversed(scene.instances):
+        if instance.service is not None and not instance.host.lost:
+            scene.keep_counters(instance, services.stop(instance.service))
+        if instance.host.lost:
+            scene.stage.lodging.forget()
+        else:
+            instance.host.remove_tree(instance.folder)
 
 
-_PHASES = (restore, start_service, audit, settle, measure, collect, check)
+_PHASES = (
+    restore,
+    start_service,
+    audit,
+    settle,
+    measure,
+    collect,
+    check,
+)
 
 
 def _perform(scene: Scene) -> Ending:
@@ -149,7 +151,8 @@ def _perform(scene: Scene) -> Ending:
                 phase(scene)
     except BaseException as error:  # noqa: BLE001 - as_failed raises again what is no trial's
         failed = _closer_cause(scene, as_failed(error))
-        return Ending(failed.outcome, failed.in_phase(scene.timeline.phase))
+        failure = failed.in_phase(scene.timeline.phase)
+        return Ending(failed.outcome, failure, _for_the_operator(error))
     return Ending(Outcome.OK, None)
 
 
@@ -157,10 +160,27 @@ def _undo(scene: Scene) -> Ending | None:
     try:
         with scene.timeline.during("undo"):
             undo(scene)
-    except (AgentRefusal, EngineError) as error:
+    except (AgentRefusal, EngineError, SystemFailure) as error:
         failed = as_failed(error)
+        scene.stage.lodging.forget()
         return Ending(Outcome.UNDO_FAILED, failed.in_phase("undo"))
     return None
+
+
+def _for_the_operator(error: BaseException) -> HostError | None:
+    if not isinstance(error, SystemFailure) or not error.for_operator:
+        return None
+    return HostError(error.message, hint=error.hint, slug="system-cannot-be-prepared")
+
+
+def _refuse_full_disk(instance: Instance) -> None:
+    free = instance.host.path_facts(instance.data).free_bytes
+    if free is not None and free < FREE_BYTES_NEEDED:
+        raise TrialFailed(
+            Outcome.DISK_FULL,
+            f"{free // 2**20} MiB are free where trials store their files, 64 MiB are needed",
+            "free some space, or keep results on another disk with --results",
+        )
 
 
 def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
@@ -171,7 +191,8 @@ def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
     }:
         return failed
     try:
-        _refuse_dead_service(scene)
+        for instance in scene.instances:
+            _refuse_dead_service(instance)
     except TrialFailed as closer:
         return closer
     except (AgentRefusal, EngineError):
@@ -179,9 +200,10 @@ def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
     return failed
 
 
-def _refuse_dead_service(scene: Scene) -> None:
-    service = scene.running_service()
-    state = service.host.status(service.name)
+def _refuse_dead_service(instance: Instance) -> None:
+    if instance.service is None:
+        return
+    state = instance.host.status(instance.service.name)
     if not state.running:
         raise TrialFailed(
             Outcome.SERVICE_DIED,

@@ -6,10 +6,12 @@ never the size of a response.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from steelyard.engine.messages import Clock, LoadResult
+from steelyard.hosts.clocks import ClockOffset, drift_ppm, drift_uncertainty_ppm
 from steelyard.records.schema import Doubt, GateRecord, Measured, Outcome
 from steelyard.study.model import GateSpec
 from steelyard.trial.outcomes import TrialFailed
@@ -39,7 +41,7 @@ def _holds(gate: GateSpec, seen: float | None) -> bool | None:
 
 
 def refuse_by_gates(
-    records: tuple[GateRecord, ...], errors: Mapping[str, Mapping[str, int]]
+    records: tuple[GateRecord, ...], *errors: Mapping[str, Mapping[str, int]]
 ) -> None:
     """Ends the trial when a gate did not hold.
 
@@ -50,14 +52,17 @@ def refuse_by_gates(
         if record.held is False and record.seen is not None:
             raise TrialFailed(
                 Outcome.REFUSED_BY_GATE,
-                f"{record.name} {record.limit}: {record.seen:.4g} seen{_commonest(errors)}",
+                f"{record.name} {record.limit}: {record.seen:.4g} seen{_commonest(*errors)}",
                 "look at load.json of this attempt; widen the gate only if the study allows it",
             )
 
 
-def _commonest(errors: Mapping[str, Mapping[str, int]]) -> str:
+def _commonest(*errors: Mapping[str, Mapping[str, int]]) -> str:
     counted = [
-        (count, phase, kind) for phase, kinds in errors.items() for kind, count in kinds.items()
+        (count, phase, kind)
+        for of_one in errors
+        for phase, kinds in of_one.items()
+        for kind, count in kinds.items()
     ]
     if not counted:
         return ""
@@ -105,6 +110,19 @@ def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]
         return []
     message = f"the service counts {answered} good answers, the generator received {received}"
     return [Doubt(state="suspect", kind="counts_differ", message=message)]
+
+
+def drift_doubts(
+    machine: str, offsets: Sequence[ClockOffset], walls: Sequence[Clock]
+) -> list[Doubt]:
+    """Doubt when a machine's clocks ran unlike the controller's, or unlike each other."""
+    doubts = [d for pair in pairwise(walls) for d in clock_doubts(*pair)]
+    for before, after in pairwise(offsets):
+        drift, unsure = drift_ppm(before, after), drift_uncertainty_ppm(before, after)
+        if abs(drift) - unsure > _CLOCK_DRIFT_LIMIT_PPM:
+            message = f"the clock of {machine} ran {drift:+.0f} ppm against the controller's"
+            doubts.append(Doubt(state="suspect", kind="clock_drift", message=message))
+    return doubts
 
 
 def clock_doubts(before: Clock, after: Clock) -> list[Doubt]:

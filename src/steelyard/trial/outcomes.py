@@ -5,6 +5,7 @@ from __future__ import annotations
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.records.schema import AttemptFailure, Outcome
+from steelyard.systems.failures import FailureKind, SystemFailure
 
 OF_FAILURE_KIND: dict[str, Outcome] = {
     "address_in_use": Outcome.ADDRESS_IN_USE,
@@ -18,8 +19,21 @@ OF_FAILURE_KIND: dict[str, Outcome] = {
     "cancelled": Outcome.INTERRUPTED,
 }
 
+OF_SYSTEM_FAILURE: dict[FailureKind, Outcome] = {
+    "tool_failed": Outcome.TOOL_FAILED,
+    "not_ready": Outcome.SYSTEM_NOT_READY,
+    "unreachable": Outcome.UNREACHABLE,
+    "timed_out": Outcome.TIMED_OUT,
+    "reset_not_proved": Outcome.RESET_NOT_PROVED,
+}
+"""Kinds that are not here need somebody to act: the session ends with them."""
+
 RETRY_HELPS = frozenset(
     {
+        Outcome.SYSTEM_NOT_READY,
+        Outcome.TOOL_FAILED,
+        Outcome.COMMAND_FAILED,
+        Outcome.RESET_NOT_PROVED,
         Outcome.SERVICE_NOT_READY,
         Outcome.SERVICE_DIED,
         Outcome.ADDRESS_IN_USE,
@@ -51,6 +65,11 @@ class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record,
         return AttemptFailure(phase=phase, message=self.message, hint=self.hint)
 
 
+def _with_last_words(failure: SystemFailure) -> str:
+    words = failure.last_words.strip()
+    return f"{failure.message}; its last words:\n{words}" if words else failure.message
+
+
 def as_failed(error: BaseException) -> TrialFailed:
     """The word for an error that ended a trial; re-raises what is a defect of ours."""
     match error:
@@ -59,6 +78,12 @@ def as_failed(error: BaseException) -> TrialFailed:
         case AgentRefusal(failure=failure):
             outcome = OF_FAILURE_KIND.get(failure.kind, Outcome.SYSTEM)
             return TrialFailed(outcome, failure.message, failure.hint)
+        case SystemFailure():
+            return TrialFailed(
+                OF_SYSTEM_FAILURE.get(error.kind, Outcome.NEEDS_OPERATOR),
+                _with_last_words(error),
+                error.hint,
+            )
         case EngineError():
             return TrialFailed(Outcome.AGENT_LOST, error.message, error.hint)
         case TimeoutError():

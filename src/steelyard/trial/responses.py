@@ -7,7 +7,7 @@ percentile is such a reason, never a 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from steelyard.engine.messages import Latency, LoadResult, Stream
 from steelyard.records.schema import Measured
@@ -24,6 +24,7 @@ from steelyard.trial.window import WindowSamples
 
 SERVICE = "service"
 STORE = "store"
+INSTANCE = "instance"
 
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
 _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
@@ -32,10 +33,28 @@ _SAMPLES_ABOVE = 10
 
 @dataclass(frozen=True)
 class Seen:
-    """All that was seen of one trial's window."""
+    """All that was seen of one trial's window: of the load, inside the system, outside of it.
 
-    load: LoadResult
+    ``driven`` is ``None`` for a workload that drives no load; ``own`` is what such a workload
+    measured itself.
+    """
+
+    driven: LoadResult | None
     window: WindowSamples
+    host: WindowSamples | None = None
+    own: Mapping[str, Measured] = field(default_factory=dict)
+
+    @property
+    def load(self) -> LoadResult:
+        """What the generator says; only asked for responses of a load."""
+        if self.driven is None:
+            raise ValueError("this workload drives no load")
+        return self.driven
+
+    @property
+    def outside(self) -> WindowSamples:
+        """What was sampled on the machine that carries the system; itself without another."""
+        return self.window if self.host is None else self.host
 
 
 def wanted_units(study: Study) -> dict[str, str]:
@@ -46,7 +65,10 @@ def wanted_units(study: Study) -> dict[str, str]:
 
 def measure_responses(wanted: Mapping[str, str], seen: Seen) -> dict[str, Measured]:
     """Each wanted response; ``wanted`` maps names to units."""
-    return {name: _measured(unit, _read(name, seen)) for name, unit in wanted.items()}
+    return {
+        name: seen.own.get(name) or _measured(unit, _read(name, seen))
+        for name, unit in wanted.items()
+    }
 
 
 def _measured(unit: str, reading: Reading) -> Measured:
@@ -55,6 +77,8 @@ def _measured(unit: str, reading: Reading) -> Measured:
 
 
 def _read(name: str, seen: Seen) -> Reading:
+    if seen.driven is None and (name in _OF_LOADS or name not in _RESPONSES):
+        return None, "this workload drives no load"
     if name in _RESPONSES:
         return _RESPONSES[name](seen)
     kind, _, figure = name.partition(".")
@@ -130,14 +154,15 @@ def _errors(seen: Seen) -> Reading:
     return (counts.errors + counts.unsent) / counts.intended, None
 
 
-def _rate(column: str, scale: float = 1.0) -> Callable[[Seen], Reading]:
-    def read(seen: Seen) -> Reading:
-        rate = seen.window.rate_per_s(column)
-        if rate is None:
-            return None, seen.window.why_missing(column) or "not sampled"
-        return rate * scale, None
+def _rate_of(window: WindowSamples, column: str, scale: float = 1.0) -> Reading:
+    rate = window.rate_per_s(column)
+    if rate is None:
+        return None, window.why_missing(column) or "not sampled"
+    return rate * scale, None
 
-    return read
+
+def _rate(column: str, scale: float = 1.0) -> Callable[[Seen], Reading]:
+    return lambda seen: _rate_of(seen.window, column, scale)
 
 
 _service_cores = _rate(f"process.{SERVICE}.cpu_ns", 1e-9)
@@ -168,17 +193,17 @@ def _generator_cpu_per_operation(seen: Seen) -> Reading:
 _BUSY = ("user", "nice", "system", "irq", "softirq")
 
 
-def _host_cpu(seen: Seen) -> Reading:
-    rates = [_rate(f"cpu.{state}_ns", 1e-9)(seen) for state in _BUSY]
+def _busy_cores(window: WindowSamples) -> Reading:
+    rates = [_rate_of(window, f"cpu.{state}_ns", 1e-9) for state in _BUSY]
     for value, missing in rates:
         if value is None:
             return None, missing or "not sampled"
     return sum(value for value, _ in rates if value is not None), None
 
 
-def _host_steal(seen: Seen) -> Reading:
+def _steal(window: WindowSamples) -> Reading:
     states = (*_BUSY, "idle", "iowait", "steal")
-    rates = {state: _rate(f"cpu.{state}_ns")(seen) for state in states}
+    rates = {state: _rate_of(window, f"cpu.{state}_ns") for state in states}
     for value, missing in rates.values():
         if value is None:
             return None, missing or "not sampled"
@@ -189,8 +214,33 @@ def _host_steal(seen: Seen) -> Reading:
     return steal / whole, None
 
 
+def _instance_cores(seen: Seen) -> Reading:
+    """What stands for the system on its host: a control group, or the processes of an emulator."""
+    if seen.host is None:
+        return None, "the system is its own host, or the host was not sampled"
+    of = [f"cgroup.{INSTANCE}.cpu_ns", f"process.{INSTANCE}.cpu_ns"]
+    told = [column for column in of if column in seen.host.frame.columns]
+    return _rate_of(seen.host, (told or of)[0], 1e-9)
+
+
+_OF_LOADS = frozenset(
+    {
+        "throughput",
+        "throughput.least",
+        "errors",
+        "payload.corrupted",
+        "payload.lost",
+        "stream.loss",
+        "stream.reordered",
+        "stream.jitter",
+        "stream.retransmits",
+        "service.cpu_per_operation",
+        "generator.cpu_per_operation",
+    }
+)
 _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "throughput": _throughput,
+    "throughput.least": _throughput,
     "errors": _errors,
     "payload.corrupted": _damaged,
     "payload.lost": _lost,
@@ -204,7 +254,10 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "disk.writes": _rate(f"disk.{STORE}.writes"),
     "disk.written": _rate(f"disk.{STORE}.write_bytes"),
     "disk.flushes": _rate(f"disk.{STORE}.flushes"),
-    "host.cpu": _host_cpu,
-    "host.steal": _host_steal,
+    "system.cpu": lambda seen: _busy_cores(seen.window),
+    "system.steal": lambda seen: _steal(seen.window),
+    "host.cpu": lambda seen: _busy_cores(seen.outside),
+    "host.steal": lambda seen: _steal(seen.outside),
+    "host.instance_cpu": _instance_cores,
     "generator.cpu_per_operation": _generator_cpu_per_operation,
 }

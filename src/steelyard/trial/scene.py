@@ -11,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from steelyard.engine.messages import Clock, LoadResult, ProcessState
-from steelyard.hosts.host import Host, LoadAnswer
+from steelyard.engine.messages import LoadResult, ProcessState
+from steelyard.errors import HostError
+from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import (
@@ -27,30 +28,32 @@ from steelyard.records.schema import (
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.systems import services
-from steelyard.systems.platform import Platform
-from steelyard.systems.services import RunningService
 from steelyard.trial.gates import service_doubts
+from steelyard.trial.instance import Instance
+from steelyard.trial.sampling import Sampled
 from steelyard.trial.stage import Stage
 from steelyard.trial.timeline import Timeline
-from steelyard.trial.window import samples_frame
-from steelyard.workloads.operations.model import Server
+
+IDLE = "idle"
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How an attempt ended."""
+    """How an attempt ended; ``stop`` is what somebody has to do before another makes sense."""
 
     outcome: Outcome
     failure: AttemptFailure | None
+    stop: HostError | None = None
 
 
 @dataclass(frozen=True)
 class Attempted:
-    """One finished attempt: its record, and the raw documents that are stored beside it."""
+    """One finished attempt: its record, and what is stored beside it by file name."""
 
     record: TrialRecord
     documents: dict[str, bytes]
-    samples: pl.DataFrame | None
+    samples: dict[str, pl.DataFrame]
+    stop: HostError | None = None
 
 
 @dataclass
@@ -61,13 +64,9 @@ class Scene:
     trial: PlannedTrial
     attempt: int
     timeline: Timeline = field(default_factory=Timeline)
-    service: RunningService | None = None
-    counters: dict[str, Any] = field(default_factory=dict)
-    clock: Clock | None = None
+    instances: list[Instance] = field(default_factory=list)
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    load: LoadAnswer | None = None
-    samples: pl.DataFrame | None = None
-    missing: dict[str, str] = field(default_factory=dict)
+    sampled: dict[str, Sampled] = field(default_factory=dict)
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
     doubts: list[Doubt] = field(default_factory=list)
@@ -75,85 +74,66 @@ class Scene:
     calibration: Calibration | None = None
 
     @property
-    def folder(self) -> str:
-        """The trial's own folder on the machine."""
-        return f"{self.stage.scratch}/{attempt_key(self.trial.trial, self.attempt)}"
+    def key(self) -> str:
+        """Names the attempt within its run: ``0007-1``."""
+        return attempt_key(self.trial.trial, self.attempt)
 
-    @property
+    @cached_property
     def cell(self) -> BoundCell:
         """Every setting of the system and the workload at the levels of this cell."""
         return bind(self.stage.study, self.trial.cell)
 
     @property
-    def platform(self) -> Platform:
-        return self.stage.platform(self.trial.cell.system)
-
-    @cached_property
-    def host(self) -> Host:
-        """The machine as it was when the attempt began: an agent that ends takes the service with
-        it, so an attempt never goes on with another.
-        """
-        platform = self.platform
-        platform.up()
-        return platform.host()
+    def measured(self) -> list[Instance]:
+        """The instances that run the workload that is asked about; the rest run beside it."""
+        return [each for each in self.instances if each.number not in self.cell.beside]
 
     @property
-    def seed(self) -> int:
-        """Seeds the generator's own choices; another in every trial, so that no hidden choice is
-        the same for all, and known from the plan.
+    def working(self) -> list[Instance]:
+        """The instances that run anything at all."""
+        return [each for each in self.instances if each.workload.use != IDLE]
+
+    def loads(self) -> list[LoadResult]:
+        """What every generator says of its load."""
+        return [each.load.result for each in self.instances if each.load is not None]
+
+    def carrier(self) -> Host:
+        """The machine that carries the system; itself where nothing lies between."""
+        return self.stage.machines.at(self.cell.system.carrier)
+
+    def seed(self, instance: Instance) -> int:
+        """Seeds the generator's own choices; another in every trial and instance, so that no
+        hidden choice is the same for all, and known from the plan.
         """
-        text = f"{self.stage.plan.seed}:load:{self.trial.trial}"
+        which = "" if instance.number == 1 else f":{instance.number}"
+        text = f"{self.stage.plan.seed}:load:{self.trial.trial}{which}"
         digest = hashlib.sha256(text.encode()).digest()
         return int.from_bytes(digest[:8], "big")
 
-    def running_service(self) -> RunningService:
-        """The service; only asked for after it was started."""
-        if self.service is None:
-            raise RuntimeError("the service was not started")
-        return self.service
+    def doubt(self, kind: str, message: str) -> None:
+        """Notes a reason to distrust the trial."""
+        self.doubts.append(Doubt(state="suspect", kind=kind, message=message))
 
-    def server(self) -> Server:
-        """Where the load goes."""
-        service = self.running_service()
-        return Server(service.address, service.listeners, service.authority)
-
-    def measured_load(self) -> LoadResult:
-        """The load's result; only asked for after the load."""
-        if self.load is None:
-            raise RuntimeError("the load was not run")
-        return self.load.result
-
-    def samples_frame(self) -> pl.DataFrame:
-        """The samples; only asked for after the load."""
-        if self.samples is None:
-            raise RuntimeError("the machine was not sampled")
-        return self.samples
-
-    def keep_samples(self) -> None:
-        """Ends sampling and keeps what was seen, also of a load that failed."""
-        samples = self.host.stop_sampling()
-        self.samples = samples_frame(samples)
-        self.missing = samples.missing
-        if samples.rows_lost:
-            message = f"{samples.rows_lost} samples were lost: the sampler's buffer was full"
-            self.doubts.append(Doubt(state="suspect", kind="samples_lost", message=message))
-
-    def keep_counters(self, ended: ProcessState) -> None:
+    def keep_counters(self, instance: Instance, ended: ProcessState) -> None:
         """Keeps what the service counted itself, and holds it against the generator's figures."""
-        self.counters = services.counters(ended)
-        if self.load is not None and catalogue.workload(self.cell.workload.use).counted:
-            self.doubts += service_doubts(self.load.result, self.counters)
+        instance.counters = services.counters(ended)
+        counted = catalogue.workload(instance.workload.use).counted
+        if instance.load is not None and counted:
+            self.doubts += service_doubts(instance.load.result, instance.counters)
 
-    def system_facts(self) -> dict[str, str | None]:
+    def system_facts(self, instance: Instance) -> dict[str, str | None]:
         """What the study declares of this system, as facts beside those of its machine."""
         system = self.cell.system
         facts: dict[str, str | None] = {"system.platform": system.platform}
         facts |= _declared("system", system.settings)
+        facts |= _declared("settings", system.inside)
+        facts |= _declared("host_settings", system.outside)
+        facts |= {f"platform.{key}": value for key, value in instance.platform.facts().items()}
         if system.service is not None:
             facts["service.use"] = system.service.use
             facts |= _declared("service", system.service.settings)
-        if self.service is not None:
-            facts["service.version"] = self.service.version
+        if instance.service is not None:
+            facts["service.version"] = instance.service.version
         return facts
 
     def cores(self) -> int | None:
@@ -164,18 +144,26 @@ class Scene:
     def attempted(self, ending: Ending) -> Attempted:
         """The attempt as it is stored."""
         documents: dict[str, bytes] = {}
-        if self.load is not None:
-            documents["load.json"] = json.dumps(self.load.document, indent=1).encode() + b"\n"
-            self._split_measure(self.load.result)
-        if self.counters:
-            documents["service.json"] = json.dumps(self.counters, indent=1).encode() + b"\n"
-        return Attempted(self._record(ending, tuple(documents)), documents, self.samples)
+        for instance in self.instances:
+            suffix = "" if instance.number == 1 else f"-{instance.number}"
+            if instance.load is not None:
+                documents[f"load{suffix}.json"] = _document(instance.load.document)
+            if instance.counters:
+                documents[f"service{suffix}.json"] = _document(instance.counters)
+        if self.loads() and "measure" in self.timeline.durations_ns:
+            self._split_measure(self.loads()[0])
+        frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
+        record = self._record(ending, tuple(documents), tuple(frames))
+        return Attempted(record, documents, frames, ending.stop)
 
     def _split_measure(self, load: LoadResult) -> None:
         warm_up_ns = round(self.stage.study.trials.warm_up_s * 1e9)
         self.timeline.split_measure(warm_up_ns, load.load.window_ns)
 
-    def _record(self, ending: Ending, files: tuple[str, ...]) -> TrialRecord:
+    def _record(
+        self, ending: Ending, documents: tuple[str, ...], samples: tuple[str, ...]
+    ) -> TrialRecord:
+        starts = [each.window_ns[0] for each in self.instances if each.window_ns is not None]
         return TrialRecord(
             trial=self.trial.trial,
             attempt=self.attempt,
@@ -191,9 +179,20 @@ class Scene:
             doubts=tuple(self.doubts),
             limited_by=self.limited,
             calibration=self.calibration,
+            instances=tuple(instance.record() for instance in self.instances),
+            start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
             facts=self.facts,
-            files=files if self.samples is None else (*files, "samples.parquet"),
+            files=(*documents, *samples),
         )
+
+
+def samples_file(machine: str) -> str:
+    """Where the counters of a machine are stored: ``samples.parquet`` for the system itself."""
+    return "samples.parquet" if machine == "system" else f"samples-{machine}.parquet"
+
+
+def _document(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=1).encode() + b"\n"
 
 
 def _declared(prefix: str, settings: dict[str, Any]) -> dict[str, str | None]:

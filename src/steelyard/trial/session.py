@@ -126,6 +126,8 @@ class _Sitting:
         ledger.append("attempt_finished", trial=trial.trial, attempt=attempt, outcome=outcome)
         self.standing.add(done.record)
         self.watcher.attempt_ends(done.record)
+        if done.stop is not None:
+            raise done.stop
 
     def _reason_to_stop(self) -> StopReason | None:
         if self.standing.hopeless_system(self.stage.plan) is not None:
@@ -147,7 +149,7 @@ def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
     trials = {trial.trial: trial for visit in plan.visits for trial in visit.trials}
     for event in torn_attempts(events, run.records()):
         record = _lost(trials[event["trial"]], event)
-        run.write_attempt(record, documents={}, samples=None)
+        run.write_attempt(record, documents={}, samples={})
 
 
 def _lost(trial: PlannedTrial, event: Event) -> TrialRecord:

@@ -50,6 +50,12 @@ class SystemPart(OpenPart):
     """Disks that are attached, by name."""
     instances: PositiveCount | None = None
     """How many of it run at once."""
+    carrier: str | None = None
+    """The machine that carries it: `local`, or an address such as `ssh://hypervisor`."""
+    settings: dict[str, Any] | None = None
+    """Reversible settings inside, by name, as `{tuned: balanced}`."""
+    host_settings: dict[str, Any] | None = None
+    """Reversible settings of the machine that carries it."""
 
 
 class WorkloadPart(OpenPart):
@@ -221,6 +227,7 @@ class VariantPart(Part):
     workloads: Any = None
     load: dict[str, Any] | None = None
     generator: dict[str, Any] | None = None
+    beside: dict[str, Any] | None = None
     probe: dict[str, Any] | None = None
     find: dict[str, Any] | None = None
     responses: dict[str, Any] | None = None
@@ -253,6 +260,8 @@ class StudyFile(Part):
     """What is driven."""
     workloads: dict[Name, WorkloadPart] | None = None
     """Several workloads, by name; each is a study of its own."""
+    beside: dict[str, WorkloadPart] | None = None
+    """What instances of these numbers run while the others run the workload."""
     probe: ProbePart | None = None
     """A bystander that measures latency while the load runs."""
     load: LoadPart | None = None

@@ -15,6 +15,7 @@ from steelyard.study.resolve.settings import Factors, read_levels, read_settings
 from steelyard.study.setting import Setting
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
+_PLACES = ("settings", "host_settings")
 _RATE = Setting(kind="number", least=0.001, meaning="operations a second")
 
 
@@ -45,6 +46,29 @@ def resolve_workloads(
         specs[name], more = _workload(part, ("workloads", name), complaints)
         factors |= more
     return specs, factors
+
+
+def resolve_beside(
+    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> dict[int, WorkloadSpec]:
+    """What runs on instances of these numbers, while the rest run the workload."""
+    found = {}
+    for number, part in (file.beside or {}).items():
+        where: Where = ("beside", number)
+        if not number.isdecimal() or int(number) < 2:
+            hint = "instance 1 runs the workload; write `2: {use: NAME}`"
+            complaints.add(where, f"`{number}` is not the number of a further instance", hint)
+            continue
+        found[int(number)], levels = _workload(part, where, complaints)
+        for key in levels:
+            hint = "what runs beside is the same in every trial"
+            complaints.add((*where, key), f"`{key}` beside cannot be a list", hint)
+    for system in systems.values():
+        if found and system.instances < max(found):
+            hint = f"write `instances: {max(found)}`"
+            message = f"`beside` needs {max(found)} instances of `{system.name}`"
+            complaints.add(("systems", system.name), message, hint, at_key=True)
+    return found
 
 
 def _workload(
@@ -172,7 +196,7 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
         ]
         platform = known_platform(system)
         known += [f"system.{key}" for key in ({} if platform is None else platform.settings)]
-    known += [f"settings.{name}" for name in names_to_write()]
+    known += [f"{place}.{name}" for place in _PLACES for name in names_to_write()]
     return list(dict.fromkeys(known))
 
 
@@ -188,7 +212,7 @@ def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec])
     stage, _, rest = name.partition(".")
     if stage == "load":
         return {"users": _USERS, "rate": _RATE}.get(rest)
-    if stage == "settings":
+    if stage in _PLACES:
         return declared_setting(rest)
     if stage == "disks":
         disk, _, key = rest.partition(".")

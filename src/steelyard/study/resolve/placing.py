@@ -26,6 +26,7 @@ from steelyard.study.resolve.driving import bindable, bound_setting
 from steelyard.study.resolve.settings import read_levels
 
 _PLACES = ("system", "host", "generator")
+_GENERATOR = re.compile(r"local|ssh://[^\s/]+|instance ([2-9]|[1-9]\d+)")
 _CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")
 _LEAST_SAMPLE_S, _MOST_SAMPLE_S, _SAMPLES_OF_A_WINDOW = 0.1, 1.0, 8
 
@@ -89,8 +90,21 @@ def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) 
     return SampleSpec(every_s=part.every or every_s, where=where)
 
 
-def resolve_generator(file: StudyFile) -> GeneratorSpec:
+def resolve_generator(
+    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> GeneratorSpec:
     """Where the load comes from."""
+    host = "local" if file.generator is None else file.generator.host or "local"
+    match = _GENERATOR.fullmatch(host)
+    where: Where = ("generator", "host")
+    if match is None:
+        hint = "write `local`, an address such as `ssh://loader`, or `instance 2`"
+        complaints.add(where, f"`{host}` is not a place that load comes from", hint)
+        return GeneratorSpec()
+    for system in systems.values():
+        if match[1] and system.instances < int(match[1]):
+            hint = f"write `instances: {match[1]}`"
+            complaints.add(where, f"`{system.name}` has no instance {match[1]}", hint)
     return GeneratorSpec.model_validate(given(file.generator))
 
 

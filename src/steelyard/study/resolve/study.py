@@ -11,6 +11,7 @@ from steelyard.study.file.grammar import StudyFile
 from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.driving import (
+    resolve_beside,
     resolve_factors,
     resolve_load,
     resolve_probe,
@@ -77,8 +78,9 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "baseline": baseline,
             "factors": {name: levels for name, levels in factors.items() if name != compare},
             "workloads": workloads,
+            "beside": resolve_beside(file, systems, complaints),
             "load": load,
-            "generator": resolve_generator(file),
+            "generator": resolve_generator(file, systems, complaints),
             "responses": responses,
             "gates": gates,
             "trials": trials,

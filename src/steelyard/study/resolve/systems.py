@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +12,20 @@ from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
 from steelyard.study.platforms.places import required_settings
+from steelyard.study.resolve.machine import read_machine_settings
 from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
 from steelyard.study.resolve.settings import read_settings
 
-_FIXED = ("platform", "service", "disks", "instances")
+_FIXED = (
+    "platform",
+    "service",
+    "disks",
+    "instances",
+    "carrier",
+    "settings",
+    "host_settings",
+)
+_CARRIER = re.compile(r"local|ssh://[^\s/]+")
 
 
 def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, SystemSpec]:
@@ -56,7 +67,10 @@ def _system(
         settings=settings,
         service=_service_of(name, part, defaults, complaints),
         disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
-        instances=part.instances or 1,
+        instances=part.instances or defaults.get("instances") or 1,
+        carrier=_carrier(where, part.carrier or defaults.get("carrier"), complaints),
+        inside=_reversible(where, "settings", part.settings, defaults, complaints),
+        outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
     )
 
 
@@ -91,6 +105,27 @@ def _check_required(
             hint = f"add `{key}: ...`: {platform.settings[key].meaning}"
             message = f"`{key}` is missing in `systems.{where[-1]}`"
             complaints.add(where, message, hint, at_key=True)
+
+
+def _carrier(where: Where, written: str | None, complaints: Complaints) -> str:
+    if written is None:
+        return "local"
+    if not _CARRIER.fullmatch(written):
+        hint = "write `local`, or an address such as `ssh://root@hypervisor`"
+        complaints.add((*where, "carrier"), f"`{written}` is not the address of a machine", hint)
+    return written
+
+
+def _reversible(
+    where: Where,
+    key: str,
+    own: dict[str, Any] | None,
+    defaults: Mapping[str, Any],
+    complaints: Complaints,
+) -> dict[str, Any]:
+    place = (*where, key) if own is not None else ("defaults", key)
+    written = own if own is not None else defaults.get(key) or {}
+    return read_machine_settings(written, place, complaints)
 
 
 def _service_of(

@@ -1,0 +1,74 @@
+"""From what was seen of each instance to the responses of a trial. Pure but for reading a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from steelyard.records.schema import Measured
+from steelyard.study import catalogue
+from steelyard.trial.instance import Instance
+from steelyard.trial.limited import limited_by
+from steelyard.trial.responses import Seen
+from steelyard.trial.sampling import Sampled
+from steelyard.trial.scene import Scene
+from steelyard.trial.window import WindowSamples
+from steelyard.workloads.runs import RUNS
+
+_JOINED: dict[str, Callable[[Sequence[float]], float]] = {
+    "sum": sum,
+    "largest": max,
+    "least": min,
+    "mean": lambda values: sum(values) / len(values),
+}
+
+
+def seen_of(scene: Scene, instance: Instance) -> Seen:
+    """What was seen of one instance in its window: of its load, inside it, and on its host."""
+    if instance.window_ns is None:
+        raise RuntimeError("the workload was not run")
+    start_ns, end_ns = instance.window_ns
+
+    def window(sampled: Sampled) -> WindowSamples:
+        return sampled.window(start_ns, end_ns)
+
+    host = scene.sampled.get("host")
+    return Seen(
+        driven=None if instance.load is None else instance.load.result,
+        window=window(scene.sampled[instance.name]),
+        host=None if host is None else window(host),
+        own=_own(instance),
+    )
+
+
+def _own(instance: Instance) -> Mapping[str, Measured]:
+    runs = RUNS.get(instance.workload.use)
+    return {} if runs is None else runs.responses(instance.ran)
+
+
+def limits_of(scene: Scene, seen: Seen) -> str | None:
+    """What limited the trial, in words."""
+    return limited_by(seen, scene.cores())
+
+
+def of_all_instances(
+    wanted: Mapping[str, str], instances: Sequence[Mapping[str, Measured]]
+) -> dict[str, Measured]:
+    """Each response over all instances that run the workload, joined as the catalogue says.
+
+    One that an instance lacks is not known of all of them.
+    """
+    if len(instances) == 1:
+        return dict(instances[0])
+    return {
+        name: _joined(name, unit, [responses[name] for responses in instances])
+        for name, unit in wanted.items()
+    }
+
+
+def _joined(name: str, unit: str, measured: Sequence[Measured]) -> Measured:
+    for number, one in enumerate(measured, start=1):
+        if one.value is None:
+            return Measured(value=None, unit=unit, missing=f"instance {number}: {one.missing}")
+    values = [one.value for one in measured if one.value is not None]
+    join = _JOINED[catalogue.responses()[name].instances]
+    return Measured(value=join(values), unit=unit)

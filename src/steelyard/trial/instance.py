@@ -1,0 +1,95 @@
+"""One instance of a system during one attempt: what runs there and what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from steelyard.engine.messages import Clock, LoadResult
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host, LoadAnswer
+from steelyard.records.schema import ClockRecord, InstanceRecord, Measured, ResetRecord
+from steelyard.study.model import WorkloadSpec
+from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
+from steelyard.systems.services import RunningService
+from steelyard.workloads.operations.model import Server
+from steelyard.workloads.runs import Timed
+
+
+@dataclass
+class Instance:
+    """Filled by the phases of ``conduct``. ``folder`` is the attempt's own, inside.
+
+    ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
+    ``window_ns`` is what was measured, by the controller's monotonic clock.
+    """
+
+    number: int
+    platform: Platform
+    host: Host
+    folder: str
+    workload: WorkloadSpec
+    proof: ResetProof
+    attached: list[AttachedDisk] = field(default_factory=list)
+    service: RunningService | None = None
+    counters: dict[str, Any] = field(default_factory=dict)
+    clocks: list[ClockOffset] = field(default_factory=list)
+    walls: list[Clock] = field(default_factory=list)
+    load: LoadAnswer | None = None
+    ran: list[Timed] = field(default_factory=list)
+    window_ns: tuple[int, int] | None = None
+    responses: Mapping[str, Measured] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """How its machine is called in the record: ``system``, ``system.2``."""
+        return "system" if self.number == 1 else f"system.{self.number}"
+
+    @property
+    def data(self) -> str:
+        return self.folder
+
+    def places(self) -> dict[str, str]:
+        """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
+        return {"mount": self.data, "folder": self.folder}
+
+    @property
+    def carried(self) -> bool:
+        """Whether another machine carries it."""
+        return self.host is not self.platform.ground.carrier()
+
+    def running_service(self) -> RunningService:
+        """The service; only asked for after it was started."""
+        if self.service is None:
+            raise RuntimeError("the service was not started")
+        return self.service
+
+    def server(self) -> Server:
+        """Where the load goes."""
+        service = self.running_service()
+        return Server(service.address, service.listeners, service.authority)
+
+    def measured_load(self) -> LoadResult:
+        """The load's result; only asked for after the load."""
+        if self.load is None:
+            raise RuntimeError("the load was not run")
+        return self.load.result
+
+    def record(self) -> InstanceRecord:
+        """What is stored of it."""
+        proof = self.proof
+        return InstanceRecord(
+            instance=self.number,
+            workload=self.workload.use,
+            reset=ResetRecord(
+                strength=proof.strength, took_ns=proof.took_ns, evidence=proof.evidence
+            ),
+            clocks=tuple(
+                ClockRecord(offset_ns=c.offset_ns, uncertainty_ns=c.uncertainty_ns)
+                for c in self.clocks
+            ),
+            started_ns=None if self.window_ns is None else self.window_ns[0],
+            caches=tuple(cache for disk in self.attached for cache in disk.caches),
+            responses=dict(self.responses),
+        )

@@ -1,0 +1,152 @@
+"""Drives the load on every instance at once while every machine that takes part is sampled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host
+from steelyard.systems.platform import Costs
+from steelyard.trial.driving import Drive, LoadDrive, RunDrive
+from steelyard.trial.instance import Instance
+from steelyard.trial.responses import INSTANCE, SERVICE, STORE
+from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
+from steelyard.trial.scene import Scene
+from steelyard.workloads.load import load_job, longest_run_s
+from steelyard.workloads.runs import RUNS, placed
+
+_Thing = TypeVar("_Thing")
+BARRIER_S = 0.3
+"""From the last job sent to the common start: long enough for every agent to have read its own."""
+
+
+def measure_all(scene: Scene) -> None:
+    """Warm-up and window on every instance, started together.
+
+    Raises:
+        AgentRefusal, EngineError, TimeoutError: one of them failed; the others are cancelled.
+        KeyboardInterrupt: the user asks to stop.
+    """
+    watches = list(_watches(scene))
+    drives = [_drive(scene, instance) for instance in scene.working]
+    start_sampling(watches, scene.stage.study.sample.every_s)
+    try:
+        _begin(drives)
+        with scene.stage.interrupt.waiting():
+            _finish(scene, drives)
+    except BaseException:
+        for drive in drives:
+            drive.cancel()
+        raise
+    finally:
+        scene.sampled = stop_sampling(watches)
+    _note_lost_rows(scene)
+
+
+def _drive(scene: Scene, instance: Instance) -> Drive:
+    study, cell = scene.stage.study, scene.cell
+    runs = RUNS.get(instance.workload.use)
+    if runs is None:
+        generator = _generator(scene, instance)
+        cell = replace(cell, workload=instance.workload)
+        job = load_job(study, cell, instance.server(), scene.seed(instance))
+        return LoadDrive(instance, generator, clock_of(scene, generator), job)
+    commands = [
+        placed(words, instance.places()) for words in runs.commands(instance.workload.settings)
+    ]
+    return RunDrive(instance, clock_of(scene, instance.host), commands, study.trials.command_s)
+
+
+def _begin(drives: list[Drive]) -> None:
+    together_ns = None
+    if len(drives) > 1:
+        together_ns = time.monotonic_ns() + round(BARRIER_S * 1e9)
+    for drive in drives:
+        drive.begin(together_ns)
+
+
+def _finish(scene: Scene, drives: list[Drive]) -> None:
+    trials = scene.stage.study.trials
+    longest_s = max(longest_run_s(scene.stage.study), trials.command_s)
+    deadline_ns = time.monotonic_ns() + round((longest_s + BARRIER_S) * 1e9)
+    measured = [drive for drive in drives if drive.instance in scene.measured]
+    for drive in measured:
+        drive.finish(deadline_ns)
+    for drive in drives:
+        if drive not in measured:
+            idle_s = drive.end_beside()
+            if idle_s is not None:
+                message = f"what ran beside on instance {drive.instance.number} ended"
+                scene.doubt("neighbour_idle", f"{message} {idle_s:.1f} s before the measured one")
+
+
+def _generator(scene: Scene, instance: Instance) -> Host:
+    """Where the load on an instance comes from: a machine, or another instance."""
+    stage = scene.stage
+    other = stage.study.generator.instance
+    if other is not None:
+        return scene.instances[other - 1].host
+    return stage.machines.generator(
+        instance.number, stage.study.generator.host, stage.lodging.network
+    )
+
+
+def clock_of(scene: Scene, host: Host) -> ClockOffset:
+    """The clock of a machine against the controller's; exactly the same on the same kernel."""
+    local = scene.stage.local()
+    if host.boot_id is not None and host.boot_id == local.boot_id:
+        return ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=time.monotonic_ns())
+    return host.clock_offset()
+
+
+def _watches(scene: Scene) -> Iterator[Watch]:
+    """Each machine once: an agent samples one thing at a time."""
+    watched: set[int] = set()
+    for instance in scene.instances:
+        watched.add(id(instance.host))
+        yield Watch(
+            instance.name,
+            instance.host,
+            clock_of(scene, instance.host).offset_ns,
+            processes={} if instance.service is None else {SERVICE: instance.service.pid},
+            disks={STORE: instance.data},
+        )
+    where = scene.stage.study.sample.where
+    generator = scene.stage.study.generator
+    others = {"host": scene.carrier()}
+    if generator.instance is None:
+        others["generator"] = scene.stage.machines.at(generator.host)
+    for name, host in others.items():
+        if name in where and id(host) not in watched:
+            watched.add(id(host))
+            costs = _costs(scene) if host is scene.carrier() else Costs()
+            yield Watch(name, host, clock_of(scene, host).offset_ns, costs=costs)
+
+
+def _costs(scene: Scene) -> Costs:
+    """What stands for each instance on the carrier, by its number."""
+    processes: dict[str, int] = {}
+    threads: dict[str, int] = {}
+    cgroups: dict[str, str] = {}
+    for instance in scene.instances:
+        name = INSTANCE if instance.number == 1 else f"{INSTANCE}{instance.number}"
+        costs = instance.platform.costs()
+        processes |= _renamed(costs.processes, name)
+        threads |= _renamed(costs.threads, name)
+        cgroups |= _renamed(costs.cgroups, name)
+    return Costs(processes, threads, cgroups)
+
+
+def _renamed(things: Mapping[str, _Thing], name: str) -> dict[str, _Thing]:
+    """What stands for the instance; a platform names the one that matters first."""
+    return dict(zip([name], things.values(), strict=False))
+
+
+def _note_lost_rows(scene: Scene) -> None:
+    for name, sampled in scene.sampled.items():
+        if sampled.rows_lost:
+            message = f"{sampled.rows_lost} samples of {name} were lost: the buffer was full"
+            scene.doubt("samples_lost", message)
