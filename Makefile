@@ -48,7 +48,7 @@ bench-engine: setup ## Every protocol of the engine against its peers, interleav
 	$(BIN)/python -m bench.engine
 
 bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
-	$(BIN)/python bench/kernels_against_peers.py
+	$(BIN)/python -m bench.kernels_against_peers
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py

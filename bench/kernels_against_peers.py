@@ -21,6 +21,9 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+from bench.engine import machine, page
 
 from steelyard.engine.locate import find_engine
 
@@ -29,14 +32,17 @@ RUNS = Path(__file__).parent / "runs"
 CORE = 0
 C_FLAGS = ["-O3", "-march=native", "-fopenmp-simd"]
 STORES = ("streaming", "cached")
+LINPACK_GOAL, TRIAD_GOAL = 0.8, 0.95
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One figure that both sides give, larger is better."""
+    """One figure that both sides give, larger is better, and the least that is good enough."""
 
     name: str
+    peer: str
     unit: str
+    goal: float
     ours: Callable[[], float]
     theirs: Callable[[], float]
 
@@ -59,6 +65,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--size", type=int, action="append", help="unknowns; may be repeated")
     parser.add_argument("--isa", action="append", help="instruction set; may be repeated")
+    parser.add_argument("--write-page", action="store_true", help=f"and into {page.PAGE.name}")
     options = parser.parse_args()
     if shutil.which("gcc") is None:
         sys.exit("gcc is not installed (Debian: apt install gcc libopenblas-dev)")
@@ -68,9 +75,12 @@ def main() -> None:
         contests = linpack(dgesv, options.size or [1000, 2000, 4000], options.isa or [""])
         contests += memory(triad)
         seen = {contest.name: pairs(contest, options.pairs) for contest in contests}
-    lines = [line(contest, seen[contest.name]) for contest in contests]
-    print("\n".join(lines))
-    store(lines, seen)
+    rows = [row(contest, seen[contest.name]) for contest in contests]
+    print("\n".join(map(line, rows)))
+    path = store(rows, seen)
+    print(f"written to {path}", file=sys.stderr)
+    if options.write_page:
+        page.write(page.KERNELS, path)
 
 
 def built(name: str, folder: Path, libraries: list[str]) -> Path:
@@ -89,7 +99,9 @@ def linpack(dgesv: Path, sizes: list[int], isas: list[str]) -> list[Contest]:
     def contest(size: int, isa: str) -> Contest:
         return Contest(
             f"linpack {size}{' ' + isa if isa else ''}",
+            "OpenBLAS dgesv",
             "GFLOP/s",
+            LINPACK_GOAL,
             lambda: solve_ours(size, isa),
             lambda: solve_theirs(dgesv, size),
         )
@@ -116,7 +128,14 @@ def memory(triad: Path) -> list[Contest]:
 
     def contest(stores: str) -> Contest:
         theirs = lambda: triad_theirs(triad)  # noqa: E731 - beside its twin
-        return Contest(f"triad {stores}", "GB/s", lambda: triad_ours(stores), theirs)
+        return Contest(
+            f"triad {stores}",
+            "STREAM's loop",
+            "GB/s",
+            TRIAD_GOAL,
+            lambda: triad_ours(stores),
+            theirs,
+        )
 
     return [contest(stores) for stores in STORES]
 
@@ -166,35 +185,51 @@ def pair(contest: Contest) -> Pair:
     return Pair(**seen)
 
 
-def line(contest: Contest, seen: list[Pair]) -> str:
-    """Medians, and the spread of the ratio from pair to pair."""
-    ours = statistics.median(pair.ours for pair in seen)
-    theirs = statistics.median(pair.theirs for pair in seen)
-    ratios = sorted(pair.ratio for pair in seen)
-    best = max(pair.ours for pair in seen) / max(pair.theirs for pair in seen)
+def row(contest: Contest, seen: list[Pair]) -> dict[str, Any]:
+    """Medians of both sides and of the pairs' ratios, and how far those lie apart."""
+    ratios = [pair.ratio for pair in seen]
+    median = statistics.median(ratios)
+    return {
+        "name": contest.name,
+        "peer": contest.peer,
+        "unit": contest.unit,
+        "goal": f">= {contest.goal:g}",
+        "ours": statistics.median(pair.ours for pair in seen),
+        "theirs": statistics.median(pair.theirs for pair in seen),
+        "median": median,
+        "low": min(ratios),
+        "high": max(ratios),
+        "met": median >= contest.goal,
+    }
+
+
+def line(row: dict[str, Any]) -> str:
+    """One contest, in columns."""
     return (
-        f"{contest.name:20} steelyard {ours:7.2f}   peer {theirs:7.2f} {contest.unit:8}"
-        f" ratio {statistics.median(ratios):.3f}  ({ratios[0]:.3f} to {ratios[-1]:.3f})"
-        f"   of the best {best:.3f}"
+        f"{row['name']:18} {row['ours']:7.2f} against {row['theirs']:7.2f} {row['unit']:8} "
+        f"({row['peer']})  ratio {row['median']:.3f} ({row['low']:.3f} to {row['high']:.3f}), "
+        f"goal {row['goal']}: {'met' if row['met'] else 'MISSED'}"
     )
 
 
-def store(lines: list[str], seen: dict[str, list[Pair]]) -> None:
-    """Keeps raw figures and set-up of this run."""
+def store(rows: list[dict[str, Any]], seen: dict[str, list[Pair]]) -> Path:
+    """Keeps raw figures and set-up of this run, in the place of an earlier one of the day."""
     RUNS.mkdir(exist_ok=True)
     document = {
         "benchmark": "kernels_against_peers",
         "kernel": platform.release(),
         "machine": platform.machine(),
+        "cpu_model": machine.cpu_model(),
         "cores": os.cpu_count(),
         "load_average": os.getloadavg(),
         "c_flags": C_FLAGS,
-        "summary": lines,
-        "pairs": {name: [asdict(pair) for pair in found] for name, found in seen.items()},
+        "pairs": len(next(iter(seen.values()))),
+        "summary": rows,
+        "contests": {name: [asdict(pair) for pair in found] for name, found in seen.items()},
     }
     path = RUNS / f"{time.strftime('%Y-%m-%d')}-kernels-against-peers.json"
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    print(f"written to {path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}")
+    return path
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def main() -> int:
     path = store({**begun, **asked}, rows, raw, options.out)
     print(f"written to {path}", file=sys.stderr)
     if options.write_page:
-        page.write(path)
+        page.write(page.ENGINE, path)
     return 1 if any(row.failed for row in rows) else 0
 
 

@@ -1,50 +1,86 @@
-"""The table of a stored run, as the marked block of docs/methods/engine-against-peers.md.
+"""Tables of stored runs, as the marked blocks of docs/methods/engine-against-peers.md.
 
-`python -m bench.engine.page bench/runs/DATE-engine.json` writes it without running anything.
+`python -m bench.engine.page bench/runs/DATE-engine.json ...` writes them without running anything.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "methods" / "engine-against-peers.md"
-BEGIN = "<!-- engine bench: begin (written by python -m bench.engine --write-page) -->"
-END = "<!-- engine bench: end -->"
-HEAD = "| contest | against | figure | goal | ratio | spread | met | least client |"
+END_KEY = "load_average_at_end"
 
 
-def write(run: Path) -> None:
+@dataclass(frozen=True)
+class Block:
+    """A part of the page that one kind of run fills."""
+
+    word: str
+    """In its marks, and in the names of the files of its runs."""
+    rendered: Callable[[dict[str, Any], str], str]
+    """Text of a run, told the name of its file."""
+
+    @property
+    def begin(self) -> str:
+        return f"<!-- {self.word} bench: begin (written by --write-page) -->"
+
+    @property
+    def end(self) -> str:
+        return f"<!-- {self.word} bench: end -->"
+
+
+def write(block: Block, run: Path) -> None:
     """Puts the table of a run in the place of the one before."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(block.begin)
+    _, _, after = rest.partition(block.end)
+    text = block.rendered(json.loads(run.read_text(encoding="utf-8")), run.name)
+    PAGE.write_text(f"{before}{block.begin}\n{text}\n{block.end}{after}", encoding="utf-8")
+
+
+def shown(block: Block) -> str:
+    """What the page has in its place."""
     text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    document = json.loads(run.read_text(encoding="utf-8"))
-    block = f"{BEGIN}\n{rendered(document, run.name)}\n{END}"
-    PAGE.write_text(before + block + after, encoding="utf-8")
+    return text.partition(block.begin)[2].partition(block.end)[0].strip()
 
 
-def rendered(document: dict[str, Any], name: str) -> str:
-    """The table, and on what it was made."""
+def engine_text(document: dict[str, Any], name: str) -> str:
+    """The table, why it has gaps, and on what it was made."""
     reasons = dict.fromkeys(
         f"- **{row['name']}**: {row['reason']}" for row in document["summary"] if row["reason"]
     )
     parts = [
-        heading(document, name),
-        "\n".join([HEAD, "|" + "---|" * 8, *map(line, document["summary"])]),
+        engine_heading(document, name),
+        table([*HEAD, "least client"], [engine_cells(row) for row in document["summary"]]),
         "\n".join(reasons),
         f"Versions: {versions(document)}.",
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def heading(document: dict[str, Any], name: str) -> str:
+def kernels_text(document: dict[str, Any], name: str) -> str:
+    """The table, and on what it was made."""
+    heading = (
+        f"`bench/runs/{name}`: {document['cpu_model']}, kernel {document['kernel']}, "
+        f"{document['pairs']} pairs; load average {document['load_average'][0]:.1f}."
+    )
+    return f"{heading}\n\n{table(HEAD, [cells(row) for row in document['summary']])}"
+
+
+HEAD = ["contest", "against", "figure", "goal", "ratio", "spread", "met"]
+ENGINE = Block("engine", engine_text)
+KERNELS = Block("kernels", kernels_text)
+
+
+def engine_heading(document: dict[str, Any], name: str) -> str:
     loads = ", ".join(
-        f"{when} {document[key][0]:.1f}"
-        for when, key in (("at its start", "load_average_at_start"), ("at its end", END_KEY))
+        f"{document[key][0]:.1f} at its {when}"
+        for when, key in (("start", "load_average_at_start"), ("end", END_KEY))
         if key in document
     )
     told = (
@@ -55,28 +91,34 @@ def heading(document: dict[str, Any], name: str) -> str:
     return f"{told} {document['note']}" if document.get("note") else told
 
 
-END_KEY = "load_average_at_end"
+def table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("|" + "|".join(f" {cell} " for cell in line) + "|" for line in lines)
 
 
-def line(row: dict[str, Any]) -> str:
+def engine_cells(row: dict[str, Any]) -> list[str]:
     """One goal; what could not be measured is no number."""
-    head = f"| {row['name']} | {row['peer']} | {row['unit']} | {row['goal']} |"
     if row["median"] is None:
-        return f"{head} {'failed' if row['failed'] else 'not measured'} | | ? | |"
+        state = "failed" if row["failed"] else "not measured"
+        return [row["name"], row["peer"], row["unit"], row["goal"], state, "", "?", ""]
+    least = row.get("least")
+    return [*cells(row), "" if least is None else f"{least:.3g}"]
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """One goal that was measured."""
     spread = f"{row['low']:.3g} to {row['high']:.3g}"
-    least = "" if row.get("least") is None else f"{row['least']:.3g}"
     met = "yes" if row["met"] else "**no**"
-    return f"{head} {row['median']:.3g} | {spread} | {met} | {least} |"
+    return [row["name"], row["peer"], row["unit"], row["goal"], f"{row['median']:.3g}", spread, met]
 
 
 def versions(document: dict[str, Any]) -> str:
     """Programs that say what they are; some say their name, too."""
     told = document["versions"].items()
-    named = (
-        version if name in version else f"{name} {version}" for name, version in told if version
-    )
+    named = (said if name in said else f"{name} {said}" for name, said in told if said)
     return ", ".join(" ".join(each.split()) for each in named)
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    for word in sys.argv[1:]:
+        write(KERNELS if "kernels" in word else ENGINE, Path(word))

@@ -36,12 +36,8 @@ STREAMS = f"HTTP/2 without TLS, {H2_CONNECTIONS} connections x {H2_STREAMS} stre
 def contests() -> list[Contest]:
     """Everything that HTTP is held against."""
     return [
-        replace(
-            keep_alive("wrk", WRK, shoot_wrk, cpu_at_most(0.70), rate_at_least(1.0)),
-            needs=(WRK, GCC),
-            least=Least(shoot_epoll_client, cpu_at_most(1.05)),
-        ),
-        keep_alive("ab -k", AB, shoot_ab_kept, cpu_at_most(0.85)),
+        with_least(keep_alive("wrk", WRK, shoot_wrk, cpu_at_most(0.70), rate_at_least(1.0))),
+        with_least(keep_alive("ab -k", AB, shoot_ab_kept, cpu_at_most(0.85))),
         keep_alive("oha", OHA, shoot_oha, cpu_at_most(0.70), rate_at_least(1.0)),
         keep_alive("h2load --h1", H2LOAD, shoot_h2load_h1, rate_at_least(1.0)),
         wrk_at_its_limit(),
@@ -56,6 +52,12 @@ def keep_alive(peer: str, need: Need, theirs: Shoot, *goals: Goal) -> Contest:
     return Contest(
         f"http-keep-alive-{word}", KEEP_ALIVE, peer, (need,), quiet_sink, ours, theirs, goals
     )
+
+
+def with_least(contest: Contest) -> Contest:
+    """The same with the least client of connections that are kept."""
+    least = Least(shoot_epoll_client, cpu_at_most(1.05))
+    return replace(contest, needs=(*contest.needs, GCC), least=least)
 
 
 def wrk_at_its_limit() -> Contest:
