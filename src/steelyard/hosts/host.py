@@ -94,6 +94,10 @@ class Host:
         """Waits until all that waited for the disk of ``path`` is on it."""
         self._agent.ask("sync_filesystem", path=path, timeout_s=timeout_s)
 
+    def drop_caches(self, *, timeout_s: float = 300) -> None:
+        """Writes dirty pages, then drops pages, directory entries and inodes; needs root."""
+        self._agent.ask("drop_caches", timeout_s=timeout_s)
+
     def run(
         self,
         argv: list[str],
