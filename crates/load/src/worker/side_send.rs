@@ -11,7 +11,7 @@ use crate::protocols::{Protocol, SideEvent};
 use crate::side::{Sending, SideState};
 
 /// Calls before others have their turn.
-const CALLS_AT_ONCE: usize = 16;
+const CALLS_AT_ONCE: usize = 64;
 
 /// Clear text that is encrypted at once.
 const TLS_BYTES: usize = 64 * 1024;

@@ -11,8 +11,8 @@ use crate::payload::{FILE_LABEL, Marker, hexadecimal, write_decimal};
 use crate::schedule::{Purpose, random_stream};
 
 /// Uploads are made of this page, over and over: large enough for few calls, small enough to stay
-/// in a cache.
-const PAGE_BYTES: usize = 256 * 1024;
+/// in a cache, and for the peer to read one while the next is written.
+const PAGE_BYTES: usize = 64 * 1024;
 
 /// What all workers share.
 #[derive(Debug)]
