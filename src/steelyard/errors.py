@@ -53,6 +53,7 @@ _NOUNS = {
         "mistake in the platform's file",
         "mistakes in the platform's file",
     ),
+    "image-recipe-is-wrong": ("mistake in the recipe", "mistakes in the recipe"),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

@@ -21,6 +21,7 @@ OF_THE_ENGINE = {
     "sink": ["sink"],
     "kernel": ["kernel", "kernel linpack", "kernel ram"],
 }
+GROUPS = {"image": ["image", "image build", "image list", "image show"]}
 INTRODUCTION = """\
 # Command line
 
@@ -35,14 +36,18 @@ def command_names() -> list[str]:
 
 
 def help_of(name: str) -> str:
-    text = "\n".join(map(engine_help, OF_THE_ENGINE.get(name, []))) or laboratory_help(name)
+    text = "\n".join(map(engine_help, OF_THE_ENGINE.get(name, []))) or "\n".join(
+        map(laboratory_help, GROUPS.get(name, [name]))
+    )
     lines = (line.rstrip() for line in text.splitlines())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
 def laboratory_help(name: str) -> str:
     environment = {"COLUMNS": WIDTH, "NO_COLOR": "1", "TERM": "dumb"}
-    result = CliRunner().invoke(app, [name, "--help"], env=environment, prog_name="steelyard")
+    result = CliRunner().invoke(
+        app, [*name.split(), "--help"], env=environment, prog_name="steelyard"
+    )
     assert result.exit_code == 0
     return result.output
 

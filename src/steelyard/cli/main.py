@@ -9,6 +9,7 @@ import typer
 import steelyard
 from steelyard.cli import compare, doctor, engine, init, plan, report, restore, run
 from steelyard.cli.ending import ends_well
+from steelyard.cli.image import images
 
 app = typer.Typer(
     name="steelyard",
@@ -30,6 +31,7 @@ app.command("restore")(ends_well(restore.restore))
 app.command("report")(ends_well(report.report))
 app.command("compare")(ends_well(compare.compare))
 app.command("doctor")(ends_well(doctor.doctor))
+app.add_typer(images)
 app.command("load", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.load))
 app.command("sink", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.sink))
 app.command("kernel", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.kernel))

@@ -72,6 +72,9 @@ def _schema(*types: str, examples: list[Any]) -> WithJsonSchema:
 Duration = Annotated[
     float, BeforeValidator(_quantity("duration")), _schema("string", "integer", examples=["2 s"])
 ]
+Size = Annotated[
+    int, BeforeValidator(_quantity("size")), _schema("string", "integer", examples=["4 KiB"])
+]
 Share = Annotated[
     float, BeforeValidator(_quantity("share")), _schema("string", "integer", examples=["2 %"])
 ]

@@ -1,0 +1,1 @@
+"""Images that systems start from: recipes as data, built from packages, kept by their digest."""

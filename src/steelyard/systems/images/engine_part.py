@@ -1,0 +1,47 @@
+"""The engine as a part of an initrd of its own, so that no image depends on an engine's build."""
+
+from __future__ import annotations
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.systems.images.recipe import EPOCH_S
+
+_PACK = """set -eu
+engine=$1 part=$2 epoch=$3
+folder=$(mktemp -d "$(dirname "$part")/engine-XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/steelyard"
+cp "$engine" "$folder/steelyard/steelyard-engine"
+chmod 755 "$folder" "$folder/steelyard" "$folder/steelyard/steelyard-engine"
+find "$folder" -exec touch -h -d "@$epoch" {} +
+(cd "$folder" && printf '%s\\n' steelyard steelyard/steelyard-engine |
+  cpio -o -H newc --reproducible --quiet -R 0:0) >"$part.new"
+mv "$part.new" "$part"
+"""
+
+
+def engine_path(host: Host) -> str:
+    """Where the engine that serves this machine lies: the binary of the agent itself.
+
+    Raises:
+        SystemFailure: ``engine_unfit``: it has been removed while it runs.
+    """
+    link = f"/proc/{host.agent_pid}/exe"
+    path = host.run(["readlink", link], timeout_s=10).stdout.strip()
+    if not path.startswith("/") or path.endswith(" (deleted)"):
+        message = f"the engine {path or 'of the agent'} is not there any more"
+        raise SystemFailure("engine_unfit", message, "begin again: the engine was replaced")
+    return path
+
+
+def pack_engine(host: Host, part: str) -> None:
+    """Writes the cpio archive ``part``, to be put behind another initrd.
+
+    Raises:
+        SystemFailure: ``tool_failed``, with the words of what failed.
+    """
+    argv = ["sh", "-c", _PACK, "sh", engine_path(host), part, str(EPOCH_S)]
+    ran = host.run(argv, timeout_s=60)
+    if not ran.succeeded:
+        message = f"the engine could not be packed for the guest: {ran.how_it_ended()}"
+        raise SystemFailure("tool_failed", message, last_words=ran.stderr)

@@ -1,0 +1,140 @@
+"""What an image is made of, as a recipe says it, and the digest that names what comes of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from steelyard.errors import StudyError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.study.file.complaints import Complaints, add_validation, choice_hint
+from steelyard.study.file.kinds import Part, Size
+from steelyard.study.file.source import Source, parse_source, read_source
+
+Kind = Literal["guest", "container"]
+Init = Literal["engine", "systemd"]
+EPOCH_S = 1_700_000_000
+"""Every time stamp inside an image: 2023-11-14, so that two builds are alike."""
+
+Package = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$")]
+Module = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
+Unit = Annotated[str, Field(pattern=r"^[A-Za-z0-9@:._-]+$")]
+FilePath = Annotated[str, Field(pattern=r"^(/\.?[A-Za-z0-9@_+-][A-Za-z0-9@_.+-]*)+$")]
+
+
+def _octal(value: object) -> object:
+    return int(value, 8) if isinstance(value, str) and re.fullmatch(r"[0-7]{3,4}", value) else value
+
+
+class FilePart(Part):
+    """A file that is put into the image."""
+
+    content: str
+    """All that the file holds."""
+    mode: Annotated[int, BeforeValidator(_octal), Field(ge=0, le=0o7777)] = 0o644
+    """Permission bits as text in octal, such as `"0755"`."""
+
+
+class Recipe(Part):
+    """A recipe as written. Everything that decides the bits of the image stands in it."""
+
+    summary: Annotated[str, Field(min_length=1)]
+    """What the image is for, in one line."""
+    kind: Literal["guest", "container", "both"] = "both"
+    """What can be built of it: a disk for a virtual machine, the tree of a container, or both."""
+    suite: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")] = "bookworm"
+    """Release of Debian the packages are taken from."""
+    mirror: Annotated[str, Field(pattern=r"^(https?|file|copy)://\S+$")] | None = None
+    """Where the packages come from; without it Debian's own servers."""
+    variant: Literal["essential", "apt", "minbase"] = "essential"
+    """How much mmdebstrap puts in before the packages."""
+    packages: tuple[Package, ...] = ()
+    """Packages to be installed, `NAME` or `NAME=VERSION`."""
+    init: Init = "engine"
+    """What runs first in a guest: the engine alone, or systemd."""
+    kernel: Package = "linux-image-cloud-amd64"
+    """Package of the guest's kernel."""
+    modules: tuple[Module, ...] = ()
+    """Modules of that kernel that are put into a guest, with all they need."""
+    disk_size: Size = 2 * 1024**3
+    """Size of a guest's disk; what is not used takes no room."""
+    masked: tuple[Unit, ...] = ()
+    """Units of systemd that never start, so that nothing happens by itself."""
+    debconf: tuple[Annotated[str, Field(pattern=r"^\S+ \S+ \S+( .*)?$")], ...] = ()
+    """Answers to what packages ask when they are installed: `PACKAGE QUESTION TYPE ANSWER`."""
+    removed: tuple[FilePath, ...] = ()
+    """Files that packages make and that must not be kept, such as keys made by chance."""
+    files: dict[FilePath, FilePart] = Field(default={})
+    """Files that are put in, by their path."""
+
+    def kinds(self) -> tuple[Kind, ...]:
+        return ("guest", "container") if self.kind == "both" else (self.kind,)
+
+
+class NamedRecipe(BaseModel):
+    """A recipe with its name: that of the catalogue, or of the file it was read from."""
+
+    model_config = ConfigDict(frozen=True)
+    name: str
+    recipe: Recipe
+
+    def digest(self, kind: Kind) -> str:
+        """SHA-256 over all that decides the bits: the recipe, the kind, and how it is built."""
+        told = {"kind": kind, "epoch_s": EPOCH_S, "scripts": scripts()}
+        written = self.recipe.model_dump(mode="json", exclude={"summary"})
+        return hashlib.sha256(json.dumps([told, written], sort_keys=True).encode()).hexdigest()
+
+    def folder_name(self, kind: Kind) -> str:
+        """Name of the folder that keeps what is built."""
+        return f"{self.name}-{self.digest(kind)[:16]}"
+
+
+def scripts() -> dict[str, str]:
+    """The scripts that build and start an image, by name; part of every digest."""
+    folder = resources.files("steelyard.systems.images").joinpath("scripts")
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    return {file.name: file.read_text(encoding="utf-8") for file in files}
+
+
+def names() -> tuple[str, ...]:
+    """Names of the recipes that are shipped, sorted."""
+    folder = resources.files("steelyard.catalogue").joinpath("images")
+    found = (file.name for file in folder.iterdir())
+    return tuple(sorted(name.removesuffix(".yaml") for name in found if name.endswith(".yaml")))
+
+
+def shipped(name: str) -> NamedRecipe:
+    """The recipe of this name, which must be one of :func:`names`."""
+    file = resources.files("steelyard.catalogue").joinpath("images", f"{name}.yaml")
+    return _read(name, parse_source(file.read_bytes(), Path(f"{name}.yaml")))
+
+
+def find_recipe(name: str) -> NamedRecipe:
+    """A recipe by its name in the catalogue, or of a file (a name that ends in ``.yaml``).
+
+    Raises:
+        StudyError: the file has mistakes, with the place of each.
+        SystemFailure: ``image_missing``: there is none of this name.
+    """
+    if name.endswith((".yaml", ".yml")):
+        path = Path(name)
+        return _read(path.stem, read_source(path))
+    if name not in names():
+        hint = choice_hint(name, names(), "recipes that are shipped")
+        raise SystemFailure("image_missing", f"there is no recipe `{name}`", hint)
+    return shipped(name)
+
+
+def _read(name: str, source: Source) -> NamedRecipe:
+    try:
+        return NamedRecipe(name=name, recipe=Recipe.model_validate(source.tree))
+    except ValidationError as error:
+        complaints = Complaints(source)
+        add_validation(complaints, error, Recipe)
+        raise StudyError(complaints.ordered(), slug="image-recipe-is-wrong") from error

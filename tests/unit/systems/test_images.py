@@ -1,0 +1,142 @@
+"""Recipes, the words that build them, and what is said when that fails."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.unit.hosts.stand_in import Machine, said
+
+from steelyard.errors import StudyError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.systems.images import words
+from steelyard.systems.images.build import build_image
+from steelyard.systems.images.recipe import (
+    FilePart,
+    NamedRecipe,
+    Recipe,
+    find_recipe,
+    names,
+    shipped,
+)
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "image-recipe.md"
+
+
+def small(**more: object) -> NamedRecipe:
+    return NamedRecipe(name="small", recipe=Recipe.model_validate({"summary": "x", **more}))
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_shipped_recipe_reads_and_says_what_it_is_for(name: str) -> None:
+    assert shipped(name).recipe.summary.endswith(".")
+
+
+def test_the_digest_follows_from_what_decides_the_bits_and_nothing_else() -> None:
+    one = small(packages=["fio"])
+    assert one.digest("guest") == small(packages=["fio"]).digest("guest")
+    assert one.digest("guest") != one.digest("container")
+    assert one.digest("guest") != small(packages=["fio", "curl"]).digest("guest")
+    words_only = NamedRecipe(name="other", recipe=one.recipe.model_copy(update={"summary": "y"}))
+    assert one.digest("guest") == words_only.digest("guest")
+
+
+def test_a_guest_gets_what_it_needs_to_start_and_a_container_does_not() -> None:
+    recipe = small(packages=["fio"], init="systemd").recipe
+    guest = words.mmdebstrap(recipe, "guest", "/w")
+    container = words.mmdebstrap(recipe, "container", "/w")
+    assert {"--include=fio", "--include=busybox-static", "--include=systemd-sysv"} <= set(guest)
+    assert "--include=fio" in container
+    assert not [word for word in container if "busybox" in word or "systemd" in word]
+
+
+def test_a_mirror_of_the_users_is_asked_last() -> None:
+    recipe = small(mirror="http://mirror.example/debian").recipe
+    argv = words.mmdebstrap(recipe, "guest", "/w")
+    assert argv[-3:] == ["bookworm", "/w/root.tar", "http://mirror.example/debian"]
+
+
+def test_mistakes_in_a_recipe_are_named_with_their_places(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    file.write_text(
+        "summary: mine\npakages: [fio]\ndisk_size: 4\nkind: disk\nfiles: {/a/../b: {content: x}}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(StudyError) as refused:
+        find_recipe(str(file))
+    told = "\n".join(str(complaint) for complaint in refused.value.complaints)
+    hints = "\n".join(str(complaint.hint) for complaint in refused.value.complaints)
+    assert refused.value.slug == "image-recipe-is-wrong"
+    assert "own.yaml:2:1: unknown key `pakages`" in told
+    assert "did you mean `packages`" in hints
+    assert "own.yaml:3:" in told
+    assert "`kind` cannot be `disk`" in told
+    assert "own.yaml:5:" in told
+
+
+def test_a_recipe_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(SystemFailure) as refused:
+        find_recipe("debian-minmal")
+    assert refused.value.kind == "image_missing"
+    assert "debian-minimal" in str(refused.value.hint)
+
+
+def test_modes_are_written_in_octal() -> None:
+    assert FilePart(content="", mode="0755").mode == 0o755  # type: ignore[arg-type]
+
+
+def test_a_package_that_apt_does_not_know_is_named() -> None:
+    kind, told = words.complaint("I: running apt\nE: Unable to locate package foio\n")
+    assert kind == "image_unusable"
+    assert "`foio`" in told["message"]
+
+
+def test_a_full_disk_is_told_as_such() -> None:
+    assert words.complaint("tar: x: Cannot write: No space left on device")[0] == "no_space"
+
+
+def test_another_failure_is_told_with_the_first_error_of_the_tool() -> None:
+    kind, told = words.complaint("I: x\nE: cannot reach deb.debian.org\nE: run failed\n")
+    assert (kind, "cannot reach" in told["message"]) == ("tool_failed", True)
+
+
+def builder(*, user: str = "0", lacks: str = "-") -> Machine:
+    return Machine(
+        tools={
+            "sh -c printf": lambda _: said(stdout="/cache"),
+            "id -u": lambda _: said(stdout=user + "\n"),
+            f"sh -c command -v {lacks}": lambda _: said(1),
+        }
+    )
+
+
+def test_images_are_built_by_root_and_that_is_said() -> None:
+    with pytest.raises(SystemFailure) as refused:
+        build_image(builder(user="1000").host(), small(), "guest")
+    assert refused.value.kind == "no_rights"
+
+
+def test_a_missing_tool_is_named_with_the_package_that_has_it() -> None:
+    with pytest.raises(SystemFailure) as refused:
+        build_image(builder(lacks="mmdebstrap").host(), small(), "guest")
+    assert refused.value.kind == "tool_missing"
+    assert "apt install mmdebstrap" in str(refused.value.hint)
+
+
+def test_too_little_room_is_said_before_anything_is_fetched() -> None:
+    machine = builder()
+    with pytest.raises(SystemFailure) as refused:
+        build_image(machine.host(), small(), "guest")  # the stand-in has 1 GiB
+    assert refused.value.kind == "no_space"
+    assert [change for change in machine.changes if change[0] != "run"] == []
+
+
+def test_a_recipe_for_a_guest_makes_no_container() -> None:
+    with pytest.raises(SystemFailure, match="recipe for a guest"):
+        build_image(builder().host(), small(kind="guest"), "container")
+
+
+def test_every_key_of_a_recipe_is_on_its_page() -> None:
+    quoted = set(re.findall(r"`([a-z_]+)`", PAGE.read_text(encoding="utf-8")))
+    assert set(Recipe.model_fields) | set(FilePart.model_fields) <= quoted
