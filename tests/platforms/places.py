@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.platforms.guests import guest_settings
 from tests.platforms.needs import need
 from tests.platforms.sshd import NAME, Sshd, need_sshd
 
@@ -44,10 +45,17 @@ def ssh(folder: Path) -> Iterator[Settings]:
         server.stop()
 
 
+@contextmanager
+def qemu(_folder: Path) -> Iterator[Settings]:
+    """Emulated, so that it runs everywhere."""
+    yield {**guest_settings(), "network": "lab"}
+
+
 PLACES: dict[str, tuple[str, Callable[[Path], AbstractContextManager[Settings]]]] = {
     "native": ("native", native),
     "podman": ("podman", podman),
     "podman-host": ("podman", podman_on_the_machines_network),
     "ssh": ("ssh", ssh),
+    "qemu": ("qemu", qemu),
 }
 """By a name for the test: which platform, and its settings while what it needs is there."""

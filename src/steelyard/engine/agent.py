@@ -22,6 +22,7 @@ from steelyard.engine.messages import PROTOCOL, Failure, Hello, Reply
 from steelyard.errors import EngineError
 
 ANSWER_TIMEOUT_S = 30.0
+GREETING_TIMEOUT_S = 10.0
 _STDERR_KEPT_BYTES = 4096
 
 
@@ -36,8 +37,12 @@ class AgentRefusal(Exception):  # noqa: N818 - a refusal is an answer, not an er
 class Agent:
     """One running agent. Safe to use from several threads."""
 
-    def __init__(self, argv: Sequence[str]) -> None:
+    def __init__(
+        self, argv: Sequence[str], *, greeting_timeout_s: float = GREETING_TIMEOUT_S
+    ) -> None:
         """Starts ``argv`` in a session of its own, so that Ctrl-C reaches the controller alone.
+
+        ``greeting_timeout_s`` is long where a machine has to boot before its agent answers.
 
         Raises:
             EngineError: it cannot be started, or is of another version.
@@ -71,7 +76,7 @@ class Agent:
         ]
         for thread in self._threads:
             thread.start()
-        self.hello = self._greet()
+        self.hello = self._greet(greeting_timeout_s)
 
     @property
     def lost(self) -> bool:
@@ -130,9 +135,9 @@ class Agent:
         self._process.kill()
         self._threads[0].join()
 
-    def _greet(self) -> Hello:
+    def _greet(self, timeout_s: float) -> Hello:
         try:
-            return Hello.model_validate(self.ask("hello", protocol=PROTOCOL, timeout_s=10))
+            return Hello.model_validate(self.ask("hello", protocol=PROTOCOL, timeout_s=timeout_s))
         except AgentRefusal as refusal:
             self.close()
             raise EngineError(

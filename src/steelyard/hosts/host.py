@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ from steelyard.engine.messages import (
     Samples,
     Started,
 )
+from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
 from steelyard.hosts.transport import Way, here
+
+_BYE_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -250,6 +254,12 @@ class Host:
     def kill(self) -> None:
         """Breaks the pipe to the agent at once; for checks of what happens then."""
         self._agent.kill()
+
+    def leave(self) -> None:
+        """Asks the agent to end, then closes: for a pipe that may outlive its agent."""
+        with contextlib.suppress(AgentRefusal, EngineError):
+            self._agent.ask("bye", timeout_s=_BYE_TIMEOUT_S)
+        self._agent.close()
 
     def close(self) -> None:
         """Ends the agent and everything it started."""

@@ -18,6 +18,7 @@ from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
 from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.inverses.qemu import EndMachine
 from steelyard.hosts.inverses.storage import (
     DetachLoop,
     Remount,
@@ -36,6 +37,7 @@ OURS = sha256_of("ours\n")
 EXAMPLES: list[Inverse] = [
     Command(("ip", "link", "delete", "br9"), "delete the bridge br9", unless=("false",)),
     DetachLoop(FILE),
+    EndMachine("steelyard-7-a-1", "/srv/run"),
     EndProcess(7, 99),
     Remount("/srv", "/dev/vdb", "relatime,commit=0"),
     RemoveCgroup("/sys/fs/cgroup/steelyard-7-a-1"),

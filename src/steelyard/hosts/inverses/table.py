@@ -13,6 +13,7 @@ from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
 from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
 from steelyard.hosts.inverses.processes import EndProcess
+from steelyard.hosts.inverses.qemu import EndMachine
 from steelyard.hosts.inverses.storage import (
     DetachLoop,
     Remount,
@@ -26,6 +27,7 @@ from steelyard.hosts.inverses.values import RestoreValues
 INVERSES: dict[str, Callable[..., Inverse]] = {
     "command": Command,
     "detach_loop": DetachLoop,
+    "end_machine": EndMachine,
     "end_process": EndProcess,
     "remount": Remount,
     "remove_cgroup": RemoveCgroup,

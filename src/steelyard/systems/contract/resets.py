@@ -23,6 +23,8 @@ def _reset(strength: Reset, bench: Bench) -> str:
     if strength not in bench.declared.resets:
         raise NotApplicable("the platform does not declare it")
     place = bench.place()
+    if strength == "snapshot":
+        place.reset(strength)  # it may have been taken of another boot than the one before this
     left = f"{place.folder()}/left-before-the-reset"
     place.host().write_file(left, "left\n", create=True)
     before = place.host().boot_id

@@ -1,0 +1,159 @@
+"""Disks that are attached to a running machine and taken off again, by QMP."""
+
+from __future__ import annotations
+
+import hashlib
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.tool import attempt, tell
+from steelyard.systems.platform import AttachedDisk, RawDisk
+from steelyard.systems.qemu.qmp import Qmp
+from steelyard.systems.qemu.running import RunningMachine
+from steelyard.systems.qemu.words import CACHES
+
+_SERIAL_BYTES = 20
+_SEEN_TIMEOUT_S = 20
+_GONE_TIMEOUT_S = 30.0
+_FIND = """modprobe sd_mod 2>/dev/null
+tries=0
+while [ $tries -lt $2 ]; do
+  for disk in /sys/block/*; do
+    for file in "$disk/serial" "$disk/device/vpd_pg80"; do
+      [ -r "$file" ] || continue
+      if [ "$(tr -cd 'A-Za-z0-9._-' <"$file")" = "$1" ]; then echo "/dev/${disk##*/}"; exit 0; fi
+    done
+  done
+  tries=$((tries + 1))
+  sleep 0.05
+done
+exit 9
+"""
+
+
+class Disks:
+    """The disks of one machine, by name; files in its folder."""
+
+    def __init__(self, running: RunningMachine) -> None:
+        self._running = running
+        self._ports: dict[str, int] = {}
+
+    def attach(self, disk: RawDisk, inside: Host) -> AttachedDisk:
+        """An empty disk, found inside by its serial number.
+
+        Raises:
+            SystemFailure: ``not_supported``, ``no_space``, ``name_taken`` or QEMU refuses.
+        """
+        if disk.name in self._ports:
+            raise SystemFailure("name_taken", f"the disk {disk.name} is attached already")
+        port = self._free_port()
+        self._make_file(disk)
+        qmp = self._running.qmp()
+        qmp.execute("blockdev-add", block_node(disk, self._file(disk.name)))
+        try:
+            for device in devices(disk, port):
+                qmp.execute("device_add", device)
+        except SystemFailure:
+            qmp.execute("blockdev-del", {"node-name": disk.name})
+            raise
+        self._ports[disk.name] = port
+        return AttachedDisk(disk, self._find(disk, inside), self._caches(disk))
+
+    def detach(self, disk: RawDisk) -> None:
+        """Takes it off and removes its file."""
+        qmp = self._running.qmp()
+        for name in reversed(device_names(disk)):
+            _remove_device(qmp, name)
+        qmp.execute("blockdev-del", {"node-name": disk.name})
+        del self._ports[disk.name]
+        tell(self._running.carrier, ["rm", "-f", "--", self._file(disk.name)])
+
+    def _free_port(self) -> int:
+        taken = set(self._ports.values())
+        for port in range(1, self._running.machine.root_ports + 1):
+            if port not in taken:
+                return port
+        message = f"{self._running.machine.label} has no room for another disk"
+        raise SystemFailure("not_supported", message, "write the disks into `disks` of the system")
+
+    def _make_file(self, disk: RawDisk) -> None:
+        if disk.cache not in CACHES:
+            known = ", ".join(CACHES)
+            raise SystemFailure("not_supported", f"no cache mode {disk.cache}", f"it has {known}")
+        carrier, folder = self._running.carrier, self._running.machine.folder
+        free_bytes = carrier.path_facts(folder).free_bytes
+        if free_bytes is not None and free_bytes < disk.size_bytes:
+            message = f"{folder} has {free_bytes} bytes free: too few for {disk.name}"
+            raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")
+        carrier.make_directory(f"{folder}/disks")
+        file = self._file(disk.name)
+        tell(carrier, ["rm", "-f", "--", file])
+        tell(carrier, ["truncate", f"--size={disk.size_bytes}", file])
+
+    def _find(self, disk: RawDisk, inside: Host) -> str:
+        argv = ["sh", "-c", _FIND, "sh", serial(disk.name), str(_SEEN_TIMEOUT_S * 20)]
+        ran = attempt(inside, argv, timeout_s=2 * _SEEN_TIMEOUT_S)
+        if not ran.succeeded:
+            message = f"{disk.name} was attached, and the guest has not seen it"
+            hint = "its kernel may have no driver for this bus"
+            raise SystemFailure("not_ready", message, hint, last_words=self._running.console())
+        return ran.stdout.strip()
+
+    def _file(self, name: str) -> str:
+        return f"{self._running.machine.folder}/disks/{name}.raw"
+
+    def _caches(self, disk: RawDisk) -> tuple[str, ...]:
+        direct, _, write_cache = CACHES[disk.cache]
+        return (
+            "page cache of the guest",
+            *(("write cache of the virtual disk",) if write_cache else ()),
+            *(() if direct else (f"page cache of {self._running.carrier.name}",)),
+        )
+
+
+def serial(name: str) -> str:
+    """The serial number that a disk of this name has; virtio disks have room for 20 letters."""
+    if len(name) <= _SERIAL_BYTES:
+        return name
+    return f"{name[:11]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def block_node(disk: RawDisk, file: str) -> dict[str, object]:
+    """Arguments of ``blockdev-add``."""
+    direct, no_flush, _ = CACHES[disk.cache]
+    cache = {"direct": direct, "no-flush": no_flush}
+    below = {"driver": "file", "filename": file, "cache": cache}
+    return {"driver": "raw", "node-name": disk.name, "cache": cache, "file": below}
+
+
+def devices(disk: RawDisk, port: int) -> list[dict[str, object]]:
+    """Arguments of ``device_add``: the controller where there is one, then the disk.
+
+    Raises:
+        SystemFailure: ``not_supported``: nothing can be attached to this bus while it runs.
+    """
+    cached = "on" if CACHES[disk.cache][2] else "off"
+    common = {"drive": disk.name, "serial": serial(disk.name), "write-cache": cached}
+    names = device_names(disk)
+    if disk.bus == "virtio":
+        return [{"driver": "virtio-blk-pci", "id": names[0], "bus": f"port{port}", **common}]
+    if disk.bus == "scsi":
+        controller = {"driver": "virtio-scsi-pci", "id": names[0], "bus": f"port{port}"}
+        return [
+            dict(controller),
+            {"driver": "scsi-hd", "id": names[1], "bus": f"{names[0]}.0", **common},
+        ]
+    message = f"the disk {disk.name} cannot be attached to a bus {disk.bus} while the guest runs"
+    raise SystemFailure("not_supported", message, "take virtio or scsi")
+
+
+def device_names(disk: RawDisk) -> list[str]:
+    """Ids of what :func:`devices` makes, in its order."""
+    return (
+        [f"bus-{disk.name}", f"disk-{disk.name}"] if disk.bus == "scsi" else [f"disk-{disk.name}"]
+    )
+
+
+def _remove_device(qmp: Qmp, name: str) -> None:
+    qmp.execute("device_del", {"id": name})
+    qmp.await_event("DEVICE_DELETED", timeout_s=_GONE_TIMEOUT_S, device=name)

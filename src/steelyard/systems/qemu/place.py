@@ -1,0 +1,278 @@
+"""A virtual machine run by QEMU.
+
+The kernel, an initrd and the engine are given to it directly; the agent inside is reached through
+a serial port of its own, so that control never touches the network that is measured. QEMU is a
+child of the carrier's agent and ends with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.qemu import EndMachine, machines
+from steelyard.hosts.lab_network import Seat
+from steelyard.hosts.tool import tell
+from steelyard.hosts.undo import PendingUndo
+from steelyard.study.model import Reset
+from steelyard.systems.images.engine_part import pack_engine
+from steelyard.systems.images.store import DISK, INITRD, KERNEL, Image
+from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.qemu import snapshot, words
+from steelyard.systems.qemu.accelerator import Accelerator, choose
+from steelyard.systems.qemu.disks import Disks
+from steelyard.systems.qemu.guest_image import check_modules, guest_image
+from steelyard.systems.qemu.overlays import Backing, backing, make_overlay
+from steelyard.systems.qemu.running import RunningMachine
+
+SERVICE_FOLDER = "/var/lib/steelyard"
+_USER_SEAT = Seat("", "10.0.2.15", 24, "10.0.2.2", "52:54:00:12:34:56")
+_SPARE_PORTS = 2
+
+
+class Qemu:
+    """A system in a virtual machine."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        self._settings = ground.spec.settings
+        self._image: Image | None = None
+        self._base: Backing | None = None
+        self._accelerator: Accelerator | None = None
+        self._machine: words.Machine | None = None
+        self._snapshot: snapshot.Snapshot | None = None
+        self._undo: PendingUndo | None = None
+        self._running: RunningMachine | None = None
+        self._disks: Disks | None = None
+        self._host: Host | None = None
+
+    def up(self) -> None:
+        if self._undo is None:
+            self._refuse_taken_name()
+            self._prepare()
+            carrier, label = self.ground.carrier(), self.ground.label
+            inverse = EndMachine(label, self.ground.folder)
+            self._undo = self.ground.undo.plan(carrier.name, inverse, removes=label)
+        self.host()
+
+    def down(self) -> None:
+        self._end()
+        if self._undo is not None:
+            self.ground.undo.apply(self.ground.carrier(), self._undo)
+            self._undo = None
+        if self._machine is not None:
+            folder = self.ground.folder
+            names = (words.OVERLAY, words.INITRD, snapshot.DISK, snapshot.STATE, "disks")
+            for name in names:
+                self.ground.carrier().remove_tree(f"{folder}/{name}")
+        self._machine = self._snapshot = None
+
+    def reset(self, strength: Reset) -> ResetProof:
+        started_ns = time.monotonic_ns()
+        boot_id = self.host().boot_id
+        if strength == "boot":
+            evidence = self._boot()
+        elif strength == "snapshot":
+            evidence = self._restore()
+            boot_id = self._taken().boot_id
+        elif strength == "process":
+            self._close_agent()
+            evidence = {"agent.pid": str(self.host().agent_pid)}
+        elif strength == "service":
+            self.host().sync_filesystem(SERVICE_FOLDER)
+            evidence = {}
+        else:
+            raise SystemFailure("not_supported", f"a virtual machine has no reset `{strength}`")
+        evidence["boot_id"] = self.host().boot_id or "not told"
+        if (self.host().boot_id == boot_id) == (strength == "boot"):
+            message = f"the boot id was {boot_id} and after the reset `{strength}` it is {evidence}"
+            raise SystemFailure("reset_not_proved", message)
+        return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
+
+    def pipe(self, argv: Sequence[str]) -> list[str]:
+        return self.host().way(argv)
+
+    def host(self) -> Host:
+        if self._running is not None and not self._running.runs():
+            self._end()
+        if self._host is not None and self._host.lost:
+            self._close_agent()
+            self._dismiss_agent()
+        if self._running is None:
+            self._boot()
+        elif self._host is None:
+            self._open(self._running)
+        if self._host is None:
+            raise SystemFailure("not_ready", f"no agent is joined to {self.ground.label}")
+        return self._host
+
+    def folder(self) -> str:
+        return SERVICE_FOLDER
+
+    def address(self) -> str:
+        return "127.0.0.1" if self._user_network() else self._seat().address
+
+    def attach(self, disk: RawDisk) -> AttachedDisk:
+        inside = self.host()
+        if self._disks is None:
+            raise SystemFailure("not_ready", f"{self.ground.label} does not run")
+        return self._disks.attach(disk, inside)
+
+    def detach(self, disk: AttachedDisk) -> None:
+        if self._disks is not None:
+            self._disks.detach(disk.disk)
+
+    def costs(self) -> Costs:
+        if self._running is None:
+            return Costs()
+        return Costs({"qemu": self._running.pid}, {"qemu": self._running.pid})
+
+    def facts(self) -> dict[str, str | None]:
+        image, accelerator = self._image, self._accelerator
+        version = tell(self.ground.carrier(), [words.QEMU, "--version"]).splitlines()[0]
+        return {
+            "qemu.version": version,
+            "qemu.accelerator": accelerator.name if accelerator else None,
+            "qemu.accelerator_reason": accelerator.reason if accelerator else None,
+            "qemu.machine": words.MACHINE,
+            "qemu.cpu_model": words.CPU,
+            "image.name": image.manifest.name if image else None,
+            "image.recipe": image.manifest.digest if image else None,
+            "image.digest": image.manifest.files[DISK].sha256 if image else None,
+            "image.kernel": image.manifest.kernel if image else None,
+        }
+
+    def _prepare(self) -> None:
+        """Finds the image and the accelerator, and packs kernel, initrd and engine together."""
+        carrier, folder, settings = self.ground.carrier(), self.ground.folder, self._settings
+        words.check_memory(settings["memory"])
+        image = guest_image(carrier, settings["image"])
+        check_modules(image, settings["nic"], settings["disk_bus"])
+        self._accelerator = choose(carrier, settings["accel"])
+        pack_engine(carrier, f"{folder}/engine.cpio")
+        join = 'cat "$1" "$2" >"$3" && rm "$2"'
+        part = f"{folder}/engine.cpio"
+        target = f"{folder}/{words.INITRD}"
+        tell(carrier, ["sh", "-c", join, "sh", image.file(INITRD), part, target])
+        self._image, self._base = image, backing(carrier, image.file(DISK))
+        self._machine = self._shape(image, self._accelerator)
+
+    def _shape(self, image: Image, accelerator: Accelerator) -> words.Machine:
+        settings, seat = self._settings, self._seat()
+        disks = sum(disk.get("count") or 1 for disk in self.ground.spec.disks.values())
+        return words.Machine(
+            label=self.ground.label,
+            folder=self.ground.folder,
+            accel=accelerator.name,
+            cpus=settings["cpus"],
+            memory_bytes=settings["memory"],
+            kernel=image.file(KERNEL),
+            start=image.manifest.init,
+            disk_bus=settings["disk_bus"],
+            disk_cache=settings["disk_cache"],
+            nic=self._nic(seat),
+            address=f"{seat.address}/{seat.prefix_length}",
+            gateway=seat.gateway,
+            root_ports=disks + _SPARE_PORTS,
+            kernel_words=settings.get("kernel_words") or "",
+        )
+
+    def _nic(self, seat: Seat) -> words.Nic:
+        model = self._settings["nic"]
+        if self.ground.network is None or self._user_network():
+            ports = tuple(int(port) for port in self._settings.get("ports") or ())
+            return words.Nic(model, seat.mac, None, ports)
+        return words.Nic(model, seat.mac, self.ground.network.tap(seat))
+
+    def _seat(self) -> Seat:
+        if self._user_network():
+            return _USER_SEAT
+        if self.ground.network is None:
+            message = f"{self.ground.label} has no network to stand in"
+            raise SystemFailure("not_supported", message, "write `network: user`")
+        return self.ground.network.seat(self.ground.label)
+
+    def _user_network(self) -> bool:
+        return self._settings.get("network") == "user"
+
+    def _boot(self) -> dict[str, str]:
+        """A cold start on an empty overlay of the image."""
+        machine, base = self._machine, self._base
+        if machine is None or base is None:
+            raise SystemFailure("not_ready", f"{self.ground.label} is not up")
+        return self._start(machine, base)
+
+    def _restore(self) -> dict[str, str]:
+        """A start from the memory snapshot, on an empty overlay of its disk."""
+        taken = self._taken()
+        return self._start(taken.restored(), taken.disk)
+
+    def _taken(self) -> snapshot.Snapshot:
+        """The snapshot of this machine: of a guest that has just booted, and nothing else."""
+        if self._snapshot is None or self._snapshot.machine != self._machine:
+            self._boot()
+            boot_id = self.host().boot_id
+            self.host().sync_filesystem(SERVICE_FOLDER)
+            self._close_agent()
+            if self._running is None:
+                raise SystemFailure("not_ready", f"{self.ground.label} does not run")
+            self._snapshot = snapshot.take(self._running, boot_id)
+            self._end()
+        return self._snapshot
+
+    def _start(self, machine: words.Machine, below: Backing) -> dict[str, str]:
+        self._end()
+        carrier = self.ground.carrier()
+        evidence = make_overlay(carrier, f"{self.ground.folder}/{words.OVERLAY}", below)
+        self._running = RunningMachine(carrier, machine, self._enter())
+        self._disks = Disks(self._running)
+        try:
+            if machine.incoming is not None:
+                snapshot.wake(self._running)
+            host = self._open(self._running)
+            if machine.incoming is not None:
+                snapshot.set_clock(host, carrier)
+        except SystemFailure:
+            self._end()
+            raise
+        return evidence
+
+    def _enter(self) -> list[str]:
+        network = self.ground.network
+        return [] if network is None or self._user_network() else network.enter([])
+
+    def _open(self, running: RunningMachine) -> Host:
+        self._host = running.agent()
+        self._host.make_directory(SERVICE_FOLDER)
+        return self._host
+
+    def _end(self) -> None:
+        """Ends the machine, and with it all that was attached to it."""
+        self._close_agent()
+        if self._running is not None:
+            self._running.end()
+        self._running = self._disks = None
+
+    def _close_agent(self) -> None:
+        host, self._host = self._host, None
+        if host is not None:
+            with contextlib.suppress(EngineError):
+                host.leave()
+
+    def _dismiss_agent(self) -> None:
+        """Ends the agent whose controller was lost: it may not have noticed, and go on."""
+        if self._running is not None:
+            self._running.agent().leave()
+
+    def _refuse_taken_name(self) -> None:
+        carrier, label = self.ground.carrier(), self.ground.label
+        if machines(carrier, label):
+            raise SystemFailure(
+                "name_taken",
+                f"on {carrier.name}: there is a virtual machine {label} already",
+                "it was not touched; if a run left it, `steelyard restore` ends it",
+            )
