@@ -22,6 +22,12 @@ def native(_folder: Path) -> Iterator[Settings]:
 
 
 @contextmanager
+def native_confined_in_the_lab(_folder: Path) -> Iterator[Settings]:
+    need("ip", "nsenter", root=True)
+    yield {"network": "lab", "confine": {"cpus": 1, "memory": 256 << 20}}
+
+
+@contextmanager
 def podman(_folder: Path) -> Iterator[Settings]:
     need("podman", "ip", "nsenter", root=True)
     yield {"network": "lab", "cpus": 1, "memory": 256 << 20, "storage": "overlay"}
@@ -53,6 +59,7 @@ def qemu(_folder: Path) -> Iterator[Settings]:
 
 PLACES: dict[str, tuple[str, Callable[[Path], AbstractContextManager[Settings]]]] = {
     "native": ("native", native),
+    "native-confined": ("native", native_confined_in_the_lab),
     "podman": ("podman", podman),
     "podman-host": ("podman", podman_on_the_machines_network),
     "ssh": ("ssh", ssh),

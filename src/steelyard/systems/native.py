@@ -4,17 +4,32 @@ Reset is a fresh process, an empty folder, and a disk that has written all that 
 left to it: as strong as ``reset: service`` says, and no stronger. Page cache, disk layout and
 everything else of the machine carry over; the random order of visits is what keeps that from
 favouring a system.
+
+With ``confine`` or in the lab network the system has an agent of its own, which stands in its
+control groups and its network namespace, and so does everything that it starts.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 
+from steelyard.engine.agent import Agent
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.cgroups import RemoveCgroup
+from steelyard.hosts.tool import tell
+from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.failures import SystemFailure
+from steelyard.systems.cgroups import cgroup_of
+from steelyard.systems.confinement import Group, enter, plan_groups
+from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+
+_LONGEST_END_S = 10.0
+_BETWEEN_LOOKS_S = 0.05
 
 
 class Native:
@@ -22,46 +37,136 @@ class Native:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
+        limits = ground.spec.settings.get("confine") or {}
+        self._limits = {name: value for name, value in limits.items() if value is not None}
+        self._in_lab = ground.spec.settings.get("network") == "lab"
+        self._seat = None if ground.network is None else ground.network.seat(ground.label)
+        self._loops = LoopDisks(ground)
+        self._groups: list[Group] = []
+        self._made: list[PendingUndo] = []
+        self._own: Host | None = None
 
     def up(self) -> None:
-        """Nothing has to be made."""
-        self.ground.carrier()
+        if self._in_lab and self._seat is None:
+            raise SystemFailure("not_supported", f"{self.ground.label} has no lab network to join")
+        if self._limits and not self._groups:
+            self._confine()
+        self.host()
 
     def down(self) -> None:
-        """Nothing was made."""
+        self._close()
+        self._loops.remove_all()
+        self._wait_until_empty()
+        while self._made:
+            self.ground.undo.apply(self.ground.carrier(), self._made[-1])
+            self._made.pop()
+        self._groups = []
 
     def reset(self, strength: Reset) -> ResetProof:
         """The disk has written what waited for it."""
         started_ns = time.monotonic_ns()
+        if strength not in ("service", "process"):
+            raise SystemFailure("not_supported", f"the machine itself has no reset `{strength}`")
+        if strength == "process":
+            self._close()
         host = self.host()
         host.sync_filesystem(self.ground.folder)
         evidence = {"boot_id": host.boot_id or "not told"}
         return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
 
     def pipe(self, argv: Sequence[str]) -> list[str]:
-        return self.host().way(argv)
+        return self.ground.carrier().way(self._within(list(argv)))
 
     def host(self) -> Host:
-        return self.ground.carrier()
+        if not self._limits and not self._in_lab:
+            return self.ground.carrier()
+        if self._own is not None and self._own.lost:
+            self._close()
+        if self._own is None:
+            self._own = self._open()
+        return self._own
 
     def folder(self) -> str:
         return self.ground.folder
 
     def address(self) -> str:
-        return "127.0.0.1"
+        return "127.0.0.1" if self._seat is None else self._seat.address
 
     def attach(self, disk: RawDisk) -> AttachedDisk:
-        raise SystemFailure(
-            "not_supported",
-            f"native systems cannot attach the disk {disk.name} yet",
-            "leave `disks` out",
-        )
+        """A loop device over a file in the instance's folder."""
+        device = self._loops.make(disk)
+        return AttachedDisk(disk, device, (f"page cache of {self.ground.carrier().name}",))
 
     def detach(self, disk: AttachedDisk) -> None:
-        """Nothing was attached."""
+        self._loops.remove(disk.disk.name)
 
     def costs(self) -> Costs:
-        return Costs()
+        """The control group of what is confined; nothing else tells the system from its machine."""
+        if self._own is None or not self._groups:
+            return Costs()
+        told = self.ground.carrier().read_file(f"/proc/{self._own.agent_pid}/cgroup")
+        return Costs(cgroups={"confined": cgroup_of(told)})
 
     def facts(self) -> dict[str, str | None]:
-        return {}
+        limits = [f"{f}={value}" for group in self._groups for f, value in group.limits]
+        return {"confined.by": " ".join(limits)} if limits else {}
+
+    def _within(self, argv: list[str]) -> list[str]:
+        if self._seat is not None and self.ground.network is not None:
+            path = self.ground.network.namespace(self._seat)
+            argv = ["nsenter", f"--net={path}", *argv]
+        return enter(self._groups, argv)
+
+    def _open(self) -> Host:
+        carrier = self.ground.carrier()
+        try:
+            agent = Agent(self.pipe([carrier.engine, "agent"]))
+        except EngineError as error:
+            if error.slug != "agent-is-lost":
+                raise
+            message = f"no agent can be opened in the place of {self.ground.label}: {error.message}"
+            raise SystemFailure("not_ready", message) from error
+        return Host(carrier.name, agent, self.pipe, carrier.engine)
+
+    def _confine(self) -> None:
+        """Makes the control groups, each in the ledger first.
+
+        Raises:
+            SystemFailure: ``not_supported`` or ``no_rights``.
+        """
+        host = self.ground.carrier()
+        if tell(host, ["id", "-u"]) != "0":
+            message = f"on {host.name}: `confine` makes control groups, which needs root"
+            raise SystemFailure("no_rights", message, "run as root, or take `confine` out")
+        planned = plan_groups(
+            self._limits,
+            self.ground.label,
+            mounts=host.read_file("/proc/self/mounts"),
+            own=host.read_file(f"/proc/{host.agent_pid}/cgroup"),
+            enabled=lambda mount: host.read_file(f"{mount}/cgroup.subtree_control"),
+        )
+        for group in planned:
+            if host.path_facts(group.folder).exists:
+                message = f"on {host.name}: there is a control group {group.folder} already"
+                raise SystemFailure("name_taken", message, "it was not touched")
+            self._made.append(self.ground.undo.plan(host.name, RemoveCgroup(group.folder)))
+            host.make_directory(group.folder)
+            for file, value in group.limits:
+                host.write_file(f"{group.folder}/{file}", value)
+        self._groups = planned
+
+    def _wait_until_empty(self) -> None:
+        """What was killed stands in its group until the kernel is done with it."""
+        host = self.ground.carrier()
+        deadline = time.monotonic() + _LONGEST_END_S
+        for group in self._groups:
+            while host.read_file(f"{group.folder}/cgroup.procs").strip():
+                if time.monotonic() > deadline:
+                    return  # the inverse names what runs there
+                time.sleep(_BETWEEN_LOOKS_S)
+
+    def _close(self) -> None:
+        own, self._own = self._own, None
+        if own is not None:
+            with contextlib.suppress(EngineError):
+                own.close()
