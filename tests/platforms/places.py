@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from tests.platforms.guests import guest_settings
 from tests.platforms.needs import need
-from tests.platforms.sshd import NAME, Sshd, need_sshd
+from tests.platforms.sshd import NAME, Sshd
 
 Settings = dict[str, Any]
 
@@ -41,14 +40,8 @@ def podman_on_the_machines_network(_folder: Path) -> Iterator[Settings]:
 
 @contextmanager
 def ssh(folder: Path) -> Iterator[Settings]:
-    need_sshd()
-    server = Sshd(folder / "sshd")
-    with pytest.MonkeyPatch.context() as patch:
-        server.prepare()
-        server.start()
-        patch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+    with pytest.MonkeyPatch.context() as patch, Sshd(folder / "sshd").running(patch):
         yield {"host": NAME}
-        server.stop()
 
 
 @contextmanager

@@ -8,9 +8,12 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from tests.platforms.needs import need
 
 NAME = "steelyard-far"
@@ -74,6 +77,18 @@ class Sshd:
         real = shutil.which("ssh")
         wrapper.write_text(f'#!/bin/sh\nexec {real} -F {self.folder}/config "$@"\n')
         wrapper.chmod(0o755)
+
+    @contextmanager
+    def running(self, patch: pytest.MonkeyPatch) -> Iterator[None]:
+        """With an ``ssh`` on the path that finds it; skips the test where it cannot run."""
+        need_sshd()
+        self.prepare()
+        self.start()
+        patch.setenv("PATH", f"{self.bin}:{os.environ['PATH']}")
+        try:
+            yield
+        finally:
+            self.stop()
 
     def trust(self, public_key: Path) -> None:
         """Puts this key, and no other, in known_hosts."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.platforms.sshd import ADDRESS, Sshd, make_key, need_sshd
+from tests.platforms.sshd import ADDRESS, Sshd, make_key
 
 from steelyard.engine.locate import find_engine
 from steelyard.errors import EngineError
@@ -24,13 +23,9 @@ from steelyard.systems.ssh import Ssh
 
 @pytest.fixture
 def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
-    need_sshd()
     server = Sshd(tmp_path / "sshd")
-    server.prepare()
-    server.start()
-    monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
-    yield server
-    server.stop()
+    with server.running(monkeypatch):
+        yield server
 
 
 @pytest.fixture
