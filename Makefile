@@ -8,7 +8,7 @@ JOBS    ?= 2
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -39,7 +39,10 @@ fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install
 	    -max_total_time=$(FUZZ_S) -max_len=2048 -timeout=5 -verbosity=0 || exit 1; done
 
 test-python: setup ## Tests of the laboratory, with the engine
-	$(BIN)/pytest -n $(JOBS) -m 'not validate'
+	$(BIN)/pytest -n $(JOBS) -m 'not validate and not system'
+
+test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine
+	$(BIN)/pytest -m system tests/system
 
 validate: setup ## The whole of the gates whose slices run in every test: the judge's A/A gate, 200 kills
 	$(BIN)/pytest -n $(JOBS) -m validate

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.platforms.loops import LoopDevice, loop_device, said
-from tests.platforms.places import need
+from tests.platforms.needs import need
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host

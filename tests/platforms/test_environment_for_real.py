@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.platforms.loops import loop_device
-from tests.platforms.places import need
+from tests.platforms.needs import need
 
 from steelyard.hosts.environment import differences, snapshot
 from steelyard.hosts.host import Host

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.platforms.alone import alone_with_the_machine
 from tests.platforms.loops import LoopDevice, loop_device, said
-from tests.platforms.places import need
+from tests.platforms.needs import need
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -26,6 +27,11 @@ def told(path: Path | str) -> str:
 def left_as_found(carrier: Host) -> Iterator[None]:
     """Every value of the kernel is as before, whatever the test did; else it is made so."""
     need("losetup", root=True)
+    with alone_with_the_machine():
+        yield from compared(carrier)
+
+
+def compared(carrier: Host) -> Iterator[None]:
     before = read_values(carrier)
     yield
     moved = {

@@ -13,6 +13,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, SteelyardError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.processes import AGENT, EndProcess
 from steelyard.hosts.undo import PendingUndo, UndoLog
 
 Opener = Callable[[str], Host]
@@ -50,7 +51,7 @@ def take_back(log: UndoLog, open_machine: Opener) -> Restored:
     """
     machines = _Machines(open_machine)
     restored = Restored()
-    for pending in log.pending():
+    for pending in sorted(log.pending(), key=_is_no_agent):
         if pending.inside:
             continue  # it goes with its instance, which is older and comes later
         left = machines.apply(log, pending)
@@ -60,6 +61,12 @@ def take_back(log: UndoLog, open_machine: Opener) -> Restored:
             restored.left.append(left)
     restored.left += [_still_inside(pending) for pending in log.pending() if pending.inside]
     return restored
+
+
+def _is_no_agent(pending: PendingUndo) -> bool:
+    """Agents come first: one that outlived its controller may still be changing something."""
+    inverse = pending.inverse
+    return not (isinstance(inverse, EndProcess) and inverse.what == AGENT)
 
 
 class _Machines:

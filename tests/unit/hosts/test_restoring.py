@@ -51,6 +51,15 @@ def test_all_of_it_is_taken_back_newest_first(log: UndoLog) -> None:
     assert restored.left == log.pending() == []
 
 
+def test_an_agent_that_outlived_its_controller_is_ended_before_anything_else(log: UndoLog) -> None:
+    log.plan("local", EndProcess(7, 99))
+    log.plan("local", RemoveTree("/a/one"))
+    log.plan("local", EndProcess(8, 99, what="guest"))
+    machine = Machine()
+    take_back(log, Lab(machine).open)
+    assert machine.changes == [("kill", 7, 99), ("kill", 8, 99), ("remove", "/a/one")]
+
+
 def test_one_that_fails_is_named_and_keeps_no_other(log: UndoLog) -> None:
     log.plan("local", RemoveTree("/a/one"))
     log.plan("local", RemoveTree("/a/two"))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from steelyard.hosts.host import Host
 
+AGENT = "agent"
+
 
 @dataclass(frozen=True)
 class EndProcess:
@@ -16,7 +18,7 @@ class EndProcess:
 
     pid: int
     start_ticks: int
-    what: str = "agent"
+    what: str = AGENT
     kind: str = "end_process"
 
     def __str__(self) -> str:

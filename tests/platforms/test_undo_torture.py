@@ -1,0 +1,73 @@
+"""kill -9 at any instant, then ``steelyard restore``: the machine is as it was found."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.platforms.alone import alone_with_the_machine
+from tests.platforms.needs import need
+from tests.platforms.sshd import ADDRESS, Sshd, need_sshd
+from tests.platforms.torture.torture import Session, Victim, survive, traces
+
+from steelyard.hosts.environment import snapshot
+from steelyard.hosts.host import Host
+
+VICTIMS: tuple[Victim, ...] = ("controller", "agent", "both")
+INSTANTS_HERE = 7
+INSTANTS_FAR = 3
+EVENTS_UNTIL_ALL_IS_MADE = 18
+
+
+def seed_of(case: str) -> int:
+    """From the name of the case, never chosen."""
+    return int.from_bytes(hashlib.sha256(case.encode()).digest()[:4], "big")
+
+
+@pytest.fixture(autouse=True)
+def alone() -> Iterator[None]:
+    tools = ("losetup", "mkfs.ext4", "mkfs.btrfs", "podman", "ip", "nsenter", "tuned", "unshare")
+    need(*tools, root=True)
+    with alone_with_the_machine():
+        yield
+
+
+def test_what_a_killed_session_leaves_is_seen_before_it_is_restored(
+    tmp_path: Path, carrier: Host
+) -> None:
+    before = snapshot(carrier)
+    session = Session(tmp_path, "local", seed_of("seen"), events=EVENTS_UNTIL_ALL_IS_MADE)
+    session.outlive("controller")
+    try:
+        seen = traces(carrier, before, session)
+        assert [line for line in seen if line.startswith("loop device")], seen
+        assert [line for line in seen if line.startswith("mount")], seen
+        assert [line for line in seen if line.startswith("value")], seen
+    finally:
+        assert session.restore().returncode == 0
+
+
+@pytest.mark.parametrize("number", range(INSTANTS_HERE))
+def test_a_kill_here_leaves_nothing_that_restore_does_not_take_back(
+    tmp_path: Path, number: int
+) -> None:
+    survive(tmp_path, "local", seed_of(f"here {number}"), VICTIMS[number % len(VICTIMS)])
+
+
+@pytest.mark.parametrize("number", range(INSTANTS_FAR))
+def test_a_kill_far_away_leaves_nothing_that_restore_does_not_take_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    need_sshd()
+    server = Sshd(tmp_path / "sshd")
+    server.prepare()
+    server.start()
+    monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
+    try:
+        victims: tuple[Victim, ...] = ("ssh", "controller", "both")
+        survive(tmp_path / "far", ADDRESS, seed_of(f"far {number}"), victims[number])
+    finally:
+        server.stop()
