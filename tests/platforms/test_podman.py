@@ -233,3 +233,13 @@ def test_the_engine_inside_is_the_one_outside(make: Make) -> None:
     (pid,) = place.costs().processes.values()
     inside = Path(f"/proc/{pid}/root{place.host().engine}")
     assert inside.read_bytes() == find_engine().read_bytes()
+
+
+def test_a_recipe_that_was_not_built_says_how_to_build_it(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = tmp_path / "mine.yaml"
+    recipe.write_text("summary: Never built.\npackages: [busybox-static]\n")
+    with pytest.raises(SystemFailure, match="--kind container") as refused:
+        raise_with_hint(make(image=str(recipe)))
+    assert refused.value.kind == "image_missing"

@@ -1,4 +1,4 @@
-"""Where a container's image comes from: a reference, a tar, or nothing at all.
+"""Where a container's image comes from: a reference, a tar, a recipe, or nothing at all.
 
 An image of the user's is taken as it is. One that was imported bears a name of each instance that
 uses it and no other, so it goes with the last of them.
@@ -7,9 +7,12 @@ uses it and no other, so it goes with the last of them.
 from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.podman import RemoveImageName
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
+from steelyard.systems.images import recipe
+from steelyard.systems.images.store import TREE, find_built
 from steelyard.systems.platform import Ground
 from steelyard.systems.podman.tool import Tool
 
@@ -31,9 +34,13 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
     wanted = ground.spec.settings.get("image")
-    if wanted is not None and not is_tar(wanted):
+    if wanted is not None and is_recipe(wanted):
+        tar: str | None = built_tree(ground.carrier(), wanted)
+    elif wanted is None or is_tar(wanted):
+        tar = wanted
+    else:
         return _known(ground, tool, wanted), None
-    digest = _digest(ground)
+    digest = _digest(ground.carrier(), tar)
     name = image_name(ground.label)
     planned = ground.undo.plan(ground.carrier().name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"
@@ -41,8 +48,28 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
     if imported:
         tool.tell("tag", imported[0], name)
     else:
-        _import(ground, tool, name, digest)
+        _import(ground, tool, tar, name, digest)
     return name, planned
+
+
+def is_recipe(image: str) -> bool:
+    """Whether the setting names what ``steelyard image build --kind container`` makes."""
+    return image in recipe.names() or image.endswith(".yaml")
+
+
+def built_tree(host: Host, wanted: str) -> str:
+    """The tar that was built of a recipe on this machine.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing`` or ``image_unusable``.
+    """
+    built = find_built(host, recipe.find_recipe(wanted), "container")
+    if built is None:
+        message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
+        hint = f"build it: steelyard image build {wanted} --kind container"
+        raise SystemFailure("image_missing", message, hint)
+    return built.file(TREE)
 
 
 def is_tar(image: str) -> bool:
@@ -61,27 +88,23 @@ def _known(ground: Ground, tool: Tool, reference: str) -> str:
     )
 
 
-def _digest(ground: Ground) -> str:
+def _digest(host: Host, tar: str | None) -> str:
     """Of the tar; the empty image has a word instead."""
-    image = ground.spec.settings.get("image")
-    if image is None:
+    if tar is None:
         return "empty"
-    host = ground.carrier()
-    if not host.path_facts(image).exists:
+    if not host.path_facts(tar).exists:
         raise SystemFailure(
             "image_missing",
-            f"on {host.name}: there is no file {image}",
-            "`image` is a reference that Podman knows, or a tar on the machine that runs it",
+            f"on {host.name}: there is no file {tar}",
+            "`image` is a recipe, a reference that Podman has, or a tar on that machine",
         )
-    return (
-        tell(host, ["sha256sum", "--", image], timeout_s=_IMPORT_TIMEOUT_S).split()[0].lstrip("\\")
-    )
+    told = tell(host, ["sha256sum", "--", tar], timeout_s=_IMPORT_TIMEOUT_S)
+    return told.split()[0].lstrip("\\")
 
 
-def _import(ground: Ground, tool: Tool, name: str, digest: str) -> None:
-    image = ground.spec.settings.get("image")
-    file = image or f"{ground.folder}/empty.tar"
-    if image is None:
+def _import(ground: Ground, tool: Tool, tar: str | None, name: str, digest: str) -> None:
+    file = tar or f"{ground.folder}/empty.tar"
+    if tar is None:
         ground.carrier().write_file(file, _EMPTY_TAR, create=True)
     change = f"--change=LABEL {_SHA256}={digest}"
     try:
