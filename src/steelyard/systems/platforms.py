@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from steelyard.study import catalogue
+from steelyard.systems.commanded import Commanded
 from steelyard.systems.native import Native
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.podman.place import Podman
@@ -15,4 +18,15 @@ PLATFORMS: dict[str, Callable[[Ground], Platform]] = {
     "podman": Podman,
     "qemu": Qemu,
     "ssh": Ssh,
+    **{
+        name: partial(Commanded, platform=catalogue.platform(name))
+        for name in catalogue.names("platforms")
+        if catalogue.platform(name).driver == "commanded"
+    },
 }
+
+
+def place(ground: Ground) -> Platform:
+    """The place of one instance; a file of the user's own is driven by its commands."""
+    own = ground.spec.platform_text is not None
+    return (Commanded if own else PLATFORMS[ground.spec.platform])(ground)

@@ -18,7 +18,7 @@ from steelyard.hosts.lab_network import LabNetwork, NamespaceNetwork
 from steelyard.hosts.undo import PendingUndo, UndoLog
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import Ground, Platform
-from steelyard.systems.platforms import PLATFORMS
+from steelyard.systems.platforms import place
 from steelyard.trial.machines import Machines
 
 _Found = TypeVar("_Found")
@@ -92,7 +92,7 @@ class Lodging:
             folder=self._folder(system.carrier, label),
             network=self.network,
         )
-        return PLATFORMS[system.platform](ground)
+        return place(ground)
 
     def _folder(self, carrier: str, label: str) -> str:
         host = self._machines.at(carrier)

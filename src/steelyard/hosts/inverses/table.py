@@ -8,6 +8,7 @@ from typing import Any
 from steelyard.errors import RecordError
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.inverses.commanded import TakeDown
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
@@ -38,6 +39,7 @@ INVERSES: dict[str, Callable[..., Inverse]] = {
     "restore_file": RestoreFile,
     "restore_values": RestoreValues,
     "stop_array": StopArray,
+    "take_down": TakeDown,
     "tuned_profile": TunedProfile,
     "unmount": Unmount,
     "wipe_signatures": WipeSignatures,

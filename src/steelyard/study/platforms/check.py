@@ -114,7 +114,7 @@ def _one_source(where: Where, command: Command, commands: Commands, complaints: 
     elif given == ["script"] and commands.shell == "none":
         hint = "write `run: [...]`, or say with `shell` who reads the script"
         complaints.add(where, "a script needs a shell", hint)
-    elif given == ["run"] and commands.shell == "powershell":
+    elif given == ["run"] and commands.shell == "powershell" and command.through:
         hint = "write `script: ...`; places in it are quoted for PowerShell"
         complaints.add(where, "PowerShell reads scripts, not words", hint)
     if isinstance(command, Reading) and command.json_path and command.pattern:
@@ -156,6 +156,11 @@ def _ways(commands: Commands, complaints: Complaints) -> None:
         hint = "put `{mark}` into what `up` makes, and look for it here"
         message = "without `{mark}` a thing of somebody else could pass for ours"
         complaints.add((*_ROOT, "exists", "ours"), message, hint)
+    for name, file in commands.files.items():
+        if not file.path.startswith("{folder}/"):
+            hint = "begin with `{folder}/`: that folder is removed with the system"
+            message = "a file outside the folder of the system would be left behind"
+            complaints.add((*_ROOT, "files", name, "path"), message, hint)
     if bool(commands.attach) != bool(commands.detach):
         given = "attach" if commands.attach else "detach"
         other = "detach" if commands.attach else "attach"

@@ -34,6 +34,8 @@ class Command(Part):
     """The words of the command; the first is the tool."""
     script: str | None = None
     """Text for the platform's shell instead of words; values are quoted for it."""
+    through: bool = True
+    """Whether `through` and `shell` of the platform are in front of it."""
 
 
 class Step(Command):
@@ -47,21 +49,13 @@ class Step(Command):
     """Deadline of this command, instead of that of its verb."""
     fine: str | None = None
     """A regular expression: a failure whose output matches is none, such as `not running`."""
+    until: str | None = None
+    """A regular expression: the command is repeated until its output matches, or the deadline."""
+    every: Duration = 0.5
+    """Pause between two repetitions."""
 
 
 StepWritten = Annotated[Step, BeforeValidator(_as_step)]
-
-
-class Wait(Step):
-    """A command that is repeated until it succeeds; failures before the deadline are forgiven."""
-
-    until: str | None = None
-    """A regular expression that its output must match, too."""
-    every: Duration = 0.5
-    """Pause between two tries."""
-
-
-WaitWritten = Annotated[Wait, BeforeValidator(_as_step)]
 
 
 class Reading(Command):
@@ -167,14 +161,16 @@ class Commands(Part):
     """How to tell whether a thing of this name is there and ours."""
     up: list[StepWritten]
     """Commands that make the system and start it."""
-    ready: list[WaitWritten] = Field(default_factory=list)
-    """Commands that succeed when the system can be entered; after `up` and after each reset."""
+    ready: list[StepWritten] = Field(default_factory=list)
+    """Commands that are repeated until they succeed, after `up` and after each reset."""
     keep: list[StepWritten] = Field(default_factory=list)
     """Commands after the first `ready`, such as the snapshot that a reset goes back to."""
     inside: Inside
     """How the agent inside is reached."""
-    engine: str = "/run/steelyard-engine"
+    engine: str = "/var/lib/steelyard-engine"
     """Where the engine lies inside."""
+    folder: str = "/var/lib/steelyard"
+    """Where services keep their files inside; it is made."""
     carry: list[StepWritten] = Field(default_factory=list)
     """Commands that bring `{engine_here}` to `{engine}` inside."""
     reset: dict[Reset, ResetCommands] = Field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Words with places in them: ``{label}``, ``{memory:MiB}``, ``{words.nic}``.
 
-A place is a name in braces, without spaces. All other braces stand for themselves, so that
-PowerShell, JSON and Go templates need no escaping; ``{{label}}`` is ``{label}`` unfilled.
+A place is a name in one pair of braces, without spaces. All other braces stand for themselves, so
+that PowerShell, JSON and Go templates need no escaping: ``{ label }`` and ``{{label}}`` stay.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ Quote = Callable[[Value, str], str]
 """From a value and its text to what stands in the template."""
 
 _TOKEN = re.compile(
-    r"\{(?P<kept>\{[A-Za-z_][\w-]*(?:\.[\w-]+)?(?::\w+)?\})\}"
-    r"|\{(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)?)(?::(?P<unit>\w+))?\}",
-    re.ASCII,
+    r"(?<!\{)\{(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)?)(?::(?P<unit>\w+))?\}(?!\})", re.ASCII
 )
 UNITS: dict[str, tuple[str, int]] = {
     "B": ("size", 1),
@@ -55,14 +53,13 @@ class Place:
 def places(text: str) -> Iterator[Place]:
     """Every place of a text, in order."""
     for match in _TOKEN.finditer(text):
-        if match["name"]:
-            yield Place(match["name"], match["unit"], match.start())
+        yield Place(match["name"], match["unit"], match.start())
 
 
 def whole_place(text: str) -> Place | None:
     """The place that a text is, when it is nothing else."""
     match = _TOKEN.fullmatch(text)
-    return Place(match["name"], match["unit"], 0) if match and match["name"] else None
+    return Place(match["name"], match["unit"], 0) if match else None
 
 
 def as_it_is(_value: Value, text: str) -> str:
@@ -78,8 +75,6 @@ def fill(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str
     """
 
     def filled(match: re.Match[str]) -> str:
-        if match["kept"]:
-            return match["kept"]
         place = Place(match["name"], match["unit"], match.start())
         value = values.get(place.name)
         if value is None:

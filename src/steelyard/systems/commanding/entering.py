@@ -1,0 +1,110 @@
+"""Reaches the agent inside a system: carries the engine, checks it, opens the pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from steelyard.engine.agent import Agent
+from steelyard.errors import EngineError
+from steelyard.hosts.calls import Call, ask
+from steelyard.hosts.host import Host
+from steelyard.systems.commanding.render import Renderer
+from steelyard.systems.commanding.tool import Tool
+from steelyard.systems.failures import FailureKind, SystemFailure
+
+_LOOK_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Entrance:
+    """The way into one system, from the machine that carries it."""
+
+    label: str
+    carrier: Callable[[], Host]
+    tool: Tool
+    renderer: Renderer
+
+    def words(self, argv: Sequence[str]) -> list[str]:
+        """Words for the controller that run ``argv`` inside."""
+        if self.renderer.commands.inside.socket is not None:
+            message = f"{self.label} is reached by a socket alone"
+            raise SystemFailure("not_supported", message, "ask its agent to run the command")
+        return self.carrier().way(self.renderer.inside(list(argv)))
+
+    def open(self) -> Host:
+        """The agent inside, with the same engine as on the machine that carries the system.
+
+        Raises:
+            SystemFailure: ``unreachable``, or ``engine_unfit`` when the engine inside is another.
+        """
+        socket = self.renderer.commands.inside.socket
+        expected = _sha256(ask(self.carrier(), self._look(["sha256sum", self._own_exe()])).stdout)
+        if socket is None:
+            self._carry(expected)
+            argv = self.words([self.renderer.commands.engine, "agent"])
+        else:
+            join = [self._engine_here(), "join", f"unix:{self.renderer.text(socket)}"]
+            argv = self.carrier().way(join)
+        host = self._opened(argv)
+        try:
+            if socket is not None:
+                ran = host.run(["sha256sum", f"/proc/{host.agent_pid}/exe"], timeout_s=60)
+                self._compare(_sha256(ran.stdout), expected)
+            host.make_directory(self.renderer.commands.folder)
+        except BaseException:
+            host.close()
+            raise
+        return host
+
+    def _opened(self, argv: list[str]) -> Host:
+        try:
+            engine = self.renderer.commands.engine
+            return Host(f"inside:{self.label}", Agent(argv), self.words, engine)
+        except EngineError as error:
+            other = error.slug == "engine-of-another-version"
+            kind: FailureKind = "engine_unfit" if other else "unreachable"
+            raise SystemFailure(
+                kind, f"no agent answers inside {self.label}: {error.message}", error.hint
+            ) from error
+
+    def _carry(self, expected: str) -> None:
+        """Brings the engine inside unless it is there; it is there when its digest says so."""
+        if not self.renderer.commands.carry or self._digest_inside() == expected:
+            self._compare(self._digest_inside(), expected)
+            return
+        renderer = self.renderer.knowing(engine_here=self._engine_here())
+        for step in self.renderer.commands.carry:
+            self.tool.do(renderer.call(step, "carry"))
+        self._compare(self._digest_inside(), expected)
+
+    def _digest_inside(self) -> str:
+        inside = self.renderer.inside(["sha256sum", self.renderer.commands.engine])
+        with self.tool.typed():
+            return _sha256(ask(self.carrier(), Call(inside, _LOOK_TIMEOUT_S)).stdout)
+
+    def _compare(self, inside: str, expected: str) -> None:
+        if inside != expected:
+            seen = f"has the sha256 {inside}" if inside else "is not there"
+            raise SystemFailure(
+                "engine_unfit",
+                f"the engine inside {self.label} {seen}; the one outside has {expected}",
+                "bring the same engine inside: with `carry`, or into the image; "
+                "`sha256sum` must be there to look",
+            )
+
+    def _engine_here(self) -> str:
+        call = self._look(["readlink", "-f", self.carrier().engine or self._own_exe()])
+        return self.tool.do(call).strip()
+
+    def _own_exe(self) -> str:
+        return f"/proc/{self.carrier().agent_pid}/exe"
+
+    def _look(self, argv: list[str]) -> Call:
+        return Call(tuple(argv), _LOOK_TIMEOUT_S)
+
+
+def _sha256(said: str) -> str:
+    """The digest in what ``sha256sum`` wrote; nothing if it wrote none."""
+    word = said.strip().partition(" ")[0]
+    return word if len(word) == 64 else ""

@@ -1,0 +1,146 @@
+"""The commands of a platform's file with all their places filled: pure."""
+
+from __future__ import annotations
+
+import re
+import uuid
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from steelyard.hosts.calls import Call, Identity
+from steelyard.study.catalogue import Platform
+from steelyard.study.platforms.file import Command, Commands, Reading, Step, Verb
+from steelyard.study.platforms.templates import (
+    Quote,
+    TemplateError,
+    Value,
+    fill,
+    places,
+    whole_place,
+)
+from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
+from steelyard.systems.failures import SystemFailure
+from steelyard.systems.platform import Ground, RawDisk
+
+_NAMESPACE = uuid.UUID("7b1c6a52-8f0e-5d9c-9a54-3f0b6a7b9e21")
+_FIRST_NUMBER = 100_000
+_NUMBERS = 899_999_999
+
+
+def mark_of(label: str, folder: str) -> str:
+    """A UUID that nobody else gives to a thing of this name: it says that the thing is ours."""
+    return str(uuid.uuid5(_NAMESPACE, f"{label} {folder}"))
+
+
+def number_of(mark: str) -> int:
+    """A number from it, for tools that know things by number."""
+    return _FIRST_NUMBER + zlib.crc32(mark.encode()) % _NUMBERS
+
+
+def values_of(ground: Ground, platform: Platform) -> dict[str, Value]:
+    """What stands in the places that are always there."""
+    mark = mark_of(ground.label, ground.folder)
+    settings = {name: ground.spec.settings.get(name) for name in platform.settings}
+    return {
+        **settings,
+        "label": ground.label,
+        "mark": mark,
+        "number": number_of(mark),
+        "folder": ground.folder,
+    }
+
+
+def disk_values(disk: RawDisk, number: int) -> dict[str, Value]:
+    """What stands in the places of a disk; the first that is attached has number 1, letter b."""
+    return {
+        "disk.name": disk.name,
+        "disk.size": disk.size_bytes,
+        "disk.cache": disk.cache,
+        "disk.bus": disk.bus,
+        "disk.number": number,
+        "disk.letter": chr(ord("a") + number),
+    }
+
+
+@dataclass(frozen=True)
+class Renderer:
+    """Fills places; a place that cannot be filled is a ``not_supported`` failure."""
+
+    commands: Commands
+    values: Mapping[str, Value]
+
+    def knowing(self, **more: Value) -> Renderer:
+        """The same with further values."""
+        return replace(self, values={**self.values, **more})
+
+    def with_disk(self, disk: RawDisk, number: int) -> Renderer:
+        return replace(self, values={**self.values, **disk_values(disk, number)})
+
+    def call(self, command: Command, verb: Verb) -> Call:
+        """The command in full."""
+        timeout_s = self.commands.deadline_s(verb)
+        if not isinstance(command, Step):
+            return Call(self.argv(command), timeout_s)
+        stdin = None if command.stdin is None else self.text(command.stdin, command.escape)
+        timeout_s = command.within or timeout_s
+        argv, until, every_s = self.argv(command), command.until, command.every
+        return Call(argv, timeout_s, stdin, command.fine, until, every_s)
+
+    def argv(self, command: Command) -> tuple[str, ...]:
+        if not command.through:
+            return self.words(command.run)
+        shell = self.commands.shell
+        if command.script is not None:
+            far = far_script(shell, self.text(command.script, shell))
+        else:
+            far = FAR_WORDS[shell](self.words(command.run))
+        return (*self.words(self.commands.through), *far)
+
+    def inside(self, words: list[str] | tuple[str, ...]) -> tuple[str, ...]:
+        """Words that run others inside, from the machine that carries the system."""
+        way = self.commands.inside
+        inner = FAR_WORDS[way.quoting](words)
+        entering = (*self.words(way.pipe), *inner)
+        if not way.through:
+            return entering
+        return (*self.words(self.commands.through), *FAR_WORDS[self.commands.shell](entering))
+
+    def reading(self, reading: Reading) -> Call:
+        """The command of a reading that is not answered by the agent."""
+        return self.call(reading, "read")
+
+    def identity(self) -> Identity:
+        exists = self.commands.exists
+        ours = self._filled(exists.ours, lambda _value, text: re.escape(text))
+        return Identity(self.call(exists, "exists"), exists.absent, ours)
+
+    def text(self, text: str, escape: str = "none") -> str:
+        """A text with its places filled and escaped."""
+        return self._filled(text, QUOTES[escape])
+
+    def words(self, words: list[str]) -> tuple[str, ...]:
+        """Words with their places filled; ``{words.NAME}`` alone becomes as many as it has."""
+        return tuple(word for template in words for word in self._spliced(template))
+
+    def _spliced(self, template: str) -> Iterator[str]:
+        place = whole_place(template)
+        if place is not None and place.name.startswith("words."):
+            yield from self._setting_words(place.name.removeprefix("words."))
+        else:
+            yield self.text(template)
+
+    def _setting_words(self, name: str) -> tuple[str, ...]:
+        value = self.values.get(name)
+        if value is None:
+            return ()
+        words = self.commands.words[name]
+        return self.words(words[str(value)] if isinstance(words, dict) else words)
+
+    def _filled(self, text: str, quote: Quote) -> str:
+        try:
+            named = {p.name.removeprefix("words.") for p in places(text) if "words." in p.name}
+            one = {f"words.{name}": " ".join(self._setting_words(name)) for name in named}
+            return fill(text, {**self.values, **one}, quote)
+        except TemplateError as error:
+            raise SystemFailure("not_supported", error.message, error.hint) from error
