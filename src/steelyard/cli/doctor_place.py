@@ -16,6 +16,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
+from steelyard.study.platforms.support import UNPROVEN
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.setting import Setting
 from steelyard.systems.contract.bench import Bench
@@ -34,6 +35,8 @@ def examine(platform: str, written: Sequence[str]) -> int:
         raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
     declared = catalogue.platform(platform)
     settings = read_pairs(written, declared.settings)
+    if not declared.proven:
+        say(f"{MARKS['note']}  {platform}: {UNPROVEN} by its makers")
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-doctor-") as folder:
         bench = Bench(PLATFORMS[platform], declared, settings, _local, Path(folder))

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.study.model import Study
+from steelyard.study.platforms.own import platform_of
+from steelyard.study.platforms.support import UNPROVEN
 from steelyard.study.timing import MOST_VISITS_OF_ONE
 from steelyard.units import format_bytes, format_duration, format_share
 
@@ -23,6 +25,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
         *_pairs(
             [
                 ("compared", _compared(plan)),
+                *_unproven(study),
                 ("workload", _workload(study)),
                 ("conditions", _conditions(plan)),
                 ("cells", _cells(plan)),
@@ -51,6 +54,13 @@ def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:
 def _compared(plan: Plan) -> str:
     first, *others = plan.systems
     return f"{', '.join(others)} with {first} (baseline)"
+
+
+def _unproven(study: Study) -> list[tuple[str, str]]:
+    """Platforms that nobody has seen run, which a reader of figures must know."""
+    unproven = {s.platform for s in study.systems.values() if not platform_of(s).proven}
+    names = ", ".join(sorted(unproven))
+    return [("unproven", f"platform {names}: {UNPROVEN}")] if unproven else []
 
 
 def _workload(study: Study) -> str:

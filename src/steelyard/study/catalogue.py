@@ -117,9 +117,17 @@ class Response(Entry):
     runs: bool = True
 
 
+def _text(*parts: str) -> str:
+    return resources.files("steelyard.catalogue").joinpath(*parts).read_text(encoding="utf-8")
+
+
 def _load(*parts: str) -> Any:
-    file = resources.files("steelyard.catalogue").joinpath(*parts)
-    return YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    return YAML(typ="safe", pure=True).load(_text(*parts))
+
+
+def text(shelf: Shelf, name: str) -> str:
+    """The file of an entry, as it is written."""
+    return _text(shelf, f"{name}.yaml")
 
 
 @cache

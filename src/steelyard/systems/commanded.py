@@ -21,6 +21,7 @@ from steelyard.study.catalogue import Platform
 from steelyard.study.model import Reset
 from steelyard.study.platforms.file import Commands, Proof, Reading, StepWritten, Verb
 from steelyard.study.platforms.own import platform_of
+from steelyard.study.platforms.support import UNPROVEN
 from steelyard.systems.commanding.disks import appeared, block_devices, disappeared
 from steelyard.systems.commanding.entering import Entrance
 from steelyard.systems.commanding.proofs import Evidence, compared, judge
@@ -29,7 +30,6 @@ from steelyard.systems.commanding.tool import Tool, value_in
 from steelyard.systems.failures import SystemFailure
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 
-UNPROVEN = "not yet run on the real thing"
 _CONSOLE_TAIL_CHARACTERS = 2000
 
 
@@ -90,7 +90,7 @@ class Commanded:
         reset = self._commands.reset.get(strength)
         if reset is None:
             host = self.host()
-            host.sync_filesystem(self._commands.folder)
+            host.sync_filesystem(self.folder())
             evidence = {"boot_id": host.boot_id or "not told"}
             return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
         before = self._evidence(compared(reset.prove))
@@ -120,7 +120,7 @@ class Commanded:
 
     def folder(self) -> str:
         self.host()
-        return self._commands.folder
+        return self._renderer.text(self._commands.folder)
 
     def address(self) -> str:
         """Read once for each time the system was started."""
@@ -232,7 +232,7 @@ class Commanded:
         return value_in(ran.stdout, reading)
 
     def _entrance(self) -> Entrance:
-        renderer = self._renderer.knowing(engine=self._commands.engine)
+        renderer = self._renderer.knowing(engine=self._renderer.text(self._commands.engine))
         if any("{address}" in word for word in self._commands.inside.pipe):
             renderer = renderer.knowing(address=self.address())
         return Entrance(self.ground.label, self.ground.carrier, self._tool, renderer)

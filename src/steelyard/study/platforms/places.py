@@ -93,6 +93,8 @@ def _entering(root: Where, commands: Commands, always: tuple[str, ...]) -> Itera
     yield from _listed((*root, "inside", "pipe"), pipe, (*always, *ENTERING))
     if commands.inside.socket is not None:
         yield Text((*root, "inside", "socket"), commands.inside.socket, always)
+    for key in ("engine", "folder"):
+        yield Text((*root, key), getattr(commands, key), always)
     if commands.console is not None:
         yield Text((*root, "console"), commands.console, always)
 

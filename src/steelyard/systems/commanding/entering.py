@@ -42,7 +42,7 @@ class Entrance:
         expected = _sha256(ask(self.carrier(), self._look(["sha256sum", self._own_exe()])).stdout)
         if socket is None:
             self._carry(expected)
-            argv = self.words([self.renderer.commands.engine, "agent"])
+            argv = self.words([self._engine(), "agent"])
         else:
             join = [self._engine_here(), "join", f"unix:{self.renderer.text(socket)}"]
             argv = self.carrier().way(join)
@@ -51,7 +51,7 @@ class Entrance:
             if socket is not None:
                 ran = host.run(["sha256sum", f"/proc/{host.agent_pid}/exe"], timeout_s=60)
                 self._compare(_sha256(ran.stdout), expected)
-            host.make_directory(self.renderer.commands.folder)
+            host.make_directory(self.renderer.text(self.renderer.commands.folder))
         except BaseException:
             host.close()
             raise
@@ -59,8 +59,7 @@ class Entrance:
 
     def _opened(self, argv: list[str]) -> Host:
         try:
-            engine = self.renderer.commands.engine
-            return Host(f"inside:{self.label}", Agent(argv), self.words, engine)
+            return Host(f"inside:{self.label}", Agent(argv), self.words, self._engine())
         except EngineError as error:
             other = error.slug == "engine-of-another-version"
             kind: FailureKind = "engine_unfit" if other else "unreachable"
@@ -79,7 +78,7 @@ class Entrance:
         self._compare(self._digest_inside(), expected)
 
     def _digest_inside(self) -> str:
-        inside = self.renderer.inside(["sha256sum", self.renderer.commands.engine])
+        inside = self.renderer.inside(["sha256sum", self._engine()])
         with self.tool.typed():
             return _sha256(ask(self.carrier(), Call(inside, _LOOK_TIMEOUT_S)).stdout)
 
@@ -96,6 +95,9 @@ class Entrance:
     def _engine_here(self) -> str:
         call = self._look(["readlink", "-f", self.carrier().engine or self._own_exe()])
         return self.tool.do(call).strip()
+
+    def _engine(self) -> str:
+        return self.renderer.text(self.renderer.commands.engine)
 
     def _own_exe(self) -> str:
         return f"/proc/{self.carrier().agent_pid}/exe"

@@ -1,0 +1,57 @@
+"""``steelyard platform``: the platforms there are, their files, and whether a new one is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say
+from steelyard.cli.ending import ends_well
+from steelyard.errors import HostError
+from steelyard.study import catalogue
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.platforms.own import read_platform
+from steelyard.study.platforms.support import COLUMNS, support_rows
+
+app = typer.Typer(
+    no_args_is_help=True, help="Platforms: list them, show their files, check one of your own."
+)
+
+
+@app.command("list")
+@ends_well
+def list_platforms() -> None:
+    """Name every platform with what is known of it."""
+    rows = [COLUMNS, *support_rows()]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    for row in rows:
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+@app.command()
+@ends_well
+def show(
+    name: Annotated[str, typer.Argument(help="A platform of the catalogue.", show_default=False)],
+) -> None:
+    """Print the file of a platform; that of a similar one is a beginning for your own."""
+    if name not in catalogue.names("platforms"):
+        raise HostError(
+            f"there is no platform `{name}`",
+            hint=choice_hint(name, catalogue.names("platforms"), "platforms"),
+            slug="no-such-platform",
+        )
+    say(catalogue.text("platforms", name).rstrip("\n"))
+
+
+@app.command()
+@ends_well
+def check(
+    file: Annotated[Path, typer.Argument(help="File of a platform.", show_default=False)],
+) -> None:
+    """Look whether a platform's file is right; every mistake is named with line and column."""
+    platform = read_platform(file)
+    settings = ", ".join(platform.settings) or "none"
+    say(f"{file}: no mistake found; settings: {settings}; resets: {', '.join(platform.resets)}")
+    say("that it reads is no proof that it runs: try it with `steelyard run` on a small study")

@@ -1,0 +1,70 @@
+"""The platform of docs/guide/add-a-platform.md is right, and keeps the promises of a platform."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.platforms.places import need
+
+from steelyard.engine.locate import find_engine
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import here, open_local_pipe
+from steelyard.study.platforms.own import platform_of, read_platform
+from steelyard.study.read import read_with_lacking
+from steelyard.systems.commanded import Commanded
+from steelyard.systems.contract.bench import Bench
+from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.contract.sitting import sit
+from steelyard.systems.contract.traces import traces
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-platform.md"
+PLATFORM, STUDY = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("guide")
+    (made / "nested.yaml").write_text(PLATFORM, encoding="utf-8")
+    (made / "study.yaml").write_text(STUDY, encoding="utf-8")
+    return made
+
+
+def test_the_study_of_the_guide_can_be_run(folder: Path) -> None:
+    study, lacking = read_with_lacking(folder / "study.yaml")
+    assert lacking == []
+    assert platform_of(study.systems["nested"]) == read_platform(folder / "nested.yaml")
+
+
+@pytest.fixture(scope="module")
+def bench(folder: Path) -> Iterator[Bench]:
+    need("unshare")
+    words = ["unshare", "--user", "--map-root-user", "--uts", "hostname", "box"]
+    if subprocess.run(words, check=False, capture_output=True).returncode != 0:
+        pytest.skip("needs user namespaces")
+    declared = read_platform(folder / "nested.yaml")
+    make = partial(Commanded, platform=declared)
+    made = Bench(make, declared, {"hostname": "box"}, local, folder)
+    yield made
+    made.close()
+    host = local()
+    try:
+        assert traces(host, made.run) == []
+    finally:
+        host.close()
+
+
+def local() -> Host:
+    return Host("local", open_local_pipe(), here, str(find_engine()))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_platform_of_the_guide_keeps_its_promise(bench: Bench, check: str) -> None:
+    (finding,) = sit(bench, [check])
+    assert finding.grade != "bad", finding.seen
+    if finding.grade == "note":
+        pytest.skip(finding.seen)

@@ -1,0 +1,62 @@
+"""docs/reference/platform-file.md says every key, place and unit."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from steelyard.study.catalogue import Platform
+from steelyard.study.platforms import file, places
+from steelyard.study.platforms.templates import UNITS
+from steelyard.study.setting import Setting
+
+PAGE = (Path(__file__).parents[3] / "docs/reference/platform-file.md").read_text("utf-8")
+MODELS: list[type[BaseModel]] = [
+    Platform,
+    file.Commands,
+    file.Command,
+    file.Step,
+    file.Reading,
+    file.Exists,
+    file.Inside,
+    file.ResetCommands,
+    file.Proof,
+    file.WrittenFile,
+    file.CostsRead,
+    file.FailureRule,
+]
+KEYS = [
+    (model, field.alias or name, field.description)
+    for model in MODELS
+    for name, field in model.model_fields.items()
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "key", "meaning"), KEYS, ids=[f"{m.__name__}.{key}" for m, key, _ in KEYS]
+)
+def test_every_key_has_a_row_with_what_the_model_says_of_it(
+    model: type[BaseModel], key: str, meaning: str | None
+) -> None:
+    assert meaning is not None
+    assert re.search(rf"^\| `{key}` \| {re.escape(meaning.rstrip('.'))}", PAGE, re.MULTILINE)
+
+
+def test_every_place_and_unit_is_there() -> None:
+    known = [*places.ALWAYS, *places.DISK, *places.ENTERING, *places.CARRYING]
+    assert [place for place in known if f"`{{{place}}}`" not in PAGE] == []
+    assert [unit for unit in UNITS if f"`{unit}`" not in PAGE] == []
+
+
+def test_every_key_of_a_setting_that_a_platform_may_write_is_there() -> None:
+    of_others = {"option", "options", "settings", "off"}
+    keys = set(Setting.model_fields) - of_others
+    assert [key for key in keys if f"`{key}" not in PAGE] == []
+
+
+def test_every_default_deadline_is_there() -> None:
+    for verb, deadline_s in file.DEADLINES_S.items():
+        assert re.search(rf"`{verb}`\s+{deadline_s:.0f}\b", PAGE), verb
