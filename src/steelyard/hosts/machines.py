@@ -7,7 +7,6 @@ from typing import Self
 
 from steelyard.engine.locate import find_engine
 from steelyard.errors import HostError
-from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import SCHEME, open_ssh
 from steelyard.hosts.transport import here, open_local_pipe
@@ -58,23 +57,16 @@ def open_machine(name: str) -> Host:
 
     Raises:
         EngineError: the engine is missing there, or of another version.
+        SystemFailure: a machine behind ``ssh`` cannot be reached, or the engine carried there.
         HostError: this version knows no way to a machine of such a name.
     """
     if name == LOCAL:
         return Host(name, open_local_pipe(), here, str(find_engine()))
     if name.startswith(SCHEME):
-        return _behind_ssh(name)
+        return open_ssh(name)
     raise HostError(
         f"this version knows no way to the machine {name}",
         hint="use the version that made the run; see its run.json",
         slug="machine-is-unknown",
     )
 
-
-def _behind_ssh(name: str) -> Host:
-    try:
-        return open_ssh(name)
-    except SystemFailure as failure:
-        raise HostError(
-            failure.message, hint=failure.hint, slug="machine-cannot-be-reached"
-        ) from failure
