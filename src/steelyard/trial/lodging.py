@@ -56,7 +56,7 @@ class Lodging:
             self._shape = shape
             self.network = self._network(system)
             self._up = [self._instance(system, i + 1) for i in range(system.instances)]
-        together(Platform.up, self._up)
+        together(lambda platform: platform.up(), self._up)
         return self._up
 
     def clear(self) -> None:
@@ -67,7 +67,7 @@ class Lodging:
         """
         up, self._up, self._shape = self._up, [], ""
         try:
-            together(Platform.down, up)
+            together(lambda platform: platform.down(), up)
         finally:
             self._machines.forget_generators()
             network, self.network = self.network, None
