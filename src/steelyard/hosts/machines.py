@@ -69,4 +69,3 @@ def open_machine(name: str) -> Host:
         hint="use the version that made the run; see its run.json",
         slug="machine-is-unknown",
     )
-

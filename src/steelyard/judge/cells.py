@@ -15,7 +15,8 @@ from steelyard.study.model import Study
 INTERVAL_LEVEL = 0.95
 FEWEST_VALUES = 6
 
-_USEFUL_PHASES = ("restore", "start_service", "undo", "warm_up", "window")
+_RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
+_USEFUL_PHASES = (*_RESET_PHASES, "warm_up", "window")
 _NS_PER_S = 1e9
 
 

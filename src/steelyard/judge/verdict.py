@@ -20,6 +20,7 @@ from steelyard.judge.findings import Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
 from steelyard.judge.stop import find_stop
 from steelyard.judge.streams import Readings
+from steelyard.judge.surroundings import left_as_found
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.ledger import Event
 from steelyard.records.schema import TrialRecord
@@ -104,7 +105,7 @@ def judge_study(
         differences=tuple(difference_findings(study, plan, records)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
-        limits=tuple(limits(study, plan, records)),
+        limits=(*limits(study, plan, records), *left_as_found(events)),
     )
 
 

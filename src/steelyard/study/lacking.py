@@ -34,7 +34,6 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
     _workloads(study, complaints)
     _responses(study, complaints)
     _surroundings(study, complaints)
-    _preparing(study, complaints)
 
 
 def _runnable(shelf: Shelf) -> str:
@@ -71,21 +70,6 @@ def _systems(study: Study, complaints: Complaints) -> None:
                 place = inside if own else ("defaults", "service")
                 _refuse(complaints, (*place, "use"), "services", system.service.use)
             _settings(system.service.settings, service.settings, inside, complaints)
-
-
-def _preparing(study: Study, complaints: Complaints) -> None:
-    for name, system in study.systems.items():
-        where: Where = ("systems", name)
-        if system.disks:
-            complaints.add((*where, "disks"), "disks cannot be attached yet", _LATER, at_key=True)
-        if system.inside or system.outside:
-            complaints.add(where, "settings of a machine cannot be applied yet", _LATER)
-    for name in study.factors:
-        if name.partition(".")[0] in ("disks", "settings", "host_settings"):
-            at: Where = ("factors", name)
-            complaints.add(at, f"factor `{name}` cannot be varied yet", _LATER, at_key=True)
-    if study.caches.dropped:
-        complaints.add(("caches",), "caches cannot be dropped yet", f"{_LATER}; take it out")
 
 
 def _settings(

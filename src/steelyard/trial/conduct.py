@@ -1,7 +1,8 @@
 """The life of one trial, on one screen.
 
-restore → start service → audit → settle → measure (warm-up and window) → collect → check → undo.
-Each is a function named so. Whatever happens, ``undo`` runs and what is known becomes a record.
+restore → attach disks → configure → start service → audit → settle → drop caches → measure
+(warm-up and window) → collect → check → undo. Each is a function named so. Whatever happens,
+``undo`` runs and what is known becomes a record.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
-from steelyard.systems import services
+from steelyard.systems import disks, services
 from steelyard.systems.failures import SystemFailure
 from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
@@ -27,6 +28,13 @@ from steelyard.trial.instance import Instance
 from steelyard.trial.lodging import together
 from steelyard.trial.measuring import clock_of, measure_all
 from steelyard.trial.outcomes import TrialFailed, as_failed
+from steelyard.trial.preparing import (
+    configure_inside,
+    configure_outside,
+    lay_out_disks,
+    take_back_inside,
+    take_back_outside,
+)
 from steelyard.trial.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.scene import Attempted, Ending, Scene
 from steelyard.trial.settling import wait_until_idle
@@ -61,6 +69,19 @@ def restore(scene: Scene) -> None:
     scene.instances = together(brought_back, scene.stage.lodging.house(scene.cell.system))
 
 
+def attach_disks(scene: Scene) -> None:
+    """Attaches every disk of the study, lays them out, and mounts what is made on them."""
+    for instance in scene.instances:
+        lay_out_disks(scene, instance)
+
+
+def configure(scene: Scene) -> None:
+    """Applies settings: of the machine that carries the system, then inside each instance."""
+    configure_outside(scene)
+    for instance in scene.instances:
+        configure_inside(scene, instance)
+
+
 def start_service(scene: Scene) -> None:
     """Starts the service on every instance and waits until each says that it is ready."""
     spec = scene.cell.system.service
@@ -85,6 +106,15 @@ def audit(scene: Scene) -> None:
 def settle(scene: Scene) -> None:
     """Waits as long as the study asks, so that what the start stirred up has come to rest."""
     wait_until_idle(scene)
+
+
+def drop_caches(scene: Scene) -> None:
+    """Drops caches where the study says so: inside, and on the machine that carries it."""
+    caches = scene.stage.study.caches
+    if caches.dropped:
+        outside = scene.carrier() if "host" in caches.where else None
+        for instance in scene.instances:
+            disks.drop_caches(instance.host, outside or instance.host)
 
 
 def measure(scene: Scene) -> None:
@@ -126,17 +156,18 @@ def undo(scene: Scene) -> None:
     for instance in reversed(scene.instances):
         if instance.service is not None and not instance.host.lost:
             scene.keep_counters(instance, services.stop(instance.service))
-        if instance.host.lost:
-            scene.stage.lodging.forget()
-        else:
-            instance.host.remove_tree(instance.folder)
+        take_back_inside(scene, instance)
+    take_back_outside(scene)
 
 
 _PHASES = (
     restore,
+    attach_disks,
+    configure,
     start_service,
     audit,
     settle,
+    drop_caches,
     measure,
     collect,
     check,

@@ -11,8 +11,10 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
 from steelyard.records.schema import ClockRecord, InstanceRecord, Measured, ResetRecord
 from steelyard.study.model import WorkloadSpec
+from steelyard.systems.disks import Prepared
 from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
 from steelyard.systems.services import RunningService
+from steelyard.systems.settings import Applied
 from steelyard.workloads.operations.model import Server
 from steelyard.workloads.runs import Timed
 
@@ -32,6 +34,9 @@ class Instance:
     workload: WorkloadSpec
     proof: ResetProof
     attached: list[AttachedDisk] = field(default_factory=list)
+    prepared: dict[str, Prepared] = field(default_factory=dict)
+    caches: tuple[str, ...] = ()
+    applied: list[Applied] = field(default_factory=list)
     service: RunningService | None = None
     counters: dict[str, Any] = field(default_factory=dict)
     clocks: list[ClockOffset] = field(default_factory=list)
@@ -48,11 +53,13 @@ class Instance:
 
     @property
     def data(self) -> str:
-        return self.folder
+        disk = next(iter(self.prepared.values()), None)
+        return self.folder if disk is None else disk.plan.mount_point
 
     def places(self) -> dict[str, str]:
         """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
-        return {"mount": self.data, "folder": self.folder}
+        mounts = {name: disk.plan.mount_point for name, disk in self.prepared.items()}
+        return {"mount": self.data, "folder": self.folder, **mounts}
 
     @property
     def carried(self) -> bool:
@@ -90,6 +97,6 @@ class Instance:
                 for c in self.clocks
             ),
             started_ns=None if self.window_ns is None else self.window_ns[0],
-            caches=tuple(cache for disk in self.attached for cache in disk.caches),
+            caches=self.caches,
             responses=dict(self.responses),
         )

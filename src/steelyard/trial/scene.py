@@ -28,6 +28,7 @@ from steelyard.records.schema import (
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.systems import services
+from steelyard.systems.settings import Applied, setting_facts
 from steelyard.trial.gates import service_doubts
 from steelyard.trial.instance import Instance
 from steelyard.trial.sampling import Sampled
@@ -56,6 +57,14 @@ class Attempted:
     stop: HostError | None = None
 
 
+@dataclass(frozen=True)
+class Outside:
+    """What was changed on the machine that carries the system."""
+
+    host: Host
+    applied: list[Applied]
+
+
 @dataclass
 class Scene:
     """Filled by the phases of ``conduct``, in their order."""
@@ -65,6 +74,7 @@ class Scene:
     attempt: int
     timeline: Timeline = field(default_factory=Timeline)
     instances: list[Instance] = field(default_factory=list)
+    outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
     responses: dict[str, Measured] = field(default_factory=dict)
@@ -132,6 +142,9 @@ class Scene:
         if system.service is not None:
             facts["service.use"] = system.service.use
             facts |= _declared("service", system.service.settings)
+        facts |= setting_facts(instance.host, instance.applied)
+        for prepared in instance.prepared.values():
+            facts |= prepared.facts
         if instance.service is not None:
             facts["service.version"] = instance.service.version
         return facts

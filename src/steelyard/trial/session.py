@@ -26,6 +26,7 @@ from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
 from steelyard.trial.stage import Stage
 from steelyard.trial.state import Standing, torn_attempts
+from steelyard.trial.surroundings import Surroundings
 
 StopReason = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 
@@ -51,8 +52,10 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
     before = stage.ledger.events()
     stage.ledger.append("session_opened")
     reason: StopReason | None = None
+    surroundings = Surroundings(stage.run, stage.ledger, stage.mark)
     try:
         watcher.put_right(stage.put_right())
+        surroundings.look(stage.carriers(), stage.machines.at)
         record_torn_attempts(stage.run, stage.plan, before)
         standing = Standing(stage.study.trials.retry, stage.run.records())
         watcher.starts(stage.plan, standing.trials_measured(stage.plan))
@@ -62,7 +65,11 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
             reason = "interrupted"
     finally:
         watcher.undoing()
-        stage.close()
+        try:
+            stage.put_away()
+            surroundings.compare(stage.machines.at)
+        finally:
+            stage.close()
         stage.ledger.append("session_closed", reason=reason)
     return reason
 

@@ -76,18 +76,24 @@ class Stage:
             raise _not_put_right(str(restored.left[0]))
         return restored.undone
 
-    def close(self) -> None:
-        """Takes back every change of this session and ends every agent.
+    def carriers(self) -> list[str]:
+        """Every machine that carries a system, by name."""
+        return list(dict.fromkeys(system.carrier for system in self.study.systems.values()))
+
+    def put_away(self) -> None:
+        """Takes back every change of this session.
 
         Raises:
             HostError: a machine refuses; what is left stays pending.
         """
-        try:
-            self.lodging.clear()
-            if self._scratch is not None:
-                self._apply_even_if_lost(self._scratch)
-        finally:
-            self.machines.close()
+        self.lodging.clear()
+        if self._scratch is not None:
+            self._apply_even_if_lost(self._scratch)
+            self._scratch = None
+
+    def close(self) -> None:
+        """Ends every agent."""
+        self.machines.close()
 
     def _apply_even_if_lost(self, undo: PendingUndo) -> None:
         try:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-RESET_PHASES = ("restore", "start_service", "undo")
+RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
 LOAD_PHASES = ("settle", "warm_up", "window")
 
 

@@ -1,0 +1,97 @@
+"""Disks and settings of an instance for one attempt, and taking them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.systems import disks
+from steelyard.systems.disks import DiskPlan
+from steelyard.systems.platform import RawDisk
+from steelyard.systems.settings import Place, apply_settings, revert_settings
+from steelyard.trial.instance import Instance
+from steelyard.trial.scene import Outside, Scene
+
+DEFAULT_SIZE_BYTES = 1024**3
+
+
+def lay_out_disks(scene: Scene, instance: Instance) -> None:
+    """Attaches the disks of the study, joins them, makes filesystems, and mounts those.
+
+    Raises:
+        SystemFailure: the platform or the kernel inside cannot do it; typed.
+    """
+    for name, wanted in scene.cell.system.disks.items():
+        attached = []
+        for raw in raw_disks(name, wanted):
+            disk = instance.platform.attach(raw)
+            instance.attached.append(disk)
+            attached.append(disk)
+        plan = disk_plan(name, wanted, f"{instance.folder}/{name}")
+        prepared = disks.prepare(instance.host, attached, plan, scene.stage.undo)
+        instance.prepared[name] = prepared
+        instance.caches += disks.caching_places(instance.host, prepared)
+
+
+def raw_disks(name: str, wanted: Mapping[str, Any]) -> list[RawDisk]:
+    """The disks of one entry of ``disks``: one for the layout ``single``, else all of them."""
+    count = 1 if wanted["layout"] == "single" else wanted["count"]
+    size_bytes = wanted["size"] or DEFAULT_SIZE_BYTES
+    return [
+        RawDisk(name=f"{name}-{number}", size_bytes=size_bytes, cache=wanted["cache"])
+        for number in range(1, count + 1)
+    ]
+
+
+def disk_plan(name: str, wanted: Mapping[str, Any], mount_point: str) -> DiskPlan:
+    """What becomes of the disks of one entry."""
+    return DiskPlan(
+        name=name,
+        mount_point=mount_point,
+        layout=wanted["layout"],
+        filesystem=wanted["filesystem"],
+        mkfs_options=wanted["mkfs"] or "",
+        mount_options=wanted["mount"] or "",
+    )
+
+
+def configure_outside(scene: Scene) -> None:
+    """Applies the settings of the machine that carries the system."""
+    settings = scene.cell.system.outside
+    if settings:
+        host, ground = scene.carrier(), scene.instances[0].platform.ground
+        place = Place(f"steelyard-{scene.stage.mark}", ground.folder)
+        scene.outside = Outside(host, apply_settings(host, settings, scene.stage.undo, place))
+
+
+def configure_inside(scene: Scene, instance: Instance) -> None:
+    """Applies the settings of the machine that the system is."""
+    settings = scene.cell.system.inside
+    if settings:
+        devices = tuple(disk.device.removeprefix("/dev/") for disk in instance.attached)
+        place = Place(instance.platform.ground.label, instance.data, devices)
+        instance.applied = apply_settings(instance.host, settings, scene.stage.undo, place)
+
+
+def take_back_inside(scene: Scene, instance: Instance) -> None:
+    """Settings, disks and the folder of an instance, in reverse.
+
+    What lies inside an instance whose agent has ended is gone with it: the next trial makes the
+    instance anew, and on a machine that stays the inverses are still pending.
+    """
+    if instance.host.lost:
+        scene.stage.lodging.forget()
+        return
+    undo = scene.stage.undo
+    revert_settings(instance.host, instance.applied, undo)
+    for prepared in reversed(instance.prepared.values()):
+        disks.take_down(instance.host, prepared, undo)
+    for disk in reversed(instance.attached):
+        instance.platform.detach(disk)
+    instance.host.remove_tree(instance.folder)
+
+
+def take_back_outside(scene: Scene) -> None:
+    """Settings of the machine that carries the system."""
+    if scene.outside is not None:
+        revert_settings(scene.outside.host, scene.outside.applied, scene.stage.undo)

@@ -1,0 +1,74 @@
+"""What the machines that carry systems are like before a session and after it.
+
+Both are kept in the run's folder; what differs, and does not move by itself, is in the ledger, so
+that the report can say whether the machines were left as found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import SteelyardError
+from steelyard.hosts.environment import Environment, differences, snapshot
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.records.archive import Run
+from steelyard.records.durable import write_file
+from steelyard.records.ledger import Event, Ledger
+
+_MOST_TOLD = 50
+
+
+class Surroundings:
+    """The machines of one session, looked at twice."""
+
+    def __init__(self, run: Run, ledger: Ledger, mark: str) -> None:
+        self._run = run
+        self._ledger = ledger
+        self._mark = mark
+        self._session = 1 + sum(e["event"] == "environment_seen" for e in ledger.events())
+        self._before: dict[str, Environment] = {}
+
+    def look(self, machines: Iterable[str], open_machine: Callable[[str], Host]) -> None:
+        """Keeps what every machine is like now; one that cannot be listed is told of."""
+        untold = {}
+        for name in machines:
+            try:
+                self._before[name] = snapshot(open_machine(name), self._mark)
+            except (AgentRefusal, SteelyardError, SystemFailure) as error:
+                untold[name] = str(error)
+        self._keep("before", self._before)
+        self._ledger.append("environment_seen", machines=list(self._before), untold=untold)
+
+    def compare(self, open_machine: Callable[[str], Host]) -> None:
+        """Looks again, and notes in the ledger what is otherwise than before."""
+        after: dict[str, Environment] = {}
+        untold: dict[str, str] = {}
+        found: list[Event] = []
+        for name, before in self._before.items():
+            try:
+                after[name] = snapshot(open_machine(name), self._mark)
+            except (AgentRefusal, SteelyardError, SystemFailure) as error:
+                untold[name] = str(error)
+                continue
+            found += [
+                {"machine": name, "what": str(each), "moves_by_itself": each.reason}
+                for each in differences(before, after[name])
+            ]
+        self._keep("after", after)
+        ours = [event for event in found if event["moves_by_itself"] is None]
+        self._ledger.append(
+            "environment_compared",
+            machines=list(after),
+            untold=untold,
+            count=len(ours),
+            differences=ours[:_MOST_TOLD],
+        )
+
+    def _keep(self, when: str, seen: dict[str, Environment]) -> None:
+        folder = self._run.path / "environment"
+        folder.mkdir(exist_ok=True)
+        document = json.dumps(seen, indent=1, sort_keys=True).encode() + b"\n"
+        write_file(folder / f"{self._session}-{when}.json", document)
