@@ -54,6 +54,7 @@ _NOUNS = {
         "mistakes in the platform's file",
     ),
     "image-recipe-is-wrong": ("mistake in the recipe", "mistakes in the recipe"),
+    "service-file-is-wrong": ("mistake in the service's file", "mistakes in the service's file"),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

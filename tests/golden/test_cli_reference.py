@@ -21,7 +21,10 @@ OF_THE_ENGINE = {
     "sink": ["sink"],
     "kernel": ["kernel", "kernel linpack", "kernel ram"],
 }
-GROUPS = {"image": ["image", "image build", "image list", "image show"]}
+GROUPS = {
+    "image": ["image", "image build", "image list", "image show"],
+    "service": ["service", "service list", "service show", "service check"],
+}
 INTRODUCTION = """\
 # Command line
 

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 import steelyard
-from steelyard.cli import compare, doctor, engine, init, plan, platform, report, restore, run
+from steelyard.cli import (
+    compare,
+    doctor,
+    engine,
+    init,
+    plan,
+    platform,
+    report,
+    restore,
+    run,
+    service,
+)
 from steelyard.cli.ending import ends_well
 from steelyard.cli.image import images
 
@@ -33,6 +44,7 @@ app.command("compare")(ends_well(compare.compare))
 app.command("doctor")(ends_well(doctor.doctor))
 app.add_typer(images)
 app.add_typer(platform.app, name="platform")
+app.add_typer(service.app, name="service")
 app.command("load", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.load))
 app.command("sink", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.sink))
 app.command("kernel", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.kernel))

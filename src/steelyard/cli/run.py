@@ -24,8 +24,9 @@ from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.report.words import verdict_lines
 from steelyard.study.model import Study
-from steelyard.study.platforms.own import own_texts
+from steelyard.study.platforms.own import own_texts as own_platforms
 from steelyard.study.read import read_study
+from steelyard.study.service.own import own_texts as own_services
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.session import run_session
 
@@ -80,13 +81,21 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
         command=tuple(sys.argv[1:]),
     )
     try:
-        return create_run(results, facts, file.read_bytes(), plan, own_texts(study.systems))
+        return create_run(results, facts, file.read_bytes(), plan, _own_files(study))
     except OSError as error:
         raise HostError(
             f"cannot keep records in {results}: {error.strerror}",
             hint="name a folder that you may write to with --results",
             slug="records-cannot-be-written",
         ) from error
+
+
+def _own_files(study: Study) -> dict[str, str]:
+    """What the study consists of besides its own file, by the path that the run keeps it under."""
+    platforms = own_platforms(study.systems)
+    return {f"platforms/{name}": text for name, text in platforms.items()} | own_services(
+        study.systems.values()
+    )
 
 
 def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[VerdictWord] | None) -> int:

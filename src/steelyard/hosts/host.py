@@ -210,16 +210,17 @@ class Host:
         )
 
     def start(
-        self, name: str, argv: list[str], *, directory: str, ready_timeout_s: float
+        self, name: str, argv: list[str], *, directory: str, ready_timeout_s: float | None
     ) -> Started:
-        """Starts a process and waits for the first line it writes."""
+        """Starts a process and waits for the first line it writes, or not at all."""
+        waiting_ms = None if ready_timeout_s is None else round(ready_timeout_s * 1000)
         answer = self._agent.ask(
             "start",
             name=name,
             argv=argv,
             directory=directory,
-            ready_timeout_ms=round(ready_timeout_s * 1000),
-            timeout_s=ready_timeout_s + ANSWER_TIMEOUT_S,
+            ready_timeout_ms=waiting_ms,
+            timeout_s=(ready_timeout_s or 0) + ANSWER_TIMEOUT_S,
         )
         return Started.model_validate(answer)
 

@@ -5,6 +5,7 @@
     results/STUDY/RUN/
       study.yaml      as hashed before trial 1
       platforms/      files of platforms that are not of the catalogue, if the study names any
+      services/       files of services, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
@@ -148,11 +149,11 @@ def create_run(
     facts: RunFacts,
     study_bytes: bytes,
     plan: Plan,
-    platforms: Mapping[str, str] | None = None,
+    own: Mapping[str, str] | None = None,
 ) -> Run:
     """Makes the folder of a new run, named by its UTC time, whole or not at all.
 
-    ``platforms`` are texts of platforms that are not of the catalogue, by file name.
+    ``own`` are texts of platforms and services that are not of the catalogue, by path.
 
     Raises:
         OSError: ``results`` cannot be written.
@@ -166,10 +167,9 @@ def create_run(
         write_file(new / "run.json", facts.model_dump_json(indent=1).encode() + b"\n")
         write_file(new / "plan.json", plan.model_dump_json(indent=1).encode() + b"\n")
         write_file(new / "ledger.jsonl", b"")
-        if platforms:
-            (new / "platforms").mkdir()
-        for name, text in (platforms or {}).items():
-            write_file(new / "platforms" / name, text.encode())
+        for path, text in (own or {}).items():
+            (new / path).parent.mkdir(exist_ok=True)
+            write_file(new / path, text.encode())
         (new / "trials").mkdir()
         sync_folder(new / "trials")
     return Run(folder)

@@ -16,6 +16,8 @@ from ruamel.yaml import YAML
 
 from steelyard.study.model import Direction, Reset, ResponseSpec
 from steelyard.study.platforms.file import Commands
+from steelyard.study.service.checks import mistakes
+from steelyard.study.service.entry import Service
 from steelyard.study.setting import Entry, Setting
 
 Shelf = Literal["workloads", "platforms", "services"]
@@ -81,23 +83,6 @@ class Platform(Entry):
     """Settings that a study may give, by name."""
     commands: Commands | None = None
     """The commands of a commanded platform."""
-
-
-class Service(Entry):
-    """A server under test and the protocols it speaks.
-
-    ``command`` starts it; ``@engine`` is the engine's own binary, ``{folder}`` the trial's own
-    folder, ``{port}`` the port asked for or 0. Its first line on stdout says where it listens.
-    ``authority`` is the PEM file that its certificate can be verified with when it speaks TLS.
-    """
-
-    summary: str
-    speaks: tuple[str, ...]
-    command: tuple[str, ...] = ()
-    authority: str | None = None
-    runs: bool = True
-    shares: tuple[str, ...] = ()
-    settings: dict[str, Setting]
 
 
 class Response(Entry):
@@ -166,8 +151,18 @@ def platform(name: str) -> Platform:
 
 @cache
 def service(name: str) -> Service:
-    """The service of this name, which must be one of ``names``."""
-    return Service.model_validate(_entry("services", name))
+    """The service of this name, which must be one of ``names``; every text of it is checked."""
+    entry = Service.model_validate(_entry("services", name))
+    wrong = [f"{mistake.where}: {mistake.message}" for mistake in mistakes(entry, partners(entry))]
+    if wrong:
+        raise ValueError(f"the service file of {name} is wrong: {'; '.join(wrong)}")
+    return entry
+
+
+def partners(entry: Service) -> dict[str, Service]:
+    """The services of the catalogue that a service can be made of, by name."""
+    uses = [process.use for process in entry.processes.values()]
+    return {use: service(use) for use in uses if use in names("services")}
 
 
 @cache

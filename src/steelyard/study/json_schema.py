@@ -18,11 +18,15 @@ from steelyard.study.setting import Setting
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],
+    "port": ["integer", "string"],
     "number": ["number", "string"],
     "flag": ["boolean"],
     "texts": ["array"],
+    "sizes": ["array"],
     "group": ["object"],
+    "addresses": ["object"],
 }
+_WHOLE = ("texts", "sizes", "group", "addresses")
 _SCALAR = ["string", "integer", "number", "boolean"]
 
 
@@ -45,7 +49,7 @@ def _open(part: dict[str, Any], key: str, shelf: Shelf, load: Callable[[str], An
     """Adds to a part the settings of whatever its ``key`` names."""
     names = list(catalogue.names(shelf))
     plain: dict[str, Any] = {"type": "string", "enum": names}
-    if shelf == "platforms":  # a name may also mean a file of the user's own
+    if shelf in ("platforms", "services"):  # a name may also mean a file of the user's own
         plain = {"anyOf": [plain, {"type": "string"}]}
     part["properties"][key] = plain | {
         "description": part["properties"][key].get("description", "")
@@ -73,7 +77,7 @@ def _setting(setting: Setting) -> dict[str, Any]:
     described: dict[str, Any] = {"description": setting.meaning}
     if setting.default is not None:
         described["default"] = setting.default
-    if setting.kind in ("texts", "group"):
+    if setting.kind in _WHOLE:
         return described | {"type": _TYPES[setting.kind][0]}
     one: dict[str, Any] = {"type": _TYPES.get(setting.kind, _SCALAR)}
     if setting.choices:

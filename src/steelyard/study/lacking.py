@@ -12,6 +12,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.resolve.settings import default_of
+from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
 
 _LATER = "not in this version"
@@ -63,7 +64,7 @@ def _systems(study: Study, complaints: Complaints) -> None:
             complaints.add(("trials", "reset"), message, hint)
         _settings(system.settings, platform.settings, where, complaints)
         if system.service is not None:
-            service = catalogue.service(system.service.use)
+            service = service_of(system.service)
             inside = (*where, "service")
             if not service.runs:
                 own = complaints.source.values.get(inside)

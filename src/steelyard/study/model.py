@@ -29,10 +29,14 @@ class Spec(BaseModel):
 
 
 class ServiceSpec(Spec):
-    """The server under test. ``settings`` holds every setting of its catalogue file."""
+    """The server under test. ``settings`` holds every setting of its service file.
+
+    ``text`` is that file when it is the user's own.
+    """
 
     use: str
     settings: dict[str, Any] = {}
+    text: str | None = None
 
 
 class SystemSpec(Spec):

@@ -88,7 +88,14 @@ def start_service(scene: Scene) -> None:
     if spec is None:
         return
     for instance in scene.instances:
-        instance.service = services.start(instance.host, spec, instance.data, SERVICE)
+        instance.service = services.start(
+            instance.host,
+            spec,
+            instance.folder,
+            SERVICE,
+            data=instance.data_folder(),
+            undo=instance.platform.ground.undo,
+        )
 
 
 def audit(scene: Scene) -> None:
@@ -234,10 +241,10 @@ def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
 def _refuse_dead_service(instance: Instance) -> None:
     if instance.service is None:
         return
-    state = instance.host.status(instance.service.name)
-    if not state.running:
+    died = services.how_it_died(instance.service)
+    if died is not None:
         raise TrialFailed(
             Outcome.SERVICE_DIED,
-            f"the service {state.how_it_ended()}",
+            died,
             "look for the reason in its own log or the kernel log (out of memory?)",
         )

@@ -56,6 +56,10 @@ class Instance:
         disk = next(iter(self.prepared.values()), None)
         return self.folder if disk is None else disk.plan.mount_point
 
+    def data_folder(self) -> str | None:
+        """The folder of the service's data on another disk; ``None`` for one below its own."""
+        return None if self.data == self.folder else f"{self.data}/data"
+
     def places(self) -> dict[str, str]:
         """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
         mounts = {name: disk.plan.mount_point for name, disk in self.prepared.items()}

@@ -12,7 +12,7 @@ from steelyard.hosts.host import Host
 from steelyard.systems.platform import Costs
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
-from steelyard.trial.responses import INSTANCE, SERVICE, STORE
+from steelyard.trial.responses import INSTANCE, STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
 from steelyard.workloads.load import load_job, longest_run_s
@@ -111,7 +111,7 @@ def _watches(scene: Scene) -> Iterator[Watch]:
             instance.name,
             instance.host,
             clock_of(scene, instance.host).offset_ns,
-            processes={} if instance.service is None else {SERVICE: instance.service.pid},
+            processes={} if instance.service is None else instance.service.processes,
             disks={STORE: instance.data},
         )
     where = scene.stage.study.sample.where

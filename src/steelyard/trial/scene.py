@@ -147,6 +147,7 @@ class Scene:
             facts |= prepared.facts
         if instance.service is not None:
             facts["service.version"] = instance.service.version
+            facts |= instance.service.facts
         return facts
 
     def cores(self) -> int | None:

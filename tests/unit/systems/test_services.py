@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 
 from steelyard.engine.messages import ProcessState
+from steelyard.study import catalogue
 from steelyard.study.model import ServiceSpec
 from steelyard.systems.services import command_line, counters
+from steelyard.systems.services.values import values_for
 
 
 def words(use: str, **settings: Any) -> list[str]:
-    return command_line(ServiceSpec(use=use, settings=settings), "/trial")
+    spec = ServiceSpec(use=use, settings=settings)
+    given = {"folder": "/trial", "data": "/trial/data", "address": "127.0.0.1"}
+    return command_line(spec, values_for(catalogue.service(use), spec, given))
 
 
 def test_the_sink_listens_on_any_port_unless_one_is_asked_for() -> None:
@@ -23,7 +27,7 @@ def test_the_sink_listens_on_any_port_unless_one_is_asked_for() -> None:
 def test_a_word_of_the_study_becomes_a_word_of_the_command_line() -> None:
     line = words("sink-smtp", store="maildir", sync="each message")
     assert line[line.index("--sync") + 1] == "each-message"
-    assert line[line.index("--folder") + 1] == "/trial"
+    assert line[line.index("--folder") + 1] == "/trial/data"
 
 
 @pytest.mark.parametrize(("delay_s", "word"), [(0.0015, "0.001500000s"), (2, "2.000000000s")])

@@ -122,6 +122,7 @@ _WANTED = {
     "model_attributes_type": "a mapping of keys to values",
     "dict_type": "a mapping of keys to values",
     "list_type": "a list",
+    "tuple_type": "a list",
 }
 
 

@@ -17,6 +17,10 @@ _QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
 _SEVERAL = re.compile(r"[0-9]+(\s+[0-9]+)+", re.ASCII)
 _PER_USER = re.compile(r"([1-9]\d{0,8})\s+per\s+user", re.ASCII)
 
+_LISTS = ("texts", "sizes", "words")
+_ADDRESS = re.compile(r"[^\s/@]+:[0-9]{1,5}", re.ASCII)
+_PORTS = Setting(kind="count", least=1, most=65535, meaning="a port")
+
 Values = dict[str, Any]
 Factors = dict[str, tuple[Level, ...]]
 
@@ -96,7 +100,7 @@ def _expanded(
 
 
 def _has_levels(written: Any, setting: Setting) -> bool:
-    if setting.kind == "texts":
+    if setting.kind in _LISTS:
         return False
     return isinstance(written, list) or (setting.kind in _QUANTITIES and units.is_range(written))
 
@@ -165,6 +169,35 @@ def _texts(written: Any, setting: Setting) -> tuple[str, ...]:
     return tuple(_text(item, setting) for item in written)
 
 
+def _sizes(written: Any, setting: Setting) -> tuple[int, ...]:
+    if not isinstance(written, list):
+        raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
+    return tuple(int(_within(units.parse(item, "size"), setting, item)) for item in written)
+
+
+def _words(written: Any, setting: Setting) -> tuple[str, ...]:
+    """One word stands for a list of one."""
+    items = written if isinstance(written, list) else [written]
+    return tuple(_word(item, setting) for item in items)
+
+
+def _port(written: Any, _setting: Setting) -> int:
+    return int(_within(units.parse(written, "count"), _PORTS, written))
+
+
+def _addresses(written: Any, setting: Setting) -> dict[str, str]:
+    if not isinstance(written, dict) or not written:
+        hint = "write `{imap: mail.example.org:143}`"
+        raise units.UnitError(f"{shown(written)} is not a mapping of protocols", hint)
+    for protocol, address in written.items():
+        if setting.choices and protocol not in setting.choices:
+            hint = choice_hint(protocol, setting.choices, "protocols")
+            raise units.UnitError(f"`{protocol}` is no protocol of ours", hint)
+        if not isinstance(address, str) or _ADDRESS.fullmatch(address) is None:
+            raise units.UnitError(f"{shown(address)} is no address", "write it like `HOST:143`")
+    return {str(protocol): str(address) for protocol, address in written.items()}
+
+
 def _flag(written: Any, setting: Setting) -> bool:
     if not isinstance(written, bool):
         hint = f"write `true` or `false`: {setting.meaning}"
@@ -183,6 +216,10 @@ _READERS: dict[str, Callable[[Any, Setting], Any]] = {
     "word": _word,
     "text": _text,
     "texts": _texts,
+    "sizes": _sizes,
+    "words": _words,
+    "port": _port,
+    "addresses": _addresses,
     "flag": _flag,
     "per user": _per_user,
 }

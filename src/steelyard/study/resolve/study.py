@@ -32,8 +32,10 @@ from steelyard.study.resolve.placing import (
     resolve_screen,
     resolve_trials,
 )
+from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
 from steelyard.study.resolve.systems import resolve_systems
+from steelyard.study.service.own import known_service, own_texts, spoken
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
@@ -51,6 +53,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
         responses = resolve_responses(file, workloads, complaints)
     gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
     trials = resolve_trials(file.trials, complaints)
+    check_resets(systems, trials, complaints)
     claims = ClaimReader(file, compared, factors, complaints, forgiving=variant is not None).read()
     parts = {
         "find": resolve_find(file, complaints),
@@ -71,7 +74,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "name": file.study,
             "question": file.question.strip(),
             "variant": variant,
-            "sha256": complaints.source.sha256(_own_platforms(systems)),
+            "sha256": complaints.source.sha256(_own_files(systems)),
             "systems": systems,
             "compare": compare,
             "compared": compared,
@@ -93,10 +96,11 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     )
 
 
-def _own_platforms(systems: Mapping[str, SystemSpec]) -> tuple[str, ...]:
-    """Texts of the platforms that are not of the catalogue, by name: they are of the study, too."""
+def _own_files(systems: Mapping[str, SystemSpec]) -> tuple[str, ...]:
+    """Texts of platforms and services that are not of the catalogue: they are of the study, too."""
     own = {s.platform: s.platform_text for s in systems.values() if s.platform_text is not None}
-    return tuple(own[name] for name in sorted(own))
+    services = own_texts(systems.values())
+    return tuple(own[name] for name in sorted(own)) + tuple(services[n] for n in sorted(services))
 
 
 def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:
@@ -149,12 +153,12 @@ def _check_services(
         service = system.service
         if service is None:
             _complain_of_no_service(name, workload.use, complaints)
-        elif service.use in names("services"):
-            spoken = catalogue.service(service.use).speaks
+        elif known_service(service) is not None:
+            says = spoken(service)
             where = ("systems", name, "service")
-            if not entry.fits(spoken):
+            if not entry.fits(says):
                 message = (
-                    f"`{service.use}` speaks {', '.join(spoken)}, "
+                    f"`{service.use}` speaks {', '.join(says)}, "
                     f"the workload speaks {', '.join(entry.speaks)}"
                 )
                 hint = "choose a service and a workload of one protocol"

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study import catalogue
-from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
 from steelyard.study.platforms.places import required_settings
 from steelyard.study.resolve.machine import read_machine_settings
 from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
+from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import read_settings
 
 _FIXED = (
@@ -142,25 +143,6 @@ def _service_of(
         complaints.add(where, "`defaults.service` does not say what to use", hint)
         return None
     return resolve_service(ServicePart.model_validate(shared), where, complaints)
-
-
-def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:
-    """One service with every setting of its catalogue file."""
-    if part.use not in catalogue.names("services"):
-        hint = choice_hint(part.use, catalogue.names("services"), "services")
-        complaints.add((*where, "use"), f"there is no service `{part.use}`", hint)
-        return ServiceSpec(use=part.use)
-    declared = catalogue.service(part.use).settings
-    values, levels = read_settings(
-        part.further(), declared, where, complaints, noun=f"settings of {part.use}"
-    )
-    for key in levels:
-        hint = "a service has one; write a second system for another"
-        complaints.add((*where, key), f"`{key}` of a service cannot be a list", hint)
-    if values.get("store") == "none" and values.get("sync") not in (None, "none"):
-        hint = "add `store: maildir`, or take `sync` out"
-        complaints.add((*where, "sync"), "nothing is stored, so nothing can be synced", hint)
-    return ServiceSpec(use=part.use, settings=values)
 
 
 def _disks(

@@ -1,0 +1,67 @@
+"""The server under test of a system: its file found, its settings read, contradictions named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.errors import StudyError
+from steelyard.study import catalogue
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.grammar import ServicePart
+from steelyard.study.file.source import Where
+from steelyard.study.model import ServiceSpec, SystemSpec, TrialsSpec
+from steelyard.study.resolve.settings import read_settings
+from steelyard.study.service.entry import Service
+from steelyard.study.service.own import known_service, service_named
+
+
+def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:
+    """One service with every setting of its file."""
+    try:
+        named = service_named(part.use, complaints.source.path)
+    except StudyError as error:
+        complaints.found |= set(error.complaints)
+        return ServiceSpec(use=part.use)
+    if named is None:
+        hint = choice_hint(part.use, catalogue.names("services"), "services")
+        hint += "; a file of your own is named by its path, as `./mine.yaml`"
+        complaints.add((*where, "use"), f"there is no service `{part.use}`", hint)
+        return ServiceSpec(use=part.use)
+    entry, text = named
+    values, levels = read_settings(
+        part.further(), entry.settings, where, complaints, noun=f"settings of {part.use}"
+    )
+    for key in levels:
+        hint = "a service has one; write a second system for another"
+        complaints.add((*where, key), f"`{key}` of a service cannot be a list", hint)
+    _check_values(values, entry, part.further(), where, complaints)
+    return ServiceSpec(use=part.use, settings=values, text=text)
+
+
+def _check_values(
+    values: Mapping[str, Any],
+    entry: Service,
+    written: Mapping[str, Any],
+    where: Where,
+    complaints: Complaints,
+) -> None:
+    if values.get("store") == "none" and values.get("sync") not in (None, "none"):
+        hint = "add `store: maildir`, or take `sync` out"
+        complaints.add((*where, "sync"), "nothing is stored, so nothing can be synced", hint)
+    for key in () if entry.started else ("address", "speaks"):
+        if not written.get(key):
+            hint = f"add `{key}: ...`: {entry.settings[key].meaning}"
+            complaints.add(where, f"`{key}` is missing of a server that runs already", hint)
+
+
+def check_resets(
+    systems: Mapping[str, SystemSpec], trials: TrialsSpec, complaints: Complaints
+) -> None:
+    """What is left alone cannot be reset; a study that asks for more than ``service`` is wrong."""
+    for name, system in systems.items():
+        entry = None if system.service is None else known_service(system.service)
+        if entry is not None and not entry.started and trials.reset != "service":
+            message = f"`{name}` cannot be reset: its service is never started, stopped or changed"
+            hint = "write `reset: service`; every record then says that nothing was reset"
+            complaints.add(("trials", "reset"), message, hint)

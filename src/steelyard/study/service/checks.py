@@ -1,0 +1,211 @@
+"""What is wrong in a service file besides its grammar: places, settings and programs that are not.
+
+Pure. Every text is checked when the catalogue is read, so that no trial is the first to see a
+place that nothing fills.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from steelyard import units
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.file.source import Where
+from steelyard.study.platforms.templates import places
+from steelyard.study.resolve.settings import default_of
+from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service, When
+from steelyard.study.service.places import GIVEN
+from steelyard.study.service.texts import texts_of
+from steelyard.study.setting import Setting
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """Something wrong at a place of the file, and what to do about it."""
+
+    where: Where
+    message: str
+    hint: str
+
+
+Partner = Mapping[str, Service]
+
+
+def mistakes(entry: Service, others: Partner) -> Iterator[Mistake]:
+    """All that is wrong with a service. ``others`` are those it can be made of, by name."""
+    yield from _settings(entry)
+    yield from _starts(entry)
+    yield from _ports(entry)
+    yield from _choices(entry)
+    yield from _content(entry)
+    yield from _processes(entry, others)
+    yield from _texts(entry, others)
+
+
+def _settings(entry: Service) -> Iterator[Mistake]:
+    for name, setting in entry.settings.items():
+        try:
+            default_of(setting)
+        except units.UnitError as error:
+            yield Mistake(("settings", name, "default"), error.message, error.hint)
+    for name in entry.limits:
+        if name not in entry.settings:
+            yield _no_setting(("limits", name), name, entry)
+
+
+def _starts(entry: Service) -> Iterator[Mistake]:
+    if entry.started and entry.runs and not entry.command:
+        hint = "add `command: [PROGRAM, ...]`, or `started: false` for one that runs already"
+        yield Mistake(("summary",), "nothing says how the service is started", hint)
+    if entry.version is not None:
+        try:
+            groups = re.compile(entry.version.pattern).groups
+        except re.error as error:
+            message = f"`version.pattern` is no regular expression: {error}"
+            yield Mistake(("version", "pattern"), message, "such as 'nginx/(\\S+)'")
+            return
+        if groups != 1:
+            hint = "put brackets around what is the version, as 'nginx/(\\S+)'"
+            yield Mistake(("version", "pattern"), f"{groups} groups where one is needed", hint)
+
+
+def _ports(entry: Service) -> Iterator[Mistake]:
+    if (entry.ready == "command") != bool(entry.ready_command):
+        hint = "write both `ready: command` and `ready_command: [...]`, or neither"
+        yield Mistake(("ready",), "one of `ready` and `ready_command` is missing", hint)
+    if entry.ready == "listening" and not entry.listeners:
+        hint = "add `listeners: {PROTOCOL: port}`: what is waited for"
+        yield Mistake(("ready",), "nothing listens that could be waited for", hint)
+    for protocol, port in entry.listeners.items():
+        setting = entry.settings.get(port)
+        if setting is None or setting.kind != "port":
+            hint = f"declare it: `settings: {{{port}: {{kind: port, meaning: ...}}}}`"
+            message = f"`{port}` is no setting of kind `port`"
+            yield Mistake(("listeners", protocol), message, hint)
+    if entry.ready != "announced" and entry.started:
+        for i, protocol in enumerate(entry.speaks):
+            if protocol not in entry.listeners:
+                hint = f"add `{protocol}: port` to `listeners`"
+                message = f"nothing says where `{protocol}` is listened for"
+                yield Mistake(("speaks", i), message, hint)
+
+
+def _choices(entry: Service) -> Iterator[Mistake]:
+    for name, place in entry.places.items():
+        setting = entry.settings.get(place.by)
+        if setting is None:
+            yield _no_setting(("places", name, "by"), place.by, entry)
+            continue
+        wanted = set(values_of(setting))
+        for value in sorted(wanted ^ set(place.texts)):
+            known = value in wanted
+            message = f"no text for `{value}`" if known else f"`{place.by}` is never `{value}`"
+            hint = f"values of `{place.by}`: {', '.join(values_of(setting)) or 'not countable'}"
+            yield Mistake(("places", name, "texts"), message, hint)
+    for where, when in _conditions(entry):
+        yield from _when(where, when, entry)
+    if entry.certificate is not None:
+        setting = entry.settings.get(entry.certificate)
+        if setting is None or "none" not in setting.choices:
+            hint = "name a setting of kind `word` that can be `none`"
+            message = f"`{entry.certificate}` cannot ask for a certificate"
+            yield Mistake(("certificate",), message, hint)
+
+
+def values_of(setting: Setting) -> tuple[str, ...]:
+    """Every value that a setting can have, as texts; none where they cannot be counted."""
+    return ("true", "false") if setting.kind == "flag" else setting.choices
+
+
+def _conditions(entry: Service) -> Iterator[tuple[Where, When]]:
+    for i, file in enumerate(entry.files):
+        yield ("files", i, "when"), file.when
+    for i, step in enumerate(entry.prepare):
+        yield ("prepare", i, "when"), step.when
+    for name, process in entry.processes.items():
+        yield ("processes", name, "when"), process.when
+
+
+def _when(where: Where, when: When, entry: Service) -> Iterator[Mistake]:
+    for name, values in when.items():
+        if name not in entry.settings:
+            yield _no_setting((*where, name), name, entry)
+            continue
+        known = values_of(entry.settings[name])
+        for i, value in enumerate(values):
+            if value not in known:
+                hint = choice_hint(value, known, f"values of {name}")
+                yield Mistake((*where, name, i), f"`{name}` is never `{value}`", hint)
+
+
+_KINDS = {"bytes": "size", "sizes": "sizes", "mailboxes": "count", "messages": "count"}
+
+
+def _content(entry: Service) -> Iterator[Mistake]:
+    for i, made in enumerate(entry.content):
+        for key, name in _named(made).items():
+            setting = entry.settings.get(name)
+            if setting is None or setting.kind != _KINDS[key]:
+                hint = f"declare it: `settings: {{{name}: {{kind: {_KINDS[key]}, meaning: ...}}}}`"
+                message = f"`{name}` is no setting of kind `{_KINDS[key]}`"
+                yield Mistake(("content", i, key), message, hint)
+    if entry.content and "seed" not in entry.settings:
+        hint = "add `seed: {kind: count, default: 1, meaning: ...}` to `settings`"
+        yield Mistake(("content",), "test content is made of a setting `seed`", hint)
+
+
+def _named(made: OneFile | FilesBySize | Maildirs) -> dict[str, str]:
+    return {key: str(value) for key, value in made.model_dump().items() if key in _KINDS}
+
+
+def _processes(entry: Service, others: Partner) -> Iterator[Mistake]:
+    for name, process in entry.processes.items():
+        other = others.get(process.use)
+        if other is None:
+            hint = choice_hint(process.use, others, "services")
+            message = f"there is no service `{process.use}`"
+            yield Mistake(("processes", name, "use"), message, hint)
+            continue
+        for key in process.settings:
+            if key not in other.settings:
+                hint = choice_hint(key, other.settings, f"settings of {process.use}")
+                where: Where = ("processes", name, "settings", key)
+                yield Mistake(where, f"`{process.use}` has no setting `{key}`", hint)
+
+
+def _texts(entry: Service, others: Partner) -> Iterator[Mistake]:
+    known = known_places(entry, others)
+    for where, text in texts_of(entry):
+        for place in places(text):
+            if place.unit is not None or place.name not in known:
+                hint = choice_hint(place.name, known, "places")
+                yield Mistake(where, f"nothing fills the place `{place}`", hint)
+            elif _may_be_empty(place.name, entry):
+                hint = f"give it a default, or add `unset: {{{place.name}: TEXT}}`"
+                message = f"`{place.name}` may be left out, and then nothing fills its place"
+                yield Mistake(where, message, hint)
+
+
+def known_places(entry: Service, others: Partner) -> tuple[str, ...]:
+    """Names of all places that the texts of a service may hold."""
+    made = [
+        f"{name}_{protocol}"
+        for name, process in entry.processes.items()
+        if process.use in others
+        for protocol in others[process.use].listeners
+    ]
+    return tuple(dict.fromkeys([*GIVEN, *entry.accounts, *entry.settings, *entry.places, *made]))
+
+
+def _may_be_empty(place: str, entry: Service) -> bool:
+    setting = entry.settings.get(place)
+    if setting is None or place in entry.places or place in entry.unset or setting.kind == "port":
+        return False
+    return setting.default is None and entry.ready != "announced"
+
+
+def _no_setting(where: Where, name: str, entry: Service) -> Mistake:
+    hint = choice_hint(name, entry.settings, "settings")
+    return Mistake(where, f"there is no setting `{name}`", hint)

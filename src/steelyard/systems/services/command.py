@@ -1,0 +1,32 @@
+"""The words that start a service: its command with every place filled, then its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.study.model import ServiceSpec
+from steelyard.study.platforms.templates import fill
+from steelyard.study.service.own import service_of
+from steelyard.study.setting import Setting
+
+
+def command_line(spec: ServiceSpec, values: Mapping[str, str]) -> list[str]:
+    """The command with its places filled by ``values``, then an option for each setting it has."""
+    entry = service_of(spec)
+    words = [fill(word, values) for word in entry.command]
+    for name, setting in entry.settings.items():
+        value = spec.settings.get(name)
+        words += [fill(word, values) for word in setting.options.get(str(value), ())]
+        if setting.option is not None and value is not None:
+            words += [setting.option, _word(setting, value)]
+    return words
+
+
+def _word(setting: Setting, value: object) -> str:
+    match setting.kind:
+        case "duration":
+            return f"{value:.9f}s"
+        case "word":
+            return str(value).replace(" ", "-")
+        case _:
+            return str(value)

@@ -1,0 +1,38 @@
+"""What stands in each place of a service's texts, for one start. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.study.model import ServiceSpec
+from steelyard.study.platforms.templates import fill
+from steelyard.study.service.entry import Service
+from steelyard.study.service.places import as_word, text_of
+
+
+def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:
+    """Ports that the study leaves open and that the service cannot choose itself."""
+    if entry.ready == "announced":
+        return []
+    ports = (name for name, setting in entry.settings.items() if setting.kind == "port")
+    return [name for name in ports if spec.settings.get(name) is None]
+
+
+def values_for(entry: Service, spec: ServiceSpec, given: Mapping[str, str]) -> dict[str, str]:
+    """Every place with its text; ``given`` are those that no setting says.
+
+    A port that is left to the service itself is 0.
+    """
+    values = dict(given)
+    for name, setting in entry.settings.items():
+        value = spec.settings.get(name)
+        if value is not None:
+            values[name] = text_of(setting, value)
+        elif setting.kind == "port" and name not in values:
+            values[name] = "0"
+    for name, text in entry.unset.items():
+        if name not in values:
+            values[name] = fill(text, values)
+    for name, place in entry.places.items():
+        values[name] = fill(place.texts[as_word(spec.settings.get(place.by))], values)
+    return values
