@@ -7,11 +7,12 @@ that the report can say whether the machines were left as found.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import SteelyardError
-from steelyard.hosts.environment import Environment, differences, snapshot
+from steelyard.hosts.environment import Difference, Environment, differences, snapshot
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
@@ -19,6 +20,7 @@ from steelyard.records.durable import write_file
 from steelyard.records.ledger import Event, Ledger
 
 _MOST_TOLD = 50
+_MARK = re.compile(r"steelyard-([0-9a-f]{8})\b")
 
 
 class Surroundings:
@@ -54,11 +56,11 @@ class Surroundings:
                 untold[name] = str(error)
                 continue
             found += [
-                {"machine": name, "what": str(each), "moves_by_itself": each.reason}
+                {"machine": name, "what": str(each), "reason": each.reason or self._other(each)}
                 for each in differences(before, after[name])
             ]
         self._keep("after", after)
-        ours = [event for event in found if event["moves_by_itself"] is None]
+        ours = [event for event in found if event["reason"] is None]
         self._ledger.append(
             "environment_compared",
             machines=list(after),
@@ -66,6 +68,11 @@ class Surroundings:
             count=len(ours),
             differences=ours[:_MOST_TOLD],
         )
+
+    def _other(self, difference: Difference) -> str | None:
+        """Why a thing is none of ours: it bears the mark of another run on the same machine."""
+        marks = set(_MARK.findall(str(difference)))
+        return "another run's" if marks and self._mark not in marks else None
 
     def _keep(self, when: str, seen: dict[str, Environment]) -> None:
         folder = self._run.path / "environment"

@@ -26,6 +26,7 @@ _FIXED = (
     "settings",
     "host_settings",
 )
+_SINGLE = ("native", "ssh")
 _CARRIER = re.compile(r"local|ssh://[^\s/]+")
 
 
@@ -61,7 +62,7 @@ def _system(
     if platform is not None:
         settings = _settings(part, platform, defaults, where, complaints)
         _check_required(settings, platform, where, complaints)
-    return SystemSpec(
+    system = SystemSpec(
         name=name,
         platform=part.platform,
         platform_text=None if platform is None else platform.text,
@@ -73,6 +74,8 @@ def _system(
         inside=_reversible(where, "settings", part.settings, defaults, complaints),
         outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
     )
+    _check_instances(name, system, complaints)
+    return system
 
 
 def _settings(
@@ -106,6 +109,15 @@ def _check_required(
             hint = f"add `{key}: ...`: {platform.settings[key].meaning}"
             message = f"`{key}` is missing in `systems.{where[-1]}`"
             complaints.add(where, message, hint, at_key=True)
+
+
+def _check_instances(name: str, system: SystemSpec, complaints: Complaints) -> None:
+    """A machine is there once, unless each instance is walled off from the others."""
+    walled = system.settings.get("confine") or system.settings.get("network") == "lab"
+    if system.instances > 1 and system.platform in _SINGLE and not walled:
+        own = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
+        message = f"a machine is there once, so `{name}` cannot have {system.instances} instances"
+        complaints.add(("systems", name), message, own, at_key=True)
 
 
 def _carrier(where: Where, written: str | None, complaints: Complaints) -> str:

@@ -1,0 +1,71 @@
+"""The machines before and after a session: what counts as left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from steelyard.errors import EngineError
+from steelyard.hosts.environment import Environment
+from steelyard.hosts.host import Host
+from steelyard.records.archive import Run
+from steelyard.records.ledger import Ledger
+from steelyard.trial import surroundings
+from steelyard.trial.surroundings import Surroundings
+
+MARK = "0123abcd"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.jsonl") as opened:
+        yield opened
+
+
+def compared(
+    tmp_path: Path,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    before: Environment,
+    after: Environment,
+) -> list[str]:
+    seen = iter([before, after])
+    monkeypatch.setattr(surroundings, "snapshot", lambda _host, _mark: next(seen))
+    looked = Surroundings(Run(tmp_path), ledger, MARK)
+    looked.look(["local"], lambda name: cast("Host", name))
+    looked.compare(lambda name: cast("Host", name))
+    return [each["what"] for each in ledger.events()[-1]["differences"]]
+
+
+def test_a_mount_that_stayed_is_told(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = compared(tmp_path, ledger, monkeypatch, {"mount": {}}, {"mount": {"/mnt": "/dev/x"}})
+    assert found == ["mount /mnt: was not there, is '/dev/x'"]
+
+
+def test_what_bears_the_mark_of_another_run_is_not_ours(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = {
+        "container": {
+            "steelyard-ffff0000-box-1": "theirs",
+            f"steelyard-{MARK}-box-1": "ours",
+            "database": "a user's",
+        }
+    }
+    found = compared(tmp_path, ledger, monkeypatch, {"container": {}}, after)
+    assert len(found) == 2
+    assert not any("ffff0000" in what for what in found)
+
+
+def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: Ledger) -> None:
+    def gone(_name: str) -> Host:
+        raise EngineError("the agent has ended", slug="agent-is-lost")
+
+    looked = Surroundings(Run(tmp_path), ledger, MARK)
+    looked.look(["ssh://far"], gone)
+    assert ledger.events()[-1]["untold"] == {"ssh://far": "the agent has ended"}
