@@ -93,7 +93,9 @@ def start_service(scene: Scene) -> None:
             spec,
             instance.folder,
             SERVICE,
+            address=instance.platform.address(),
             data=instance.data_folder(),
+            enter=instance.enter(),
             undo=instance.platform.ground.undo,
         )
 

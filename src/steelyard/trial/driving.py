@@ -20,9 +20,13 @@ _WORDS_KEPT = 2000
 
 
 class Drive(Protocol):
-    """One instance at work. Moments are those of the controller's monotonic clock."""
+    """One instance at work. Moments are those of the controller's monotonic clock.
+
+    ``longest_s`` is how long it may take before it counts as hung.
+    """
 
     instance: Instance
+    longest_s: float
 
     def begin(self, at_ns: int | None) -> None:
         """Asks for it, to start at that moment, or at once."""
@@ -50,6 +54,7 @@ class LoadDrive:
     generator: Host
     clock: ClockOffset
     job: dict[str, Any]
+    longest_s: float
     _answer: Future[dict[str, Any]] = field(default_factory=Future)
 
     def begin(self, at_ns: int | None) -> None:
@@ -71,7 +76,7 @@ class LoadDrive:
 
     def end_beside(self) -> float | None:
         """It has the same window as what is measured, and is waited for."""
-        self.finish(time.monotonic_ns() + 60_000_000_000)
+        self.finish(time.monotonic_ns() + round(self.longest_s * 1e9))
         return None
 
 
@@ -82,7 +87,7 @@ class RunDrive:
     instance: Instance
     clock: ClockOffset
     commands: Sequence[Sequence[str]]
-    timeout_s: float
+    longest_s: float
     _first: Future[dict[str, Any]] = field(default_factory=Future)
     _began_ns: int = 0
 
@@ -90,7 +95,7 @@ class RunDrive:
         self._began_ns = time.monotonic_ns() if at_ns is None else at_ns
         self._first = self.instance.host.submit_run(
             list(self.commands[0]),
-            timeout_s=self.timeout_s,
+            timeout_s=self.longest_s,
             directory=self.instance.folder,
             start_at_monotonic_ns=None if at_ns is None else at_ns + self.clock.offset_ns,
         )

@@ -60,6 +60,10 @@ class Instance:
         """The folder of the service's data on another disk; ``None`` for one below its own."""
         return None if self.data == self.folder else f"{self.data}/data"
 
+    def enter(self) -> tuple[str, ...]:
+        """Words before those of a command that put it where the settings want it."""
+        return tuple(word for one in self.applied for word in one.enter)
+
     def places(self) -> dict[str, str]:
         """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
         mounts = {name: disk.plan.mount_point for name, disk in self.prepared.items()}

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.systems.platform import Costs
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
@@ -16,6 +17,7 @@ from steelyard.trial.responses import INSTANCE, STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
 from steelyard.workloads.load import load_job, longest_run_s
+from steelyard.workloads.operations.model import Server
 from steelyard.workloads.runs import RUNS, placed
 
 _Thing = TypeVar("_Thing")
@@ -52,10 +54,12 @@ def _drive(scene: Scene, instance: Instance) -> Drive:
     if runs is None:
         generator = _generator(scene, instance)
         cell = replace(cell, workload=instance.workload)
-        job = load_job(study, cell, instance.server(), scene.seed(instance))
-        return LoadDrive(instance, generator, clock_of(scene, generator), job)
+        server = _server(scene, instance, generator)
+        job = load_job(study, cell, server, scene.seed(instance))
+        return LoadDrive(instance, generator, clock_of(scene, generator), job, longest_run_s(study))
     commands = [
-        placed(words, instance.places()) for words in runs.commands(instance.workload.settings)
+        [*instance.enter(), *placed(words, instance.places())]
+        for words in runs.commands(instance.workload.settings)
     ]
     return RunDrive(instance, clock_of(scene, instance.host), commands, study.trials.command_s)
 
@@ -69,8 +73,7 @@ def _begin(drives: list[Drive]) -> None:
 
 
 def _finish(scene: Scene, drives: list[Drive]) -> None:
-    trials = scene.stage.study.trials
-    longest_s = max(longest_run_s(scene.stage.study), trials.command_s)
+    longest_s = max(drive.longest_s for drive in drives)
     deadline_ns = time.monotonic_ns() + round((longest_s + BARRIER_S) * 1e9)
     measured = [drive for drive in drives if drive.instance in scene.measured]
     for drive in measured:
@@ -81,6 +84,18 @@ def _finish(scene: Scene, drives: list[Drive]) -> None:
             if idle_s is not None:
                 message = f"what ran beside on instance {drive.instance.number} ended"
                 scene.doubt("neighbour_idle", f"{message} {idle_s:.1f} s before the measured one")
+
+
+def _server(scene: Scene, instance: Instance, generator: Host) -> Server:
+    """Where the load goes, with the file that verifies its certificate where the generator is."""
+    server = instance.server()
+    if server.authority is None or generator.boot_id == instance.host.boot_id:
+        return server
+    content = instance.host.read_file(server.authority)
+    copied = scene.stage.folder_on(generator, f"authority-{instance.number}.pem")
+    scene.stage.undo.plan(generator.name, RemoveTree(copied))
+    generator.write_file(copied, content, create=True)
+    return replace(server, authority=copied)
 
 
 def _generator(scene: Scene, instance: Instance) -> Host:

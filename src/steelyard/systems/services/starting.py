@@ -43,12 +43,14 @@ def start(
     address: str = "127.0.0.1",
     data: str | None = None,
     undo: UndoLog | None = None,
+    enter: tuple[str, ...] = (),
 ) -> RunningService:
     """The service on ``host``, ready, with ``folder`` for its files and ``data`` for its data.
 
     ``address`` is where it listens: an IP address of that machine. ``data`` is a folder on another
     disk, or below ``folder`` unless it is said. ``undo`` takes the inverse of what has to be made
-    outside of them: a short name for a folder whose own is too long for unix sockets.
+    outside of them: a short name for a folder whose own is too long for unix sockets. ``enter`` are
+    words that go before those of the service, such as those that put it into a control group.
 
     Raises:
         AgentRefusal: it could not be started, or was not ready in time; typed.
@@ -57,7 +59,7 @@ def start(
     entry = service_of(spec)
     if not entry.started:
         return reach(host, spec, name)
-    begun = _Start(host, spec, entry, folder, name, address, data, undo)
+    begun = _Start(host, spec, entry, folder, name, address, data, undo, enter)
     with ExitStack() as failed:
         running = replace(begun, parts=_start_parts(begun, failed)).go(failed)
         failed.pop_all()
@@ -71,7 +73,15 @@ def _start_parts(whole: _Start, failed: ExitStack) -> dict[str, RunningService]:
             folder, name = f"{whole.folder}/{part}", f"{whole.name}.{part}"
             whole.host.make_directory(folder)
             spec = part_spec(process, whole.spec)
-            started = start(whole.host, spec, folder, name, address=whole.address, undo=whole.undo)
+            started = start(
+                whole.host,
+                spec,
+                folder,
+                name,
+                address=whole.address,
+                undo=whole.undo,
+                enter=whole.enter,
+            )
             failed.callback(stop, started)
             parts[part] = started
     return parts
@@ -100,6 +110,7 @@ class _Start:
     address: str
     data: str | None
     undo: UndoLog | None
+    enter: tuple[str, ...] = ()
     parts: Mapping[str, RunningService] = field(default_factory=dict)
 
     def go(self, failed: ExitStack) -> RunningService:
@@ -110,7 +121,8 @@ class _Start:
         version = version_of(prepared)
         self.host.make_directory(prepared.values["data"])
         prepare(prepared)
-        argv = prepared.site.resolved(command_line(self.spec, prepared.values))
+        words = prepared.site.resolved(command_line(self.spec, prepared.values))
+        argv = [*self.enter, *words]
         said = self.entry.ready in ("announced", "first line")
         started = self.host.start(
             self.name,
