@@ -39,6 +39,8 @@ pub(crate) struct Context<P> {
     pub buffer: Vec<u8>,
     pub out: Vec<u8>,
     pub fill: u64,
+    /// Times that the protocol has asked for in this call.
+    pub alarms: Vec<u64>,
 }
 
 impl<P> Context<P> {
@@ -49,6 +51,7 @@ impl<P> Context<P> {
             tally: &mut self.tally,
             shape: &self.shape,
             token,
+            alarms: &mut self.alarms,
         };
         (&mut self.protocol, turn)
     }
@@ -300,7 +303,7 @@ impl<S> Connection<S> {
         (sent == Progress::Failed).then_some(Next::End)
     }
 
-    /// Another connection has left word for this one.
+    /// Another connection has left word for this one, or a time has come.
     pub fn wake<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Next {
         self.news = true;
         self.pump(cx)
@@ -310,6 +313,7 @@ impl<S> Connection<S> {
         self.news = false;
         let (protocol, mut turn) = cx.turn(self.token);
         let flow = protocol.woken(&mut self.session, &mut turn);
+        self.fresh |= matches!(flow, Flow::Flush | Flow::Hold(_));
         self.follow(flow, cx)
     }
 

@@ -275,6 +275,7 @@ impl Protocol for Http {
         "CONNECT", "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "OTHER",
     ];
     const GREETS: bool = false;
+    const RINGS: bool = true;
     const ALPN: &'static [&'static [u8]] = &[b"h2", b"http/1.1"];
     type Session = Session;
 
@@ -307,6 +308,13 @@ impl Protocol for Http {
             }
         }
         (at, Flow::Continue)
+    }
+
+    fn woken(&mut self, session: &mut Session, turn: &mut Turn<'_>) -> Flow {
+        match session {
+            Session::Two(two) => self.two.release(two, turn),
+            _ => Flow::Continue,
+        }
     }
 
     fn stored(

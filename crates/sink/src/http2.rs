@@ -3,6 +3,7 @@
 //! Everything that one read brings is answered by one write. A reply whose body fits the windows
 //! is written at once and leaves nothing behind; only bodies that wait have a stream of their own.
 
+mod answer;
 mod control;
 pub(crate) mod frame;
 pub(crate) mod hpack;
@@ -11,16 +12,14 @@ mod request;
 mod session;
 mod streams;
 
-use crate::fault::FaultKind;
 use crate::http::content::Content;
 use crate::http2::frame::{Code, FrameHead, HEAD_BYTES, MAX_PAYLOAD_BYTES, PREFACE, kind};
 use crate::http2::reply::Replies;
-use crate::http2::request::Request;
 pub(crate) use crate::http2::session::Session;
 use crate::http2::session::{Block, Data};
 use crate::http2::streams::{State, Stream};
 use crate::options::HttpOptions;
-use crate::protocol::{Flow, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Turn};
 use crate::tally::{ErrorKind, Tally};
 
 /// Frames are sent when they reach this size.
@@ -310,98 +309,6 @@ impl Http2 {
         }
         self.answer(session, id, stream.window, &request, turn)
     }
-
-    /// A request is whole; `window` bytes may be sent on its stream.
-    fn answer(
-        &mut self,
-        session: &mut Session,
-        id: u32,
-        window: i64,
-        request: &Request,
-        turn: &mut Turn,
-    ) -> Step {
-        turn.tally.commands += 1;
-        turn.tally.received += 1;
-        let verb = request.method.verb();
-        let fault = turn.draw(verb);
-        if let Some(step) = Self::silence(session, id, window, fault, turn) {
-            turn.tally.unanswered += 1;
-            return step;
-        }
-        let from = turn.out.len();
-        let verdict = self.reply(session, id, window, request, fault, turn);
-        let flow = turn.settle(Reply {
-            verb,
-            fault,
-            from,
-            verdict,
-            close: false,
-        });
-        match flow {
-            Flow::Continue => Step::Next,
-            flow => Step::Leave(flow),
-        }
-    }
-
-    /// Faults that say nothing strike the stream, except one that ends the connection.
-    fn silence(
-        session: &mut Session,
-        id: u32,
-        window: i64,
-        fault: Option<FaultKind>,
-        turn: &mut Turn,
-    ) -> Option<Step> {
-        match fault? {
-            FaultKind::Drop => Some(Step::Leave(Flow::Drop)),
-            FaultKind::Reset => {
-                frame::reset(turn.out, id, Code::Internal);
-                Some(Step::Next)
-            }
-            FaultKind::Stall => {
-                let state = State::Stalled;
-                session.streams.add(Stream { id, window, state });
-                Some(Step::Next)
-            }
-            _ => None,
-        }
-    }
-
-    /// Writes the reply as far as the windows let it; `None` while it is not at its end.
-    fn reply(
-        &mut self,
-        session: &mut Session,
-        id: u32,
-        window: i64,
-        request: &Request,
-        fault: Option<FaultKind>,
-        turn: &mut Turn,
-    ) -> Option<Verdict> {
-        if matches!(fault, Some(FaultKind::Reject | FaultKind::Tempfail)) {
-            let retry = fault == Some(FaultKind::Tempfail);
-            self.replies.refuse(id, 503, retry, turn.out);
-            return Some(Verdict::Failed);
-        }
-        if request.too_large {
-            turn.tally.error(ErrorKind::HeadTooLarge);
-            self.replies.refuse(id, 431, false, turn.out);
-            return Some(Verdict::Failed);
-        }
-        let room = window.min(session.window);
-        if let Some(body) = self.replies.write_whole(id, request, room, turn.out) {
-            session.window -= body;
-            return Some(Verdict::Ok);
-        }
-        self.replies.interim(id, turn.out);
-        let left = self.replies.begin(id, request, turn.out).body_bytes;
-        // A damaged reply ends with its damage.
-        let damaged = matches!(fault, Some(FaultKind::Garbage | FaultKind::Short));
-        if left == 0 || damaged {
-            return Some(Verdict::Ok);
-        }
-        let state = State::Sending { sent: 0, left };
-        session.streams.add(Stream { id, window, state });
-        None
-    }
 }
 
 /// Last words when the sink stops: what was begun is all that was answered.
@@ -413,5 +320,5 @@ pub(crate) fn farewell(session: &Session, out: &mut Vec<u8>) {
 
 /// The connection is over: replies that were under way never came to their end.
 pub(crate) fn left(session: &Session, tally: &mut Tally) {
-    tally.unanswered += session.streams.sending() as u64;
+    tally.unanswered += session.streams.unanswered() as u64;
 }

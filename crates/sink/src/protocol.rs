@@ -5,6 +5,8 @@
 
 use std::os::fd::BorrowedFd;
 
+use steelyard_net::clock::monotonic_ns;
+
 use crate::fault::FaultKind;
 use crate::shape::Shape;
 use crate::side::{Event, Order};
@@ -21,6 +23,8 @@ pub(crate) trait Protocol: Sized {
     const ALPN: &'static [&'static [u8]] = &[];
     /// Whether a command of the protocol can begin TLS.
     const STARTS_TLS: bool = false;
+    /// Whether times of [`Turn::ring_in`] are asked for.
+    const RINGS: bool = false;
     /// What is remembered of one connection.
     type Session;
 
@@ -44,7 +48,8 @@ pub(crate) trait Protocol: Sized {
     /// TLS was agreed on after [`Flow::StartTls`]: what was said before counts no more.
     fn secured(&mut self, _session: &mut Self::Session) {}
 
-    /// Another connection has left word for this one, through [`Turn::token`].
+    /// Another connection has left word for this one, through [`Turn::token`], or a time of
+    /// [`Turn::ring_in`] has come.
     fn woken(&mut self, _session: &mut Self::Session, _turn: &mut Turn<'_>) -> Flow {
         Flow::Continue
     }
@@ -151,9 +156,18 @@ pub(crate) struct Turn<'a> {
     pub shape: &'a Shape,
     /// Names this connection to its event loop, for [`Protocol::woken`].
     pub token: u64,
+    /// See [`Turn::ring_in`].
+    pub alarms: &'a mut Vec<u64>,
 }
 
 impl Turn<'_> {
+    /// Asks for [`Protocol::woken`] after `delay_ns`, while everything else goes on; returns when.
+    pub fn ring_in(&mut self, delay_ns: u64) -> u64 {
+        let at_ns = monotonic_ns() + delay_ns;
+        self.alarms.push(at_ns);
+        at_ns
+    }
+
     /// The fault that strikes this command, if any; counted.
     pub fn draw(&mut self, verb: usize) -> Option<FaultKind> {
         if !self.shape.active {
@@ -176,6 +190,12 @@ impl Turn<'_> {
 
     /// Shapes the reply just written (damage, delay) and says how to go on.
     pub fn settle(&mut self, reply: Reply) -> Flow {
+        let delay_ns = self.shape.delay_ns(reply.verb);
+        self.settle_after(reply, delay_ns)
+    }
+
+    /// [`Turn::settle`] with another delay than that of the verb.
+    pub fn settle_after(&mut self, reply: Reply, delay_ns: u64) -> Flow {
         if !self.shape.active {
             self.tally.count(reply.verdict);
             return if reply.close {
@@ -187,7 +207,7 @@ impl Turn<'_> {
         self.damage(reply.fault, reply.from);
         let hold = Hold {
             from: reply.from,
-            delay_ns: self.shape.delay_ns(reply.verb),
+            delay_ns,
             drip: reply.fault == Some(FaultKind::Slow),
             close: reply.close || reply.fault == Some(FaultKind::Short),
             start_tls: false,

@@ -108,6 +108,7 @@ impl<P: Protocol> Worker<P> {
                 buffer: vec![0; BUFFER_BYTES],
                 out: Vec::with_capacity(BUFFER_BYTES),
                 fill: 0,
+                alarms: Vec::new(),
             },
             crew,
             pool,
@@ -173,6 +174,9 @@ impl<P: Protocol> Worker<P> {
     }
 
     fn carry_out(&mut self, token: u64, next: Next) {
+        for at_ns in self.cx.alarms.drain(..) {
+            self.timers.push(at_ns, token);
+        }
         match next {
             Next::Wait => {}
             Next::Yield => self.yielded.push(token),
@@ -265,9 +269,7 @@ impl<P: Protocol> Worker<P> {
             self.cx.tally.error(ErrorKind::AcceptOther);
             Some(Next::End)
         };
-        if let Some(next) = next {
-            self.carry_out(token, next);
-        }
+        self.carry_out(token, next.unwrap_or(Next::Wait));
     }
 }
 

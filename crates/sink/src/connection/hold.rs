@@ -35,7 +35,7 @@ impl<S> Connection<S> {
             return self.look_at_idleness(now_ns, cx);
         }
         if deadline_ns != self.deadline_ns {
-            return Next::Wait;
+            return if P::RINGS { self.wake(cx) } else { Next::Wait };
         }
         match self.state {
             State::Held(hold) if hold.drip => self.drip(hold, now_ns, cx),

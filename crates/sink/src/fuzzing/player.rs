@@ -123,6 +123,7 @@ impl<P: Protocol> Player<P> {
             tally: &mut self.tally,
             shape: &self.shape,
             token: 1,
+            alarms: &mut Vec::new(),
         };
         let flow = act(&mut self.protocol, &mut self.session, &mut turn);
         self.sent.append(&mut self.out);

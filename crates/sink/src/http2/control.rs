@@ -160,7 +160,7 @@ fn priority(head: &FrameHead, payload: &[u8]) -> Result<(), Code> {
 /// A stream is given up; a reply that was under way stays unanswered.
 fn end(session: &mut Session, id: u32, turn: &mut Turn) {
     if let Some(stream) = session.streams.remove(id)
-        && matches!(stream.state, State::Sending { .. })
+        && matches!(stream.state, State::Sending { .. } | State::Delayed(_))
     {
         turn.tally.unanswered += 1;
     }

@@ -1,5 +1,6 @@
 //! Streams that are not over, and how much may be sent on them.
 
+use crate::fault::FaultKind;
 use crate::http2::frame::{FrameHead, flag, kind};
 use crate::http2::request::Request;
 use crate::output::filler;
@@ -17,10 +18,20 @@ pub(crate) enum State {
         /// Bytes the client may send before it is given more.
         credit: i64,
     },
+    /// Its time: the request is whole.
+    Delayed(Delayed),
     /// Room for the rest of the reply's body.
     Sending { sent: u64, left: u64 },
     /// Nothing: it is never answered.
     Stalled,
+}
+
+/// A request whose answer waits for its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Delayed {
+    pub request: Request,
+    pub fault: Option<FaultKind>,
+    pub until_ns: u64,
 }
 
 /// A stream that is not over.
@@ -48,6 +59,25 @@ impl Streams {
 
     pub fn sending(&self) -> usize {
         self.sending
+    }
+
+    /// Requests that are whole and whose replies are not; those never to be answered apart.
+    pub fn unanswered(&self) -> usize {
+        let delayed = |stream: &&Stream| matches!(stream.state, State::Delayed(_));
+        self.sending + self.list.iter().filter(delayed).count()
+    }
+
+    /// Takes out the stream whose delay was over first, if one's is at `now_ns`.
+    pub fn take_due(&mut self, now_ns: u64) -> Option<(Stream, Delayed)> {
+        let due = |(place, stream): (usize, &Stream)| match stream.state {
+            State::Delayed(delayed) if delayed.until_ns <= now_ns => {
+                Some((delayed.until_ns, place, delayed))
+            }
+            _ => None,
+        };
+        let all = self.list.iter().enumerate().filter_map(due);
+        let (_, place, delayed) = all.min_by_key(|(until_ns, place, _)| (*until_ns, *place))?;
+        Some((self.remove_at(place), delayed))
     }
 
     pub fn is_receiving(&self) -> bool {

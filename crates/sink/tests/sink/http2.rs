@@ -349,6 +349,51 @@ fn a_slow_and_a_delayed_reply_come_whole() {
 }
 
 #[test]
+fn a_slow_stream_delays_no_other() {
+    let mut late = options(Protocol::Http);
+    late.delays = ["POST:1s", "GET:1ms"]
+        .map(|text| Delay::parse(text).unwrap())
+        .to_vec();
+    late.delays[0].delay_ns = u64::from(u32::MAX) * 1_000;
+    let sink = start(late);
+    run(async {
+        let mut client = connect(&sink, &Builder::new()).await;
+        // Not answered within the hour; whoever waited for it would never get here.
+        let slow = ask(&mut client, request("POST", "/bytes/20")).await;
+        for bytes in [20, 200_000] {
+            let path = format!("/bytes/{bytes}");
+            assert_eq!(get(&mut client, &path).await.1.len(), bytes);
+        }
+        drop(slow);
+        // The reset of the slow stream is read before this.
+        assert_eq!(get(&mut client, "/bytes/3").await.1.len(), 3);
+    });
+    let counters = sink.finish();
+    assert_eq!((counters.received, counters.ok), (4, 3));
+    assert_eq!(counters.unanswered, 1);
+}
+
+#[test]
+fn delayed_streams_are_answered_in_the_order_of_their_times() {
+    let mut late = options(Protocol::Http);
+    late.delays = vec![Delay::parse("1ms").unwrap()];
+    let sink = start(late);
+    run(async {
+        let mut client = connect(&sink, &Builder::new()).await;
+        let mut replies = Vec::new();
+        for _ in 0..50 {
+            replies.push(ask(&mut client, request("GET", "/bytes/9")).await);
+        }
+        for reply in replies {
+            assert_eq!(body(reply.await.unwrap().into_body()).await.len(), 9);
+        }
+    });
+    let counters = sink.finish();
+    assert_eq!((counters.ok, counters.unanswered), (50, 0));
+    assert_eq!(counters.lateness.unwrap().count, 50);
+}
+
+#[test]
 fn a_stop_says_goodbye() {
     let sink = http();
     run(async {
