@@ -190,9 +190,10 @@ fn reader(
                 starttls: operation.starttls,
                 delete_share: 1.0,
                 verify: true,
+                expect_all: true,
                 ..Pop3Operation::new(login)
             };
-            let pop3 = Pop3::new(&empty, places, job.seed)?;
+            let pop3 = Pop3::new(&empty, places, job.seed)?.taking_damaged();
             Ok(MailReader::Pop3(pop3, operation.poll_ns.max(1)))
         }
         scheme => Err(LoadError::bad_job(

@@ -8,13 +8,13 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_wire::job::Mode;
 
 use super::line::{Line, Patience, Route};
-use super::watch::Watch;
+use super::watch::{Arrival, Watch};
 use super::{DELIVERED, Machines, PHASES, SUBMIT};
 use crate::control::{Board, Control};
 use crate::fault::ErrorKind;
 use crate::meter::Meter;
 use crate::operation::{Operation, Part};
-use crate::payload::{MAIL_FIELD, Marker};
+use crate::payload::{MAIL_FIELD, Marker, PayloadTally};
 use crate::plan::{Plan, Share};
 use crate::protocols::mailboxes::MailFigures;
 use crate::protocols::smtp::Smtp;
@@ -41,6 +41,7 @@ pub struct User<'a> {
     recorder: Recorder,
     meter: Meter,
     figures: MailFigures,
+    payloads: PayloadTally,
     metering: bool,
     quota: u64,
     /// Closed mode: when the user has thought. Open mode: arrivals that wait.
@@ -97,6 +98,7 @@ impl<'a> User<'a> {
             recorder: Recorder::new(&kept),
             meter: Meter::default(),
             figures: MailFigures::default(),
+            payloads: PayloadTally::of_all(),
             metering: false,
             quota: share.operations,
             due_ns: 0,
@@ -311,8 +313,16 @@ impl<'a> User<'a> {
         let Some(watch) = &mut self.watch else {
             return failed(DELIVERED, ErrorKind::System);
         };
-        match watch.wait_for(&marker, patience, &mut self.tally) {
-            Ok(seen_ns) => {
+        let waited = watch.wait_for(&marker, &mut self.payloads, patience, &mut self.tally);
+        match waited {
+            Ok(Arrival {
+                seen_ns,
+                whole: false,
+            }) => Ending {
+                at_ns: seen_ns,
+                outcome: Err((DELIVERED, ErrorKind::ChecksumMismatch)),
+            },
+            Ok(Arrival { seen_ns, .. }) => {
                 let delivered_ns = seen_ns.saturating_sub(replied_ns);
                 self.recorder
                     .phase(operation.part, true, DELIVERED, delivered_ns);
@@ -434,6 +444,8 @@ impl<'a> User<'a> {
             let _ = line.say(&out, patience);
         }
         self.board.finished.store(true, Relaxed);
+        let of_watch = self.watch.as_ref().and_then(Watch::payload);
+        let payload = of_watch.unwrap_or_else(|| self.payloads.payload());
         let by_quota = self.plan.job.operations.is_some() && self.quota == 0;
         let last_ns = if by_quota {
             self.recorder.last_done_ns
@@ -446,7 +458,7 @@ impl<'a> User<'a> {
             recorder: self.recorder,
             meter: self.meter,
             tls: self.tally,
-            payload: None,
+            payload: Some(payload),
             mail: Some(self.figures),
         }
     }

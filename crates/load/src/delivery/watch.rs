@@ -4,13 +4,14 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use steelyard_net::clock::monotonic_ns;
+use steelyard_wire::result::Payload;
 
 use super::line::{Heard, Line, Patience, Route};
 use crate::fault::ErrorKind;
-use crate::payload::Marker;
+use crate::payload::{Finding, Marker, PayloadCheck, PayloadTally};
 use crate::protocols::imap::{self, Event, Imap, Reader, Response, Status};
 use crate::protocols::pop3::{self, Pop3};
-use crate::protocols::{After, Output, Step};
+use crate::protocols::{After, Output, Protocol as _, Step};
 use crate::tls::TlsTally;
 
 /// Tags of what is said beside the machine; it counts from 1 and never comes here.
@@ -32,6 +33,15 @@ pub struct ImapWatch {
     /// Messages that were there then.
     announced: u32,
     tag: u32,
+}
+
+/// A message that has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it was seen.
+    pub seen_ns: u64,
+    /// It is as it was sent.
+    pub whole: bool,
 }
 
 /// A mailbox watched by polling.
@@ -98,16 +108,25 @@ impl Watch {
         }
     }
 
-    /// Waits for the message of `marker`; returns when it was seen. It is removed afterwards.
+    /// Waits for the message of `marker`, which is read, counted in `payloads`, and removed.
     pub fn wait_for(
         &mut self,
         marker: &Marker,
+        payloads: &mut PayloadTally,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<u64, ErrorKind> {
+    ) -> Result<Arrival, ErrorKind> {
         match self {
-            Self::Imap(watch) => watch.wait_for(marker, patience, tally),
+            Self::Imap(watch) => watch.wait_for(marker, payloads, patience, tally),
             Self::Pop3(watch) => watch.wait_for(marker, patience, tally),
+        }
+    }
+
+    /// What its own machine has checked, if it checks by itself.
+    pub fn payload(&self) -> Option<Payload> {
+        match self {
+            Self::Imap(_) => None,
+            Self::Pop3(watch) => watch.pop3.as_ref().and_then(Pop3::payload),
         }
     }
 }
@@ -151,9 +170,10 @@ impl ImapWatch {
     fn wait_for(
         &mut self,
         marker: &Marker,
+        payloads: &mut PayloadTally,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<u64, ErrorKind> {
+    ) -> Result<Arrival, ErrorKind> {
         loop {
             while self.announced_ns.is_none() {
                 patience.wait(&[self.line.socket()], false)?;
@@ -164,85 +184,108 @@ impl ImapWatch {
                 patience.wait(&[self.line.socket()], false)?;
                 self.glance(patience, tally)?;
             }
-            let found = self.look(marker, patience)?;
+            let found = self.look(marker, payloads, patience)?;
             // Announced while somebody else's message was looked at: known to be there by now.
             let (now_ns, announced) = (monotonic_ns(), self.announced);
             self.idle(patience, tally)?;
-            match found {
-                Some(number) if number <= announced => return Ok(announced_ns),
-                Some(_) => return Ok(now_ns),
-                None => {}
+            if let Some((number, whole)) = found {
+                let known_before = number <= announced;
+                let seen_ns = if known_before { announced_ns } else { now_ns };
+                return Ok(Arrival { seen_ns, whole });
             }
         }
     }
 
     /// Looks until nothing new has come while it looked.
-    fn look(&mut self, marker: &Marker, patience: Patience<'_>) -> Result<Option<u32>, ErrorKind> {
+    fn look(
+        &mut self,
+        marker: &Marker,
+        payloads: &mut PayloadTally,
+        patience: Patience<'_>,
+    ) -> Result<Option<(u32, bool)>, ErrorKind> {
         loop {
             let looked_at = self.line.session.exists();
-            let found = self.take_out(marker, patience)?;
+            let found = self.take_out(marker, payloads, patience)?;
             if found.is_some() || self.line.session.exists() <= looked_at {
                 return Ok(found);
             }
         }
     }
 
-    /// Looks for messages of this sender, removes them, and tells the number of the one of
-    /// `marker` if it was among them.
+    /// Looks for messages of this sender, reads and removes them, and tells the number of the one
+    /// of `marker`, and whether it is whole, if it was among them.
     fn take_out(
         &mut self,
         marker: &Marker,
+        payloads: &mut PayloadTally,
         patience: Patience<'_>,
-    ) -> Result<Option<u32>, ErrorKind> {
+    ) -> Result<Option<(u32, bool)>, ErrorKind> {
         let exists = self.line.session.exists();
         let mut found = None;
         let mut any = false;
         // The newest first; others' messages stay where they are.
         for number in (1..=exists).rev().take(MOST_LOOKED_AT) {
             let fetch = format!("FETCH {number} (BODY.PEEK[HEADER.FIELDS (X-Steelyard-Payload)])");
-            let text = self.command(&fetch, patience)?;
-            let Some(seen) = marker_in(&text) else {
+            let mut field = Vec::new();
+            self.command(&fetch, patience, |piece| field.extend_from_slice(piece))?;
+            let Some(seen) = marker_in(&field) else {
                 continue;
             };
             if seen.run == marker.run && seen.sender == marker.sender {
+                let finding = self.check(number, patience)?;
+                payloads.add(finding);
                 if seen.sequence == marker.sequence {
-                    found = Some(number);
+                    found = Some((number, matches!(finding, Finding::Good(_))));
                 }
                 any = true;
                 let store = format!("STORE {number} +FLAGS.SILENT (\\Deleted)");
-                self.command(&store, patience)?;
+                self.command(&store, patience, |_| ())?;
             }
-            if found.is_some() {
+            // While earlier ones are missing they may have come late.
+            if found.is_some() && payloads.payload().lost.unwrap_or(0) == 0 {
                 break;
             }
         }
         if any {
-            self.command("EXPUNGE", patience)?;
+            self.command("EXPUNGE", patience, |_| ())?;
         }
         Ok(found)
     }
 
-    /// Says `words` beside the machine and returns the literals of the answer.
-    fn command(&mut self, words: &str, patience: Patience<'_>) -> Result<Vec<u8>, ErrorKind> {
+    /// Reads message `number` and compares it with what it says of itself.
+    fn check(&mut self, number: u32, patience: Patience<'_>) -> Result<Finding, ErrorKind> {
+        let mut check = PayloadCheck::mail();
+        let fetch = format!("FETCH {number} (BODY.PEEK[])");
+        self.command(&fetch, patience, |piece| check.feed(piece))?;
+        Ok(check.finish())
+    }
+
+    /// Says `words` beside the machine and gives the literals of the answer to `take`.
+    fn command(
+        &mut self,
+        words: &str,
+        patience: Patience<'_>,
+        mut take: impl FnMut(&[u8]),
+    ) -> Result<(), ErrorKind> {
         self.tag += 1;
         let out = Output {
             head: format!("S{} {words}\r\n", self.tag).into_bytes(),
             tail: 0..0,
         };
         self.line.say(&out, patience)?;
-        let (mut reader, mut literals) = (Reader::default(), Vec::new());
+        let mut reader = Reader::default();
         loop {
             patience.wait(&[self.line.socket()], false)?;
             let bytes = self.line.read()?.ok_or(ErrorKind::PeerClosedEarly)?;
             let mut input = bytes.as_slice();
             while let Some(event) = reader.next(&mut input)? {
                 match event {
-                    Event::Literal(piece) => literals.extend_from_slice(piece),
+                    Event::Literal(piece) => take(piece),
                     Event::Text(text) if text.first => {
                         let response = Response::of(text.bytes).ok_or(ErrorKind::BadProtocol)?;
                         match response {
                             Response::Tagged(tag, Status::Ok, _) if tag == self.tag => {
-                                return Ok(literals);
+                                return Ok(());
                             }
                             Response::Tagged(..) => return Err(ErrorKind::ImapNo),
                             Response::Status(Status::Bye, _) => return Err(ErrorKind::ImapBye),
@@ -274,11 +317,11 @@ impl Pop3Watch {
         marker: &Marker,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<u64, ErrorKind> {
+    ) -> Result<Arrival, ErrorKind> {
         loop {
             let began_ns = monotonic_ns();
-            if let Some(seen_ns) = self.look(marker, patience, tally)? {
-                return Ok(seen_ns);
+            if let Some(arrival) = self.look(marker, patience, tally)? {
+                return Ok(arrival);
             }
             let next_ns = (began_ns + self.poll_ns).min(patience.until_ns);
             let wait_ns = next_ns.saturating_sub(monotonic_ns());
@@ -286,13 +329,14 @@ impl Pop3Watch {
         }
     }
 
-    /// One session: when STAT was answered, if the message of `marker` was there.
+    /// One session: the arrival of the message of `marker`, if it was there. It was when STAT was
+    /// answered.
     fn look(
         &mut self,
         marker: &Marker,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<Option<u64>, ErrorKind> {
+    ) -> Result<Option<Arrival>, ErrorKind> {
         let pop3 = self.pop3.take().ok_or(ErrorKind::System)?;
         let mut line = match Line::open(pop3, 0, &self.route, patience, tally) {
             Ok(line) => line,
@@ -305,7 +349,20 @@ impl Pop3Watch {
         let found = line.protocol.take_found();
         self.pop3 = Some(line.protocol);
         let seen_ns = seen?;
-        Ok(found.contains(marker).then_some(seen_ns))
+        let whole = found.iter().find_map(|finding| is_of(finding, marker));
+        Ok(whole.map(|whole| Arrival { seen_ns, whole }))
+    }
+}
+
+/// Whether the message is whole, if it is that of `marker`.
+fn is_of(finding: &Finding, marker: &Marker) -> Option<bool> {
+    match finding {
+        Finding::Good(found) => (found == marker).then_some(true),
+        Finding::Corrupted(found) => {
+            let same = |of: &Marker| (of.run, of.sender, of.sequence);
+            (same(found) == same(marker)).then_some(false)
+        }
+        Finding::Unmarked => None,
     }
 }
 

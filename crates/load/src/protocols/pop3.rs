@@ -9,7 +9,7 @@ use steelyard_wire::result::Payload;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::payload::{Finding, Marker, PayloadCheck, PayloadTally, write_decimal};
+use crate::payload::{Finding, PayloadCheck, PayloadTally, write_decimal};
 use crate::protocols::account::{Accounts, Places};
 use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
@@ -33,8 +33,10 @@ pub struct Pop3 {
     random: ChaCha8Rng,
     tally: PayloadTally,
     growth: Growth,
-    /// Markers of the good messages of the last session.
-    found: Vec<Marker>,
+    /// Marked messages of the last session.
+    found: Vec<Finding>,
+    /// A damaged message is told and removed like any other, instead of ending the session.
+    takes_damaged: bool,
     /// Sessions begun at each place.
     rounds: Vec<u32>,
 }
@@ -133,6 +135,7 @@ impl Pop3 {
             },
             growth: Growth::default(),
             found: Vec::new(),
+            takes_damaged: false,
             rounds: Vec::new(),
         })
     }
@@ -147,8 +150,17 @@ impl Pop3 {
         }
     }
 
-    /// Markers of the good messages that were retrieved since this was asked last (`verify`).
-    pub fn take_found(&mut self) -> Vec<Marker> {
+    /// The same for a reader who asks for [`Pop3::take_found`]: damage is no failure of a session.
+    #[must_use]
+    pub fn taking_damaged(self) -> Self {
+        Self {
+            takes_damaged: true,
+            ..self
+        }
+    }
+
+    /// Marked messages that were retrieved since this was asked last (`verify`).
+    pub fn take_found(&mut self) -> Vec<Finding> {
         std::mem::take(&mut self.found)
     }
 
@@ -300,13 +312,12 @@ impl Pop3 {
                     let finding = check.finish();
                     self.tally.add(finding);
                     match finding {
-                        Finding::Corrupted(_) => {
+                        Finding::Corrupted(_) if !self.takes_damaged => {
                             return fail(session, ErrorKind::ChecksumMismatch, turn);
                         }
-                        Finding::Good(marker) if self.found.len() < MOST_FOUND => {
-                            self.found.push(marker);
-                        }
-                        Finding::Good(_) | Finding::Unmarked => {}
+                        Finding::Unmarked => {}
+                        finding if self.found.len() < MOST_FOUND => self.found.push(finding),
+                        Finding::Good(_) | Finding::Corrupted(_) => {}
                     }
                 }
                 next_command(session, Next::after_message(number, session), turn)

@@ -71,6 +71,49 @@ fn a_message_that_never_appears_is_a_timeout_of_the_delivery() {
     assert_eq!((result.counts.ok, smtp.operations()), (0, 2));
 }
 
+/// Damages the second message behind its header.
+fn damage_second(number: usize, text: &mut String) -> bool {
+    if number == 2 {
+        let at = text.len() - 3;
+        text.replace_range(at..=at, "~");
+    }
+    true
+}
+
+#[test]
+fn a_damaged_message_is_a_failure_of_the_delivery_and_counted() {
+    let mailbox = Mailbox::holding(1);
+    let smtp = mail_host::unreliable_smtp(&mailbox, Duration::ZERO, damage_second);
+    let (_imap, idling) = imap_job(&mailbox, &smtp, 4);
+    let result = run(&idling);
+    assert_eq!(failures(&result, "delivered", "checksum_mismatch"), 1);
+    let payload = result.payload.unwrap();
+    assert_eq!((payload.checked, payload.corrupted), (4, 1));
+    assert_eq!((payload.lost, payload.duplicated), (Some(0), 0));
+    assert_eq!((result.counts.ok, mailbox.visible().len()), (3, 1));
+
+    let smtp = mail_host::unreliable_smtp(&mailbox, Duration::ZERO, damage_second);
+    let pop3 = mail_host::pop3(&mailbox, |_| None);
+    let result = run(&job(&smtp, &format!("pop3://{}", pop3.address), 4));
+    assert_eq!(failures(&result, "delivered", "checksum_mismatch"), 1);
+    let payload = result.payload.unwrap();
+    assert_eq!((payload.checked, payload.corrupted), (4, 1));
+}
+
+#[test]
+fn a_message_that_was_accepted_and_never_came_is_lost() {
+    let mailbox = Mailbox::holding(0);
+    let smtp = mail_host::unreliable_smtp(&mailbox, Duration::ZERO, |number, _| number != 2);
+    let (_imap, job) = imap_job(&mailbox, &smtp, 4);
+    let result = run(&LoadJob {
+        timeout_ns: 200 * MS,
+        ..job
+    });
+    assert_eq!(failures(&result, "delivered", "recv_timeout"), 1);
+    let payload = result.payload.unwrap();
+    assert_eq!((payload.checked, payload.lost), (3, Some(1)));
+}
+
 #[test]
 fn an_open_run_keeps_its_schedule_while_messages_are_slow() {
     let mailbox = Mailbox::holding(0);

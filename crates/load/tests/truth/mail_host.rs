@@ -147,6 +147,15 @@ pub fn pop3(mailbox: &Shared, answer: fn(&str) -> Option<&'static str>) -> Serve
 
 /// SMTP into `mailbox`, where a message is visible `after` its reply.
 pub fn smtp(mailbox: &Shared, after: Duration) -> Server {
+    unreliable_smtp(mailbox, after, |_, _| true)
+}
+
+/// The same, but `fate` may change message number `n` (from 1), or say that it is not kept.
+pub fn unreliable_smtp(
+    mailbox: &Shared,
+    after: Duration,
+    fate: fn(usize, &mut String) -> bool,
+) -> Server {
     let mailbox = Arc::clone(mailbox);
     Server::start(move |stream, seen| {
         let mut talk = Talk::new(stream, seen);
@@ -160,8 +169,10 @@ pub fn smtp(mailbox: &Shared, after: Duration) -> Server {
                         let line = line.strip_prefix('.').unwrap_or(&line);
                         text.extend([line, "\r\n"]);
                     }
-                    mailbox.store(text, after);
-                    talk.seen.operations.fetch_add(1, SeqCst);
+                    let number = talk.seen.operations.fetch_add(1, SeqCst) as usize + 1;
+                    if fate(number, &mut text) {
+                        mailbox.store(text, after);
+                    }
                     talk.say("250 stored\r\n");
                 }
                 "QUIT" => return talk.say("221 bye\r\n"),
