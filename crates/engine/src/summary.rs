@@ -153,6 +153,9 @@ fn write_errors(text: &mut String, result: &LoadResult) -> std::fmt::Result {
             writeln!(text, "  {phase:<14} {kind:<24} {count:>10}")?;
         }
     }
+    for (code, count) in &result.refusals {
+        writeln!(text, "  refused with {code:<26} {count:>10}")?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 //! A user is a blocking thread with a mailbox of its own and one message under way; both ends of
 //! the journey are read by the same thread and the same clock.
 
+pub mod answer;
 mod line;
 mod user;
 mod watch;

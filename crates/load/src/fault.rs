@@ -107,6 +107,16 @@ words! {
     }
 }
 
+impl ErrorKind {
+    /// Whether it is what the peer said, not what happened to the connection.
+    pub fn is_refusal(self) -> bool {
+        matches!(
+            self,
+            Self::Ftp4xx | Self::Ftp5xx | Self::AuthFail | Self::CapabilityMissing
+        )
+    }
+}
+
 impl From<Errno> for ErrorKind {
     fn from(errno: Errno) -> Self {
         match errno {

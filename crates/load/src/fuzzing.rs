@@ -37,6 +37,7 @@ pub const TARGETS: &[Named] = &[
     ("load_pop3", pop3),
     ("load_imap", imap),
     ("load_ftp", ftp),
+    ("load_delivery", delivery),
 ];
 
 const PLACES: Places = Places {
@@ -210,6 +211,13 @@ pub fn ftp(input: &[u8]) {
     };
     let target = target("ftp://127.0.0.1/file");
     play(&script, || Ftp::new(&operation, &target, 1, 1));
+}
+
+/// Answers of a mailbox to a delivery.
+pub fn delivery(input: &[u8]) {
+    if let Some(script) = Script::read(input) {
+        readers::delivery(&script);
+    }
 }
 
 fn login(mechanism: Mechanism) -> Login {

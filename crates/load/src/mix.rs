@@ -61,10 +61,7 @@ fn check(mix: &MixOperation) -> Result<(), LoadError> {
                 "give each a name of its own",
             ));
         }
-        if matches!(
-            part.operation,
-            Operation::Mix(_) | Operation::Stream(_) | Operation::Delivery(_)
-        ) {
+        if matches!(part.operation, Operation::Mix(_) | Operation::Stream(_)) {
             return Err(LoadError::bad_job(
                 format!("{:?} cannot be part of a mix", part.name),
                 "run it beside the mix, as a load of its own",

@@ -1,5 +1,7 @@
 //! What one worker has measured; merged with the others at the end.
 
+use std::collections::BTreeMap;
+
 use steelyard_wire::result::Counts;
 
 use crate::fault::{ErrorKind, FaultTable};
@@ -8,7 +10,7 @@ use crate::log::Logged;
 use crate::operation::{Operation, Part, Window};
 use crate::series::Series;
 
-/// Counts and distributions of one worker. Nothing is allocated while operations run.
+/// Counts and distributions of one worker. Nothing is allocated while operations go well.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     /// Moves when a run ends early or by its number of operations.
@@ -35,6 +37,8 @@ pub struct Recorder {
     pub errors: FaultTable,
     /// Connections that failed outside any operation.
     pub connection_errors: FaultTable,
+    /// Failed operations by the code of the reply that refused them, where codes are counted.
+    pub refusals: BTreeMap<u16, u64>,
     /// Intervals of the window.
     pub series: Series,
     /// One for each kind of operation, none if there is only one kind.
@@ -103,6 +107,7 @@ impl Recorder {
             ramp: vec![Phase::phase(); shape.phases],
             errors: FaultTable::new(shape.phases),
             connection_errors: FaultTable::new(shape.phases),
+            refusals: BTreeMap::new(),
             series: Series::new(shape.interval_ns),
             kinds: vec![
                 KindRecord {
@@ -213,6 +218,13 @@ impl Recorder {
         }
     }
 
+    /// A reply of this code has refused `operation`, which has failed.
+    pub fn refused(&mut self, operation: &Operation, code: u16) {
+        if operation.part == Part::Window {
+            *self.refusals.entry(code).or_default() += 1;
+        }
+    }
+
     #[cold]
     fn write_log(
         &mut self,
@@ -286,6 +298,9 @@ impl Recorder {
         }
         if let (Some(mine), Some(theirs)) = (&mut self.log, &other.log) {
             mine.extend_from_slice(theirs);
+        }
+        for (code, count) in &other.refusals {
+            *self.refusals.entry(*code).or_default() += count;
         }
         self.errors.add(&other.errors);
         self.connection_errors.add(&other.connection_errors);

@@ -176,6 +176,9 @@ fn document(
         },
         errors: named(&all.errors, about),
         connection_errors: named(&all.connection_errors, about),
+        refusals: (all.refusals.iter())
+            .map(|(code, count)| (code.to_string(), *count))
+            .collect(),
         rates: rates(all, window_ns),
         latency_ns: latencies(all, about),
         counts: all.counts.clone(),

@@ -11,6 +11,7 @@ mod script;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use crate::ftp::{Files, Ftp};
 use crate::http::Http;
 use crate::http2::hpack::Decoder;
 use crate::imap::Imap;
@@ -19,7 +20,7 @@ use crate::maildrop::Maildrops;
 use crate::options::{BodyEnd, HttpOptions, Protocol, SinkOptions, TlsServerOptions};
 use crate::pop3::Pop3;
 use crate::smtp::{Smtp, Target};
-use player::{Story, compare, play};
+use player::{Story, compare, play, play_moving};
 use script::Script;
 
 /// The name of a target and its function.
@@ -33,6 +34,7 @@ pub const TARGETS: &[Named] = &[
     ("sink_smtp", smtp),
     ("sink_pop3", pop3),
     ("sink_imap", imap),
+    ("sink_ftp", ftp),
 ];
 
 /// Whether a reply to `Expect` is worth while depends on what has come already.
@@ -174,6 +176,21 @@ pub fn imap(input: &[u8]) {
         let post = Arc::new(Mailbox::new().ok()?);
         let server = Imap::new(&options, drops(&options)?, post);
         play(Ok(server), data, pieces)
+    });
+}
+
+/// Commands of FTP; data connections come at once, and what they move is moved at once or never.
+pub fn ftp(input: &[u8]) {
+    let Some(script) = Script::read(input) else {
+        return;
+    };
+    let has = |bit: u8| script.options & 1 << bit != 0;
+    let mut options = mail(Protocol::Ftp, has(0));
+    options.tls = has(0).then(|| TlsServerOptions::new(has(1)));
+    let moves = !has(2);
+    compare(&script, |data, pieces| {
+        let server = Ftp::new(&options, Arc::new(Files::new(8)));
+        play_moving(server, data, pieces, moves)
     });
 }
 

@@ -27,6 +27,9 @@ pub struct LoadResult {
     /// Connections that failed in the window while they carried no operation, by phase and kind.
     #[serde(default)]
     pub connection_errors: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Failed operations by the code of the reply that refused them; of FTP.
+    #[serde(default)]
+    pub refusals: BTreeMap<String, u64>,
     /// Per second of the window.
     pub rates: Rates,
     /// `response`, `service`, `lateness`, `lag`, `errors`, `warm_up`, one `phase.NAME` per phase of the

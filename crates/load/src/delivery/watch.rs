@@ -6,10 +6,11 @@ use std::time::Duration;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_wire::result::Payload;
 
+use super::answer::{Answer, Told, marker_in};
 use super::line::{Heard, Line, Patience, Route};
 use crate::fault::ErrorKind;
 use crate::payload::{Finding, Marker, PayloadCheck, PayloadTally};
-use crate::protocols::imap::{self, Event, Imap, Reader, Response, Status};
+use crate::protocols::imap::{self, Imap};
 use crate::protocols::pop3::{self, Pop3};
 use crate::protocols::{After, Output, Protocol as _, Step};
 use crate::tls::TlsTally;
@@ -273,30 +274,17 @@ impl ImapWatch {
             tail: 0..0,
         };
         self.line.say(&out, patience)?;
-        let mut reader = Reader::default();
+        let mut answer = Answer::to(self.tag);
         loop {
             patience.wait(&[self.line.socket()], false)?;
             let bytes = self.line.read()?.ok_or(ErrorKind::PeerClosedEarly)?;
-            let mut input = bytes.as_slice();
-            while let Some(event) = reader.next(&mut input)? {
-                match event {
-                    Event::Literal(piece) => take(piece),
-                    Event::Text(text) if text.first => {
-                        let response = Response::of(text.bytes).ok_or(ErrorKind::BadProtocol)?;
-                        match response {
-                            Response::Tagged(tag, Status::Ok, _) if tag == self.tag => {
-                                return Ok(());
-                            }
-                            Response::Tagged(..) => return Err(ErrorKind::ImapNo),
-                            Response::Status(Status::Bye, _) => return Err(ErrorKind::ImapBye),
-                            Response::Message(number, word, _) => {
-                                self.line.session.note_size(number, word);
-                            }
-                            _ => {}
-                        }
-                    }
-                    Event::Text(_) => {}
-                }
+            let session = &mut self.line.session;
+            let over = answer.hear(&bytes, |told| match told {
+                Told::Literal(piece) => take(piece),
+                Told::Message(number, word) => session.note_size(number, word),
+            })?;
+            if over {
+                return Ok(());
             }
         }
     }
@@ -304,12 +292,6 @@ impl ImapWatch {
 
 /// Messages at the end of a mailbox that are looked at for one's own.
 const MOST_LOOKED_AT: usize = 64;
-
-fn marker_in(header: &[u8]) -> Option<Marker> {
-    let line = header.split(|byte| *byte == b'\n').next()?;
-    let colon = memchr::memchr(b':', line)?;
-    Marker::parse(&line[colon + 1..])
-}
 
 impl Pop3Watch {
     fn wait_for(

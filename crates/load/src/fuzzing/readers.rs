@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::script::Script;
+use crate::delivery::answer::{Answer, Told, marker_in};
 use crate::fault::ErrorKind;
+use crate::payload::PayloadCheck;
 use crate::protocols::http2::hpack as blocks;
 use crate::protocols::pop3::reader as pop3_reader;
 use crate::protocols::{ftp, imap as imap_protocol, smtp as smtp_protocol};
@@ -140,6 +142,28 @@ pub fn imap(script: &Script<'_>) {
             }
         }
         (parts, true)
+    });
+}
+
+/// What a delivery reads of its mailbox: the field of a message, and the message itself.
+pub fn delivery(script: &Script<'_>) {
+    compare(script, |data, pieces| {
+        let mut answer = Answer::to(u32::from(script.options));
+        let (mut literals, mut sizes) = (Vec::new(), Vec::new());
+        let mut check = PayloadCheck::mail();
+        for piece in pieces {
+            let heard = answer.hear(&data[piece.clone()], |told| match told {
+                Told::Literal(piece) => {
+                    literals.extend_from_slice(piece);
+                    check.feed(piece);
+                }
+                Told::Message(number, word) => sizes.push((number, word.to_vec())),
+            });
+            if heard != Ok(false) {
+                return (Some(heard), marker_in(&literals), check.finish(), sizes);
+            }
+        }
+        (None, marker_in(&literals), check.finish(), sizes)
     });
 }
 

@@ -139,6 +139,12 @@ pub trait Protocol {
         &[]
     }
 
+    /// Code of the reply that refused what the connection did last, of a protocol that has codes
+    /// worth counting; asked when an operation has failed for a refusal.
+    fn refusal(&self, _session: &Self::Session) -> Option<u16> {
+        None
+    }
+
     /// Messages that the operation in the only lane has moved; asked when it has ended well.
     fn moved(&self, _session: &Self::Session) -> Moved {
         Moved::default()

@@ -200,11 +200,7 @@ impl<P: Protocol> Worker<'_, P> {
             connection.due_ns = now_ns + think_ns;
         }
         while let Some((lane, operation)) = self.connections[place].lanes.take_any() {
-            let kind = self.protocol.kind(&self.connections[place].session, lane);
-            self.recorder.failed(&operation, kind, now_ns, phase, error);
-            if let Some(listener) = &mut self.listener {
-                listener.ended(place, kind, now_ns, Some((phase, error)));
-            }
+            self.fail(place, lane, &operation, (phase, error), now_ns);
             self.no_longer_inflight(&operation);
         }
         self.board.connection_failed(error);

@@ -308,21 +308,41 @@ impl<P: Protocol> Worker<'_, P> {
         if connection.lanes.is_empty() && self.lanes > 1 {
             connection.deadline_ns = NEVER;
         }
-        let kind = self.protocol.kind(&self.connections[place].session, lane);
         self.no_longer_inflight(&operation);
-        if let Some(listener) = &mut self.listener {
-            let failure = outcome.err().map(|error| (phase, error));
-            listener.ended(place, kind, now_ns, failure);
-        }
         match outcome {
             Ok(()) => {
+                let kind = self.protocol.kind(&self.connections[place].session, lane);
+                if let Some(listener) = &mut self.listener {
+                    listener.ended(place, kind, now_ns, None);
+                }
                 if operation.part == Part::Window {
                     let moved = self.protocol.moved(&self.connections[place].session);
                     self.moved.add_moved(moved);
                 }
                 self.recorder.ok(&operation, kind, now_ns);
             }
-            Err(error) => self.recorder.failed(&operation, kind, now_ns, phase, error),
+            Err(error) => self.fail(place, lane, &operation, (phase, error), now_ns),
+        }
+    }
+
+    /// The operation that was in `lane` has failed.
+    pub(super) fn fail(
+        &mut self,
+        place: usize,
+        lane: usize,
+        operation: &Operation,
+        (phase, error): (usize, ErrorKind),
+        now_ns: u64,
+    ) {
+        let session = &self.connections[place].session;
+        let kind = self.protocol.kind(session, lane);
+        let refusal = self.protocol.refusal(session);
+        self.recorder.failed(operation, kind, now_ns, phase, error);
+        if let Some(code) = refusal.filter(|_| error.is_refusal()) {
+            self.recorder.refused(operation, code);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.ended(place, kind, now_ns, Some((phase, error)));
         }
     }
 

@@ -1,6 +1,8 @@
 use std::time::Duration;
 
-use steelyard_wire::job::{DeliveryOperation, LoadJob, Mode, Operation, SmtpOperation, StartTls};
+use steelyard_wire::job::{
+    DeliveryOperation, LoadJob, MixOperation, MixPart, Mode, Operation, SmtpOperation, StartTls,
+};
 
 use crate::mail_host::{self, Mailbox, Shared, login};
 use crate::server::{MS, Server, closed, failures, open, run, try_run};
@@ -112,6 +114,39 @@ fn a_message_that_was_accepted_and_never_came_is_lost() {
     assert_eq!(failures(&result, "delivered", "recv_timeout"), 1);
     let payload = result.payload.unwrap();
     assert_eq!((payload.checked, payload.lost), (3, Some(1)));
+}
+
+#[test]
+fn deliveries_are_measured_while_other_mail_goes_through() {
+    let (mailbox, others) = (Mailbox::holding(0), Mailbox::holding(0));
+    let smtp = mail_host::smtp(&mailbox, Duration::ZERO);
+    let busy = mail_host::smtp(&others, Duration::ZERO);
+    let (_imap, job) = imap_job(&mailbox, &smtp, 8);
+    let part = |name: &str, target: String, operation| MixPart {
+        name: name.to_owned(),
+        weight: 1.0,
+        target,
+        operation,
+    };
+    let mail = Operation::Smtp(SmtpOperation::default());
+    let parts = vec![
+        part("mail", format!("smtp://{}", busy.address), mail),
+        part("delivery", job.target.clone(), job.operation.clone()),
+    ];
+    let result = run(&LoadJob {
+        target: "mix".to_owned(),
+        operation: Operation::Mix(MixOperation { parts }),
+        mode: Mode::Closed {
+            users: 2,
+            think_time_ns: 0,
+        },
+        ..job
+    });
+    let delivery = &result.parts["delivery"];
+    assert_eq!((delivery.counts.ok, result.parts["mail"].counts.ok), (4, 4));
+    assert_eq!(delivery.latency_ns["phase.delivered"].count, 4);
+    assert_eq!(result.latency_ns["phase.delivery.delivered"].count, 4);
+    assert_eq!(result.payload.unwrap().checked, 4);
 }
 
 #[test]

@@ -354,12 +354,27 @@ fn refusals_are_told_apart_by_phase_and_kind() {
     });
     let result = run(&job(&refusing, operation(FtpAction::Download), 4));
     assert_eq!(failures(&result, "150", "ftp_5xx"), 4);
+    assert_eq!(result.refusals, [("550".to_owned(), 4)].into());
     let (full, _) = server(Way {
         answer: Some(|line| line.starts_with("EPSV").then_some("421 too many\r\n")),
         ..Way::default()
     });
     let result = run(&job(&full, operation(FtpAction::Download), 4));
     assert_eq!(failures(&result, "epsv", "ftp_4xx"), 4);
+    assert_eq!(result.refusals, [("421".to_owned(), 4)].into());
+}
+
+#[test]
+fn a_refusal_that_was_got_over_is_counted_for_nothing() {
+    // EPSV is refused and PASV tried; the file is too short for another reason.
+    let (server, _) = server(Way {
+        answer: Some(|line| line.starts_with("EPSV").then_some("500 what?\r\n")),
+        announces: Some(FILE_BYTES as u64 + 1),
+        ..Way::default()
+    });
+    let result = run(&job(&server, operation(FtpAction::Download), 4));
+    assert_eq!(failed_as(&result, "short_read"), 4);
+    assert!(result.refusals.is_empty(), "{:?}", result.refusals);
 }
 
 #[test]

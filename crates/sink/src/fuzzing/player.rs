@@ -1,7 +1,6 @@
 //! Plays what a client says to a server, as a connection does.
 
-use std::fs::File;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::ops::Range;
 use std::os::fd::AsFd;
 
@@ -11,6 +10,7 @@ use crate::error::SinkError;
 use crate::options::{Protocol as Name, SinkOptions};
 use crate::protocol::{Flow, Protocol, Turn};
 use crate::shape::Shape;
+use crate::side::{Event, Order, What};
 use crate::store::Stored;
 use crate::tally::Tally;
 
@@ -52,7 +52,18 @@ pub fn play<P: Protocol>(
     data: &[u8],
     pieces: &[Range<usize>],
 ) -> Option<Story> {
-    let nobody = File::open("/dev/null").ok()?;
+    play_moving(server, data, pieces, true)
+}
+
+/// The same; what second sockets are to move is moved at once, unless they stand still.
+pub fn play_moving<P: Protocol>(
+    server: Result<P, SinkError>,
+    data: &[u8],
+    pieces: &[Range<usize>],
+    moves: bool,
+) -> Option<Story> {
+    // A socket, for servers that ask for their own address; nobody speaks over it.
+    let nobody = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
     let mut protocol = server.ok()?;
     protocol.tick(1_000_000_000);
     let options = SinkOptions::new(Name::Http, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
@@ -67,6 +78,7 @@ pub fn play<P: Protocol>(
         filled: 0,
         spill: Vec::new(),
         over: false,
+        moves,
     };
     let flow = player.call(P::greet);
     player.follow(flow);
@@ -74,6 +86,13 @@ pub fn play<P: Protocol>(
         player.hear(&data[piece.clone()]);
     }
     Some(player.end())
+}
+
+/// What every upload brings.
+const UPLOAD: &[u8] = b"hello";
+
+fn done(bytes: u64, kept: Option<Vec<u8>>) -> Event {
+    Event::Done { bytes, kept }
 }
 
 struct Player<P: Protocol> {
@@ -88,6 +107,7 @@ struct Player<P: Protocol> {
     /// Input that the server has not used up.
     spill: Vec<u8>,
     over: bool,
+    moves: bool,
 }
 
 impl<P: Protocol> Player<P> {
@@ -149,10 +169,37 @@ impl<P: Protocol> Player<P> {
                 self.protocol.secured(&mut self.session);
                 Again::WithRest
             }
-            Flow::Side(_) | Flow::Stall | Flow::Close | Flow::Drop | Flow::Reset => {
+            Flow::Side(order) => {
+                if let Some(event) = self.becomes(&order) {
+                    let flow =
+                        self.call(|protocol, session, turn| protocol.side(session, event, turn));
+                    self.follow(flow);
+                }
+                Again::WithRest
+            }
+            Flow::Stall | Flow::Close | Flow::Drop | Flow::Reset => {
                 self.over = true;
                 Again::No
             }
+        }
+    }
+
+    /// What becomes of an order for the second socket.
+    fn becomes(&self, order: &Order) -> Option<Event> {
+        match order {
+            Order::Listen(_) => Some(Event::Listening(Some(4711))),
+            Order::Close => None,
+            Order::Transfer(_) if !self.moves => None,
+            Order::Transfer(transfer) if transfer.cut_at.is_some() => Some(Event::Broken),
+            Order::Transfer(transfer) => match &transfer.what {
+                What::SendFiller(bytes) => Some(done(*bytes, None)),
+                What::Send(bytes) => Some(done(bytes.len() as u64, None)),
+                What::Receive(most) => {
+                    let kept = (*most >= UPLOAD.len()).then(|| UPLOAD.to_vec());
+                    Some(done(UPLOAD.len() as u64, kept))
+                }
+                What::Stall => None,
+            },
         }
     }
 

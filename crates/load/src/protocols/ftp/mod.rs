@@ -75,6 +75,8 @@ pub struct Session {
     sequence: u64,
     marker: Vec<u8>,
     transfer: Transfer,
+    /// The last refusal of this operation, or of the login before it.
+    refusal: Option<u16>,
 }
 
 /// What the next reply answers.
@@ -146,6 +148,9 @@ impl Ftp {
 
     /// What follows when the reply to `session.state` has come.
     fn answered(&mut self, session: &mut Session, code: u16, turn: &mut Turn<'_>) -> Step {
+        if matches!(code, 400..600) {
+            session.refusal = Some(code);
+        }
         match (session.state, code / 100) {
             // Something for the eye before the reply.
             (State::Banner, 1) => Step::More,
@@ -399,6 +404,7 @@ impl Protocol for Ftp {
             sequence: 0,
             marker: Vec::new(),
             transfer: Transfer::default(),
+            refusal: None,
         }
     }
 
@@ -412,7 +418,12 @@ impl Protocol for Ftp {
         Step::More
     }
 
+    fn refusal(&self, session: &Session) -> Option<u16> {
+        session.refusal
+    }
+
     fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+        session.refusal = None;
         session.kind = self.work.pick(self.random.next_u32());
         let action = self.work.action(session.kind);
         session.transfer = Transfer {

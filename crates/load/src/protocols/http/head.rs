@@ -246,3 +246,7 @@ mod tests {
         assert_eq!(parse(&text, false), Err(ErrorKind::BadProtocol));
     }
 }
+
+#[cfg(test)]
+#[path = "head_oracle_tests.rs"]
+mod oracle;
