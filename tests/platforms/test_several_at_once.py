@@ -50,7 +50,7 @@ def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path
 
 
 def test_a_neighbour_that_rests_is_no_part_of_the_figures(tmp_path: Path) -> None:
-    study = STUDY.replace("INSTANCES", "2").replace("load:", "beside: {2: {use: idle}}\nload:")
+    study = STUDY.replace("INSTANCES", "2").replace("\nload:", "\nbeside: {2: {use: idle}}\nload:")
     good = [r for r in records(tmp_path, study) if r["outcome"] == "ok"]
     assert good
     for record in good:
