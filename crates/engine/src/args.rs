@@ -38,6 +38,8 @@ pub(crate) enum Mode {
     Facts(FactsArgs),
     /// Serve a controller over stdin and stdout; see docs/reference/agent.md.
     Agent,
+    /// Join stdin and stdout to a unix socket, such as the serial port of a guest.
+    Join(JoinArgs),
     /// Write the JSON schemas of all documents.
     Schema(SchemaArgs),
 }
@@ -68,6 +70,21 @@ pub(crate) struct FactsArgs {
     /// Print one JSON document instead of text.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// `join`.
+#[derive(Debug, Args)]
+pub(crate) struct JoinArgs {
+    /// Where it listens, as `unix:PATH`.
+    #[arg(value_parser = unix_path, value_name = "unix:PATH")]
+    pub(crate) socket: PathBuf,
+}
+
+fn unix_path(text: &str) -> Result<PathBuf, String> {
+    match text.strip_prefix("unix:") {
+        Some(path) if !path.is_empty() => Ok(PathBuf::from(path)),
+        _ => Err("write it as unix:PATH".to_owned()),
+    }
 }
 
 /// `schema`.

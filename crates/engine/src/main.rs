@@ -6,6 +6,7 @@ mod console;
 mod facts;
 mod failure;
 mod job;
+mod join;
 mod kernel;
 mod load;
 mod load_args;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Mode::Kernel(args) => kernel::run(&args),
         Mode::Facts(args) => facts::run(&args),
         Mode::Agent => agent::run(),
+        Mode::Join(args) => join::run(&args),
         Mode::Schema(args) => schema::run(&args),
     };
     outcome.unwrap_or_else(|failure| console::complain(&failure))
