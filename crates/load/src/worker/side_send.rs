@@ -13,6 +13,9 @@ use crate::side::{Sending, SideState};
 /// Calls before others have their turn.
 const CALLS_AT_ONCE: usize = 64;
 
+/// The same where each call has bytes to encrypt.
+const CALLS_AT_ONCE_SECURED: usize = 16;
+
 /// Clear text that is encrypted at once.
 const TLS_BYTES: usize = 64 * 1024;
 
@@ -158,7 +161,7 @@ impl<P: Protocol> Worker<'_, P> {
         };
         let (head, _) = protocol.side_output(&connections[place].session);
         let page = protocol.shared();
-        for _ in 0..CALLS_AT_ONCE {
+        for _ in 0..CALLS_AT_ONCE_SECURED {
             tls.encrypted_into(&mut side.encrypted);
             if !side.encrypted.is_empty() {
                 let count = stream::send_both(&side.socket, &side.encrypted, &[])?;
