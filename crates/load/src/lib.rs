@@ -24,6 +24,7 @@ mod meter;
 mod mix;
 mod operation;
 mod pace;
+mod packed;
 mod payload;
 mod plan;
 mod progress;

@@ -126,7 +126,7 @@ impl Recorder {
     /// Fixes the window's start; nothing counts before.
     pub fn begin(&mut self, window: Window) {
         self.window = window;
-        self.series.begin(window.start_ns);
+        self.series.begin(window.start_ns, window.end_ns);
     }
 
     /// An operation is due.

@@ -1,11 +1,17 @@
 //! What happened in each interval of the window, so that a stall is seen.
 
+use std::ops::Range;
+
 use steelyard_wire::result::SeriesRow;
 
 use crate::histogram::Phase;
+use crate::packed::{pack, unpack};
 
 /// Longer windows get wider intervals: memory must not grow with time.
 const MOST_ROWS: u64 = 600;
+
+/// What the response times of a row usually take, packed; set aside before the window begins.
+const ROW_BYTES: usize = 1024;
 
 /// Rows of one worker.
 #[derive(Debug, Clone)]
@@ -15,6 +21,8 @@ pub struct Series {
     rows: Vec<Row>,
     open: Row,
     responses: Phase,
+    /// Response times of all rows, one after the other, packed.
+    packed: Vec<u8>,
 }
 
 /// One interval of one worker; response times as buckets, so that workers can be merged.
@@ -25,7 +33,8 @@ struct Row {
     inflight: u64,
     backlog: u64,
     max_ns: u64,
-    buckets: Vec<(u64, u32)>,
+    /// Where its response times are.
+    packed: Range<usize>,
 }
 
 /// Width of a row for a window of `window_ns`, where its length is known beforehand.
@@ -43,12 +52,20 @@ impl Series {
             rows: Vec::new(),
             open: Row::default(),
             responses: Phase::phase(),
+            packed: Vec::new(),
         }
     }
 
-    /// Sets the window's start; rows count from there.
-    pub fn begin(&mut self, start_ns: u64) {
+    /// Sets the window; rows count from its start. Memory for what a window usually leaves is
+    /// taken, and touched, now: it neither grows nor faults while operations are timed.
+    pub fn begin(&mut self, start_ns: u64, end_ns: u64) {
         self.start_ns = start_ns;
+        let rows = end_ns.saturating_sub(start_ns).div_ceil(self.interval_ns);
+        let rows = rows.min(MOST_ROWS) as usize;
+        self.rows.resize(rows, self.open.clone());
+        self.rows.clear();
+        self.packed.resize(rows * ROW_BYTES, u8::MAX);
+        self.packed.clear();
     }
 
     /// An operation was answered well at `now_ns`.
@@ -84,14 +101,12 @@ impl Series {
     fn close_row(&mut self) {
         let mut row = std::mem::take(&mut self.open);
         row.max_ns = self.responses.max_ns().unwrap_or(0);
-        row.buckets = self
-            .responses
-            .buckets()
-            .map(|(value, count)| (value, count as u32))
-            .collect();
+        let from = self.packed.len();
         if row.ok > 0 {
+            pack(self.responses.buckets(), &mut self.packed);
             self.responses.clear();
         }
+        row.packed = from..self.packed.len();
         self.rows.push(row);
     }
 }
@@ -102,35 +117,40 @@ pub fn merge(workers: Vec<Series>, window_ns: u64) -> Vec<SeriesRow> {
         return Vec::new();
     };
     let wanted = window_ns.div_ceil(interval_ns).min(MOST_ROWS) as usize;
-    let closed: Vec<Vec<Row>> = workers
+    let closed: Vec<Series> = workers
         .into_iter()
         .map(|mut series| {
             series.close_row();
-            series.rows
+            series
         })
         .collect();
     (0..wanted)
         .map(|index| {
-            let parts: Vec<&Row> = closed.iter().filter_map(|rows| rows.get(index)).collect();
+            let parts: Vec<(&Row, &[u8])> = closed
+                .iter()
+                .filter_map(|series| Some((series, series.rows.get(index)?)))
+                .map(|(series, row)| (row, &series.packed[row.packed.clone()]))
+                .collect();
             merge_row(index as u64 * interval_ns, &parts)
         })
         .collect()
 }
 
-fn merge_row(start_ns: u64, parts: &[&Row]) -> SeriesRow {
-    let sum = |of: fn(&Row) -> u64| parts.iter().map(|row| of(row)).sum::<u64>();
+fn merge_row(start_ns: u64, parts: &[(&Row, &[u8])]) -> SeriesRow {
+    let sum = |of: fn(&Row) -> u64| parts.iter().map(|(row, _)| of(row)).sum::<u64>();
     let mut responses = Phase::phase();
-    for (value, count) in parts.iter().flat_map(|row| &row.buckets) {
-        responses.record_many(*value, *count);
+    for (value, count) in parts.iter().flat_map(|(_, packed)| unpack(packed)) {
+        responses.record_many(value, u32::try_from(count).unwrap_or(u32::MAX));
     }
     let ok = sum(|row| row.ok);
+    let max_ns = parts.iter().map(|(row, _)| row.max_ns).max();
     SeriesRow {
         start_ns,
         ok,
         errors: sum(|row| row.errors),
         p50_ns: responses.percentile_ns(5_000),
         p99_ns: responses.percentile_ns(9_900),
-        max_ns: (ok > 0).then(|| parts.iter().map(|row| row.max_ns).max().unwrap_or(0)),
+        max_ns: max_ns.filter(|_| ok > 0),
         inflight: sum(|row| row.inflight),
         backlog: sum(|row| row.backlog),
     }
@@ -143,7 +163,7 @@ mod tests {
     #[test]
     fn a_stall_shows_as_an_empty_row_with_operations_in_flight() {
         let mut series = Series::new(1_000);
-        series.begin(10_000);
+        series.begin(10_000, 13_000);
         series.ok(10_100, 50);
         series.note(11_500, 3, 0);
         series.ok(12_100, 2_000);
