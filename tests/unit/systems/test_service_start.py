@@ -13,7 +13,7 @@ from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 from steelyard.study.service.own import parse_service
 from steelyard.systems.services import content
-from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, used_ports
+from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports
 from steelyard.systems.services.site import Site
 from steelyard.systems.services.starting import part_spec
 from steelyard.systems.services.values import values_for, wanted_ports
@@ -35,6 +35,11 @@ def spec(use: str, **settings: object) -> ServiceSpec:
 
 def test_used_ports_are_read_from_the_kernels_tables() -> None:
     assert used_ports([TABLE]) == {0x2A30, 22}
+
+
+def test_a_port_is_taken_by_who_listens_at_the_address_or_at_all_of_them() -> None:
+    assert taken([0x2A30, 22, 23], "127.0.0.1", [TABLE]) == [0x2A30, 22]
+    assert taken([0x2A30, 22], "10.0.0.1", [TABLE]) == [22]
 
 
 def test_free_ports_are_not_used_and_not_given_twice() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 from collections.abc import Iterable, Iterator
 
 FIRST_PORT = 10_240
 PORTS = 20_000
 """Below the range that the kernel takes ports of outgoing connections from."""
 
+ALL = "all addresses"
+_LISTEN = "0A"
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6", "/proc/net/udp", "/proc/net/udp6")
 
 
@@ -22,6 +25,27 @@ def _local_ports(table: str) -> Iterator[int]:
         words = line.split()
         if len(words) > 1:
             yield int(words[1].rpartition(":")[2], 16)
+
+
+def taken(ports: Iterable[int], address: str, tables: Iterable[str]) -> list[int]:
+    """Those of the ports that somebody listens on already, at this IP address or at all of them."""
+    listening = {place for table in tables for place in _listeners(table)}
+    return [port for port in ports if {(address, port), (ALL, port)} & listening]
+
+
+def _listeners(table: str) -> Iterator[tuple[str, int]]:
+    for line in table.splitlines()[1:]:
+        words = line.split()
+        if len(words) > 3 and words[3] == _LISTEN:
+            host, _, port = words[1].rpartition(":")
+            yield _address(host), int(port, 16)
+
+
+def _address(written: str) -> str:
+    """An address of these tables: words of four bytes in the order of the machine."""
+    words = [written[i : i + 8] for i in range(0, len(written), 8)]
+    octets = b"".join(bytes.fromhex(word)[::-1] for word in words)
+    return ALL if not any(octets) else str(ipaddress.ip_address(octets))
 
 
 def free_ports(count: int, used: set[int], folder: str) -> list[int]:

@@ -27,7 +27,7 @@ from steelyard.systems.services.external import reach
 from steelyard.systems.services.preparing import Prepared, certified, prepare, run
 from steelyard.systems.services.running import STOP_GRACE_S, RunningService, stop
 from steelyard.systems.services.site import look
-from steelyard.systems.services.values import values_for, wanted_ports
+from steelyard.systems.services.values import named_ports, values_for, wanted_ports
 from steelyard.systems.services.version import version_of
 
 READY_TIMEOUT_S = 10.0
@@ -71,7 +71,6 @@ def _start_parts(whole: _Start, failed: ExitStack) -> dict[str, RunningService]:
     for part, process in whole.entry.processes.items():
         if holds(process.when, whole.spec.settings):
             folder, name = f"{whole.folder}/{part}", f"{whole.name}.{part}"
-            whole.host.make_directory(folder)
             spec = part_spec(process, whole.spec)
             started = start(
                 whole.host,
@@ -114,6 +113,7 @@ class _Start:
     parts: Mapping[str, RunningService] = field(default_factory=dict)
 
     def go(self, failed: ExitStack) -> RunningService:
+        self.host.make_directory(self.folder)
         prepared = self._prepared(self.folder)
         alias = self._alias(prepared, failed)
         if alias is not None:
@@ -171,14 +171,19 @@ class _Start:
         return Prepared(self.host, self.spec, self.entry, site, folder, values)
 
     def _ports(self) -> dict[str, str]:
-        wanted = wanted_ports(self.entry, self.spec)
-        if not wanted:
+        wanted, named = wanted_ports(self.entry, self.spec), named_ports(self.entry, self.spec)
+        if not wanted and not named:
             return {}
         tables = [
             self.host.read_file(table)
             for table in ports.TABLES
             if self.host.path_facts(table).exists is not False
         ]
+        for port in ports.taken(named, self.address, tables):
+            message = f"port {port} of {self.address} is in use on {self.host.name}"
+            hint = "leave the port out, or end what listens there"
+            failure = Failure(kind="address_in_use", message=message, hint=hint)
+            raise AgentRefusal("start", failure)
         free = ports.free_ports(len(wanted), ports.used_ports(tables), self.folder)
         return {name: str(port) for name, port in zip(wanted, free, strict=True)}
 

@@ -18,6 +18,14 @@ def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:
     return [name for name in ports if spec.settings.get(name) is None]
 
 
+def named_ports(entry: Service, spec: ServiceSpec) -> list[int]:
+    """Ports that the study says itself, where the service does not tell whether it got them."""
+    if entry.ready == "announced":
+        return []
+    ports = (spec.settings.get(name) for name, s in entry.settings.items() if s.kind == "port")
+    return [port for port in ports if isinstance(port, int)]
+
+
 def values_for(entry: Service, spec: ServiceSpec, given: Mapping[str, str]) -> dict[str, str]:
     """Every place with its text; ``given`` are those that no setting says.
 

@@ -1,0 +1,91 @@
+"""A service of the catalogue, really started by a local agent, and proof that nothing stays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.study import catalogue
+from steelyard.study.model import ServiceSpec
+from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.systems import services
+from steelyard.systems.services import RunningService
+from steelyard.systems.services.ports import TABLES, used_ports
+
+LACKING = ("tool_missing", "no_rights")
+
+
+def spec_of(use: str, **written: Any) -> ServiceSpec:
+    """A service with settings as a study would write them."""
+    settings = {
+        name: read_value(written.pop(name), setting) if name in written else default_of(setting)
+        for name, setting in catalogue.service(use).settings.items()
+    }
+    assert not written
+    return ServiceSpec(use=use, settings=settings)
+
+
+@contextmanager
+def started(host: Host, folder: Path, use: str, **written: Any) -> Iterator[RunningService]:
+    """The service while it runs; skips the test where something it needs is not installed."""
+    try:
+        running = services.start(host, spec_of(use, **written), str(folder), "service")
+    except SystemFailure as failure:
+        if failure.kind in LACKING:
+            pytest.skip(f"{failure.message}; {failure.hint}")
+        raise
+    try:
+        yield running
+        assert services.how_it_died(running) is None
+    finally:
+        services.stop(running)
+    assert_nothing_is_left(folder, running)
+
+
+def assert_nothing_is_left(folder: Path, running: RunningService) -> None:
+    """No process that has to do with the folder, and nobody on the ports."""
+    assert list(holders(folder)) == []
+    ports = {int(address.rpartition(":")[2]) for address in running.listeners.values()}
+    tables = [Path(table).read_text(encoding="ascii") for table in TABLES[:2]]
+    listening = [line for table in tables for line in table.splitlines() if " 0A " in line]
+    assert not ports & used_ports(["\n".join(["", *listening])])
+
+
+def holders(folder: Path) -> Iterator[str]:
+    """Processes with the folder in their command, as working folder, or with a file of it open."""
+    for process in Path("/proc").glob("[0-9]*"):
+        if int(process.name) != os.getpid() and str(folder) in _told_of(process):
+            yield f"{process.name}: {_read(process / 'cmdline')}"
+
+
+def _told_of(process: Path) -> str:
+    links = [process / "cwd", *_children(process / "fd")]
+    return " ".join([_read(process / "cmdline"), *map(_target, links)])
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
