@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.systems import services
 from steelyard.systems.services import RunningService
-from steelyard.systems.services.ports import TABLES, used_ports
+from steelyard.systems.services.ports import LIST, used_ports
 
 LACKING = ("tool_missing", "no_rights")
 
@@ -53,9 +54,8 @@ def assert_nothing_is_left(folder: Path, running: RunningService) -> None:
     """No process that has to do with the folder, and nobody on the ports."""
     assert list(holders(folder)) == []
     ports = {int(address.rpartition(":")[2]) for address in running.listeners.values()}
-    tables = [Path(table).read_text(encoding="ascii") for table in TABLES[:2]]
-    listening = [line for table in tables for line in table.splitlines() if " 0A " in line]
-    assert not ports & used_ports(["\n".join(["", *listening])])
+    listed = subprocess.run(["sh", "-c", LIST], capture_output=True, text=True, check=False)
+    assert not ports & used_ports(listed.stdout)
 
 
 def holders(folder: Path) -> Iterator[str]:

@@ -4,41 +4,40 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import itertools
 from collections.abc import Iterable, Iterator
 
 FIRST_PORT = 10_240
 PORTS = 20_000
 """Below the range that the kernel takes ports of outgoing connections from."""
 
+LIST = (
+    "cat /proc/net/tcp /proc/net/tcp6 /proc/net/udp /proc/net/udp6 2>/dev/null"
+    " | grep -E ' 0A | 07 '"
+)
+"""A shell's words for the sockets that wait to be spoken to (proc(5), ``/proc/net/tcp``).
+
+Connections are left out on the machine: after a load there are megabytes of them.
+"""
+
 ALL = "all addresses"
-_LISTEN = "0A"
-TABLES = ("/proc/net/tcp", "/proc/net/tcp6", "/proc/net/udp", "/proc/net/udp6")
 
 
-def used_ports(tables: Iterable[str]) -> set[int]:
-    """Local ports of every socket in these tables of the kernel (proc(5), ``/proc/net/tcp``)."""
-    return {port for table in tables for port in _local_ports(table)}
+def used_ports(listed: str) -> set[int]:
+    """Ports of every socket in the output of :data:`LIST`."""
+    return {port for _, port in _sockets(listed)}
 
 
-def _local_ports(table: str) -> Iterator[int]:
-    for line in table.splitlines()[1:]:
-        words = line.split()
-        if len(words) > 1:
-            yield int(words[1].rpartition(":")[2], 16)
+def taken(ports: Iterable[int], address: str, listed: str) -> list[int]:
+    """Those of the ports that somebody has already, at this IP address or at all of them."""
+    found = set(_sockets(listed))
+    return [port for port in ports if {(address, port), (ALL, port)} & found]
 
 
-def taken(ports: Iterable[int], address: str, tables: Iterable[str]) -> list[int]:
-    """Those of the ports that somebody listens on already, at this IP address or at all of them."""
-    listening = {place for table in tables for place in _listeners(table)}
-    return [port for port in ports if {(address, port), (ALL, port)} & listening]
-
-
-def _listeners(table: str) -> Iterator[tuple[str, int]]:
-    for line in table.splitlines()[1:]:
-        words = line.split()
-        if len(words) > 3 and words[3] == _LISTEN:
-            host, _, port = words[1].rpartition(":")
-            yield _address(host), int(port, 16)
+def _sockets(listed: str) -> Iterator[tuple[str, int]]:
+    for line in listed.splitlines():
+        host, _, port = line.split()[1].rpartition(":")
+        yield _address(host), int(port, 16)
 
 
 def _address(written: str) -> str:
@@ -57,9 +56,7 @@ def free_ports(count: int, used: set[int], folder: str) -> list[int]:
     """
     begin = int.from_bytes(hashlib.sha256(folder.encode()).digest()[:4], "big") % PORTS
     ports = (FIRST_PORT + (begin + step) % PORTS for step in range(PORTS))
-    free = [
-        port for port, _ in zip((p for p in ports if p not in used), range(count), strict=False)
-    ]
+    free = list(itertools.islice((port for port in ports if port not in used), count))
     if len(free) < count:
         raise RuntimeError(f"no {count} of {PORTS} ports are free")
     return free

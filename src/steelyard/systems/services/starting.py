@@ -32,6 +32,7 @@ from steelyard.systems.services.version import version_of
 
 READY_TIMEOUT_S = 10.0
 LISTENING_TIMEOUT_S = 60.0
+_LIST_S = 20.0
 
 
 def start(
@@ -174,17 +175,13 @@ class _Start:
         wanted, named = wanted_ports(self.entry, self.spec), named_ports(self.entry, self.spec)
         if not wanted and not named:
             return {}
-        tables = [
-            self.host.read_file(table)
-            for table in ports.TABLES
-            if self.host.path_facts(table).exists is not False
-        ]
-        for port in ports.taken(named, self.address, tables):
+        listed = self.host.run(["sh", "-c", ports.LIST], timeout_s=_LIST_S).stdout
+        for port in ports.taken(named, self.address, listed):
             message = f"port {port} of {self.address} is in use on {self.host.name}"
             hint = "leave the port out, or end what listens there"
             failure = Failure(kind="address_in_use", message=message, hint=hint)
             raise AgentRefusal("start", failure)
-        free = ports.free_ports(len(wanted), ports.used_ports(tables), self.folder)
+        free = ports.free_ports(len(wanted), ports.used_ports(listed), self.folder)
         return {name: str(port) for name, port in zip(wanted, free, strict=True)}
 
     def _await_ready(self, prepared: Prepared, started: Started) -> dict[str, str]:
