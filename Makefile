@@ -8,7 +8,7 @@ JOBS    ?= 2
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleave
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py
+
+bench-systems: setup ## Resets of containers and emulated guests, to an agent that answers; needs root and images
+	$(BIN)/python -m bench.systems $(SYSTEMS)
 
 bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'
 	$(BIN)/python -m bench.truth $(TRUTH)

@@ -13,22 +13,27 @@ from steelyard.systems.qemu.running import RunningMachine
 from steelyard.systems.qemu.words import CACHES
 
 _SERIAL_BYTES = 20
-_SEEN_TIMEOUT_S = 20
+_LOOKS = 100
+_SEEN_TIMEOUT_S = 120.0
 _GONE_TIMEOUT_S = 30.0
-_FIND = """modprobe sd_mod 2>/dev/null
+_FIND = """for module in $3; do modprobe "$module" 2>/dev/null; done
 tries=0
-while [ $tries -lt $2 ]; do
+while [ $tries -lt "$2" ]; do
   for disk in /sys/block/*; do
-    for file in "$disk/serial" "$disk/device/vpd_pg80"; do
-      [ -r "$file" ] || continue
-      if [ "$(tr -cd 'A-Za-z0-9._-' <"$file")" = "$1" ]; then echo "/dev/${disk##*/}"; exit 0; fi
-    done
+    seen=
+    if [ -r "$disk/serial" ]; then
+      read -r seen <"$disk/serial"
+    elif [ -r "$disk/device/vpd_pg80" ]; then
+      seen=$(tr -cd 'A-Za-z0-9._-' <"$disk/device/vpd_pg80")
+    fi
+    if [ "$seen" = "$1" ]; then echo "/dev/${disk##*/}"; exit 0; fi
   done
   tries=$((tries + 1))
-  sleep 0.05
+  sleep 0.1
 done
 exit 9
 """
+_MODULES = {"virtio": "virtio_blk", "scsi": "virtio_scsi sd_mod"}
 
 
 class Disks:
@@ -91,8 +96,8 @@ class Disks:
         tell(carrier, ["truncate", f"--size={disk.size_bytes}", file])
 
     def _find(self, disk: RawDisk, inside: Host) -> str:
-        argv = ["sh", "-c", _FIND, "sh", serial(disk.name), str(_SEEN_TIMEOUT_S * 20)]
-        ran = attempt(inside, argv, timeout_s=2 * _SEEN_TIMEOUT_S)
+        words = [serial(disk.name), str(_LOOKS), _MODULES[disk.bus]]
+        ran = attempt(inside, ["sh", "-c", _FIND, "sh", *words], timeout_s=_SEEN_TIMEOUT_S)
         if not ran.succeeded:
             message = f"{disk.name} was attached, and the guest has not seen it"
             hint = "its kernel may have no driver for this bus"
