@@ -17,7 +17,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems.images import words
 from steelyard.systems.images.engine_part import engine_path, pack_engine
-from steelyard.systems.images.recipe import EPOCH_S, Kind, NamedRecipe, scripts
+from steelyard.systems.images.recipe import BOOT_MODULES, EPOCH_S, Kind, NamedRecipe, scripts
 from steelyard.systems.images.store import (
     DISK,
     ENGINE_PART,
@@ -157,7 +157,7 @@ class _Build:
         )
 
     def _boot_modules(self) -> tuple[str, ...]:
-        return (*words.BOOT_MODULES, *self._text("boot-modules-there").split())
+        return (*BOOT_MODULES, *self._text("boot-modules-there").split())
 
     def _text(self, name: str) -> str:
         return self.host.read_file(f"{self.work}/{name}").strip()

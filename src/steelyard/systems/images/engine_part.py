@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.tool import tell
 from steelyard.systems.images.recipe import EPOCH_S
 
 _PACK = """set -eu
@@ -45,3 +46,14 @@ def pack_engine(host: Host, part: str) -> None:
     if not ran.succeeded:
         message = f"the engine could not be packed for the guest: {ran.how_it_ended()}"
         raise SystemFailure("tool_failed", message, last_words=ran.stderr)
+
+
+def add_engine(host: Host, initrd: str, target: str) -> None:
+    """Writes the initrd with the engine behind it.
+
+    Raises:
+        SystemFailure: as :func:`pack_engine`, or there is no room.
+    """
+    part = f"{target}.engine"
+    pack_engine(host, part)
+    tell(host, ["sh", "-c", 'cat "$1" "$2" >"$3" && rm "$2"', "sh", initrd, part, target])

@@ -22,6 +22,16 @@ Init = Literal["engine", "systemd"]
 EPOCH_S = 1_700_000_000
 """Every time stamp inside an image: 2023-11-14, so that two builds are alike."""
 
+LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*")
+GUEST_PACKAGES = ("busybox-static", "iproute2", "kmod", "mount", "procps")
+SYSTEMD_PACKAGES = ("dbus", "systemd-sysv", "udev")
+BOOT_MODULES = (
+    *("virtio_pci", "virtio_blk", "virtio_net", "virtio_console", "virtio_scsi"),
+    *("sd_mod", "crc32c_generic", "ext4"),
+)
+OPTIONAL_MODULES = ("ahci", "ata_piix", "e1000", "e1000e", "8139cp", "8139too", "vmgenid")
+"""What other disk buses and network cards need; not every kernel has them."""
+
 Package = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$")]
 Module = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
 Unit = Annotated[str, Field(pattern=r"^[A-Za-z0-9@:._-]+$")]
@@ -86,7 +96,13 @@ class NamedRecipe(BaseModel):
 
     def digest(self, kind: Kind) -> str:
         """SHA-256 over all that decides the bits: the recipe, the kind, and how it is built."""
-        told = {"kind": kind, "epoch_s": EPOCH_S, "scripts": scripts()}
+        told = {
+            "kind": kind,
+            "epoch_s": EPOCH_S,
+            "scripts": scripts(),
+            "packages": (GUEST_PACKAGES, SYSTEMD_PACKAGES, LEFT_OUT),
+            "modules": (BOOT_MODULES, OPTIONAL_MODULES),
+        }
         written = self.recipe.model_dump(mode="json", exclude={"summary"})
         return hashlib.sha256(json.dumps([told, written], sort_keys=True).encode()).hexdigest()
 

@@ -9,16 +9,15 @@ import uuid
 from typing import Any
 
 from steelyard.hosts.failures import FailureKind
-from steelyard.systems.images.recipe import Kind, Recipe
-
-LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*")
-GUEST_PACKAGES = ("busybox-static", "iproute2", "kmod", "mount", "procps")
-BOOT_MODULES = (
-    *("virtio_pci", "virtio_blk", "virtio_net", "virtio_console", "virtio_scsi"),
-    *("sd_mod", "ext4"),
+from steelyard.systems.images.recipe import (
+    BOOT_MODULES,
+    GUEST_PACKAGES,
+    LEFT_OUT,
+    OPTIONAL_MODULES,
+    SYSTEMD_PACKAGES,
+    Kind,
+    Recipe,
 )
-OPTIONAL_MODULES = ("ahci", "ata_piix", "e1000", "e1000e", "8139cp", "8139too", "vmgenid")
-"""What other disk buses and network cards need; not every kernel has them."""
 
 TOOLS: dict[Kind, tuple[str, ...]] = {
     "container": ("mmdebstrap",),
@@ -46,7 +45,7 @@ def mmdebstrap(recipe: Recipe, kind: Kind, work: str) -> list[str]:
     """Builds the tree as ``root.tar`` in the folder ``work``, where the scripts lie, too."""
     packages = recipe.packages if kind == "container" else (*GUEST_PACKAGES, *recipe.packages)
     if kind == "guest" and recipe.init == "systemd":
-        packages = (*packages, "systemd-sysv", "udev", "dbus")
+        packages = (*packages, *SYSTEMD_PACKAGES)
     hook = f'sh {shlex.quote(work)}/scripts/finish-tree.sh "$1" {shlex.quote(work)}'
     answers = f'chroot "$1" debconf-set-selections < {shlex.quote(work)}/debconf'
     words = ["mmdebstrap", "--mode=root", "--format=tar", f"--variant={recipe.variant}"]

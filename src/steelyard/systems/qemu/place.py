@@ -15,12 +15,11 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.qemu import EndMachine, machines
-from steelyard.hosts.lab_network import Seat
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.images.engine_part import pack_engine
-from steelyard.systems.images.store import DISK, INITRD, KERNEL, Image
+from steelyard.systems.images.engine_part import add_engine
+from steelyard.systems.images.store import DISK, INITRD, Image
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu import snapshot, words
 from steelyard.systems.qemu.accelerator import Accelerator, choose
@@ -28,10 +27,9 @@ from steelyard.systems.qemu.disks import Disks
 from steelyard.systems.qemu.guest_image import check_modules, guest_image
 from steelyard.systems.qemu.overlays import Backing, backing, make_overlay
 from steelyard.systems.qemu.running import RunningMachine
+from steelyard.systems.qemu.shape import on_user_network, seat, shape
 
 SERVICE_FOLDER = "/var/lib/steelyard"
-_USER_SEAT = Seat("", "10.0.2.15", 24, "10.0.2.2", "52:54:00:12:34:56")
-_SPARE_PORTS = 2
 
 
 class Qemu:
@@ -39,7 +37,6 @@ class Qemu:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._settings = ground.spec.settings
         self._image: Image | None = None
         self._base: Backing | None = None
         self._accelerator: Accelerator | None = None
@@ -80,8 +77,7 @@ class Qemu:
             evidence = self._restore()
             boot_id = self._taken().boot_id
         elif strength == "process":
-            self._close_agent()
-            evidence = {"agent.pid": str(self.host().agent_pid)}
+            evidence = self._new_agent()
         elif strength == "service":
             self.host().sync_filesystem(SERVICE_FOLDER)
             evidence = {}
@@ -114,7 +110,7 @@ class Qemu:
         return SERVICE_FOLDER
 
     def address(self) -> str:
-        return "127.0.0.1" if self._user_network() else self._seat().address
+        return "127.0.0.1" if on_user_network(self.ground) else seat(self.ground).address
 
     def attach(self, disk: RawDisk) -> AttachedDisk:
         inside = self.host()
@@ -148,56 +144,14 @@ class Qemu:
 
     def _prepare(self) -> None:
         """Finds the image and the accelerator, and packs kernel, initrd and engine together."""
-        carrier, folder, settings = self.ground.carrier(), self.ground.folder, self._settings
+        carrier, settings = self.ground.carrier(), self.ground.spec.settings
         words.check_memory(settings["memory"])
         image = guest_image(carrier, settings["image"])
         check_modules(image, settings["nic"], settings["disk_bus"])
         self._accelerator = choose(carrier, settings["accel"])
-        pack_engine(carrier, f"{folder}/engine.cpio")
-        join = 'cat "$1" "$2" >"$3" && rm "$2"'
-        part = f"{folder}/engine.cpio"
-        target = f"{folder}/{words.INITRD}"
-        tell(carrier, ["sh", "-c", join, "sh", image.file(INITRD), part, target])
+        add_engine(carrier, image.file(INITRD), f"{self.ground.folder}/{words.INITRD}")
         self._image, self._base = image, backing(carrier, image.file(DISK))
-        self._machine = self._shape(image, self._accelerator)
-
-    def _shape(self, image: Image, accelerator: Accelerator) -> words.Machine:
-        settings, seat = self._settings, self._seat()
-        disks = sum(disk.get("count") or 1 for disk in self.ground.spec.disks.values())
-        return words.Machine(
-            label=self.ground.label,
-            folder=self.ground.folder,
-            accel=accelerator.name,
-            cpus=settings["cpus"],
-            memory_bytes=settings["memory"],
-            kernel=image.file(KERNEL),
-            start=image.manifest.init,
-            disk_bus=settings["disk_bus"],
-            disk_cache=settings["disk_cache"],
-            nic=self._nic(seat),
-            address=f"{seat.address}/{seat.prefix_length}",
-            gateway=seat.gateway,
-            root_ports=disks + _SPARE_PORTS,
-            kernel_words=settings.get("kernel_words") or "",
-        )
-
-    def _nic(self, seat: Seat) -> words.Nic:
-        model = self._settings["nic"]
-        if self.ground.network is None or self._user_network():
-            ports = tuple(int(port) for port in self._settings.get("ports") or ())
-            return words.Nic(model, seat.mac, None, ports)
-        return words.Nic(model, seat.mac, self.ground.network.tap(seat))
-
-    def _seat(self) -> Seat:
-        if self._user_network():
-            return _USER_SEAT
-        if self.ground.network is None:
-            message = f"{self.ground.label} has no network to stand in"
-            raise SystemFailure("not_supported", message, "write `network: user`")
-        return self.ground.network.seat(self.ground.label)
-
-    def _user_network(self) -> bool:
-        return self._settings.get("network") == "user"
+        self._machine = shape(self.ground, image, self._accelerator)
 
     def _boot(self) -> dict[str, str]:
         """A cold start on an empty overlay of the image."""
@@ -243,7 +197,7 @@ class Qemu:
 
     def _enter(self) -> list[str]:
         network = self.ground.network
-        return [] if network is None or self._user_network() else network.enter([])
+        return [] if network is None or on_user_network(self.ground) else network.enter([])
 
     def _open(self, running: RunningMachine) -> Host:
         self._host = running.agent()
@@ -262,6 +216,13 @@ class Qemu:
         if host is not None:
             with contextlib.suppress(EngineError):
                 host.leave()
+
+    def _new_agent(self) -> dict[str, str]:
+        before = self.host().agent_pid
+        self._close_agent()
+        if self.host().agent_pid == before:
+            raise SystemFailure("reset_not_proved", f"the agent inside is still process {before}")
+        return {"agent.pid": str(self.host().agent_pid)}
 
     def _dismiss_agent(self) -> None:
         """Ends the agent whose controller was lost: it may not have noticed, and go on."""

@@ -12,6 +12,7 @@ from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.line_pipe import LinePipe
 from steelyard.hosts.undo import INSIDE
+from steelyard.systems.images.engine_part import engine_path
 from steelyard.systems.qemu.qmp import Qmp
 from steelyard.systems.qemu.words import (
     AGENT_SOCKET,
@@ -119,7 +120,8 @@ class RunningMachine:
             self.carrier.stop(self._name, grace_s=5)
 
     def _way(self, socket: str) -> list[str]:
-        return self.carrier.way(join_words(self.carrier.engine, self.machine.folder, socket))
+        engine = self.carrier.engine or engine_path(self.carrier)
+        return self.carrier.way(join_words(engine, self.machine.folder, socket))
 
     def _fate(self) -> str:
         with contextlib.suppress(AgentRefusal, EngineError):

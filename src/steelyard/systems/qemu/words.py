@@ -140,7 +140,14 @@ def kernel_words(machine: Machine) -> list[str]:
 
 def modules(nic: str, disk_bus: str) -> tuple[str, ...]:
     """What the guest has to load before it finds its disk, its card and its agent's port."""
-    return ("virtio_pci", "virtio_console", *_BUSES[disk_bus][2], _NICS[nic][1], "ext4")
+    return (
+        "virtio_pci",
+        "virtio_console",
+        *_BUSES[disk_bus][2],
+        _NICS[nic][1],
+        "crc32c_generic",
+        "ext4",
+    )
 
 
 def drive_words(node: str, file: str, cache: str) -> str:

@@ -9,7 +9,6 @@ tar -C tree -xf root.tar --numeric-owner
 dpkg-deb -x kernel-debs/*.deb kernel-tree
 release=$(ls kernel-tree/lib/modules)
 echo "$release" >kernel-release
-# From Debian 13 on the package has no /lib/modules, only /usr/lib/modules; this one has.
 depmod -b kernel-tree "$release"
 
 # into TREE MODULE...: copies the modules with all that they need.

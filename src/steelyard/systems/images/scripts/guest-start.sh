@@ -103,7 +103,7 @@ UNIT
     set -- /run/steelyard/init
     ;;
 esac
-[ -x "/root$1" ] || [ -x "$1" ] || failed "the disk has no $1"
+[ -L "/root$1" ] || [ -x "/root$1" ] || [ -x "$1" ] || failed "the disk has no $1"
 for folder in dev proc sys run; do
   mount --move /$folder /root/$folder
 done

@@ -1,0 +1,63 @@
+"""From what a study says of a system to the machine that QEMU is to be."""
+
+from __future__ import annotations
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.lab_network import Seat
+from steelyard.systems.images.store import KERNEL, Image
+from steelyard.systems.platform import Ground
+from steelyard.systems.qemu.accelerator import Accelerator
+from steelyard.systems.qemu.words import Machine, Nic
+
+_USER_SEAT = Seat("", "10.0.2.15", 24, "10.0.2.2", "52:54:00:12:34:56")
+"""The address that QEMU's own network has for its only guest."""
+_SPARE_PORTS = 2
+
+
+def shape(ground: Ground, image: Image, accelerator: Accelerator) -> Machine:
+    """The machine of one instance; on the lab network its tap device is made.
+
+    Raises:
+        SystemFailure: there is no network to stand in.
+    """
+    settings, place = ground.spec.settings, seat(ground)
+    disks = sum(disk.get("count") or 1 for disk in ground.spec.disks.values())
+    return Machine(
+        label=ground.label,
+        folder=ground.folder,
+        accel=accelerator.name,
+        cpus=settings["cpus"],
+        memory_bytes=settings["memory"],
+        kernel=image.file(KERNEL),
+        start=image.manifest.init,
+        disk_bus=settings["disk_bus"],
+        disk_cache=settings["disk_cache"],
+        nic=_nic(ground, place),
+        address=f"{place.address}/{place.prefix_length}",
+        gateway=place.gateway,
+        root_ports=disks + _SPARE_PORTS,
+        kernel_words=settings.get("kernel_words") or "",
+    )
+
+
+def seat(ground: Ground) -> Seat:
+    """Where the machine stands in its network."""
+    if on_user_network(ground):
+        return _USER_SEAT
+    if ground.network is None:
+        message = f"{ground.label} has no network to stand in"
+        raise SystemFailure("not_supported", message, "write `network: user`")
+    return ground.network.seat(ground.label)
+
+
+def on_user_network(ground: Ground) -> bool:
+    """Whether it has QEMU's own network instead of the run's."""
+    return bool(ground.spec.settings.get("network") == "user")
+
+
+def _nic(ground: Ground, place: Seat) -> Nic:
+    model = ground.spec.settings["nic"]
+    if ground.network is None or on_user_network(ground):
+        ports = tuple(int(port) for port in ground.spec.settings.get("ports") or ())
+        return Nic(model, place.mac, None, ports)
+    return Nic(model, place.mac, ground.network.tap(place))
