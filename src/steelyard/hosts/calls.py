@@ -130,4 +130,5 @@ class Identity:
             return "absent"
         if done.exit_code != 0:
             perform(host, self.call)
-        return "ours" if re.search(self.ours, done.stdout) else "foreign"
+        ours = re.search(self.ours, done.stdout.strip(), re.MULTILINE)
+        return "ours" if ours else "foreign"

@@ -28,7 +28,9 @@ from steelyard.systems.commanding.proofs import Evidence, compared, judge
 from steelyard.systems.commanding.render import Renderer, values_of
 from steelyard.systems.commanding.tool import Tool, value_in
 from steelyard.systems.failures import SystemFailure
+from steelyard.systems.images.engine_part import engine_path
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.qemu.snapshot import set_clock
 
 _CONSOLE_TAIL_CHARACTERS = 2000
 
@@ -73,6 +75,7 @@ class Commanded:
             with self._tool.typed():
                 self._pending.inverse.apply(carrier)
         self._make(carrier)
+        self._recognise()
         self.host()
 
     def down(self) -> None:
@@ -101,7 +104,7 @@ class Commanded:
         else:
             self._do(reset.steps, "reset")
             self._await_ready()
-            self.host()
+            self._put_clock_right(strength)
         after = self._evidence(reset.prove)
         took_ns = time.monotonic_ns() - started_ns
         judge(reset.prove, before, after, self._renderer.text)
@@ -172,9 +175,26 @@ class Commanded:
                 facts[name] = None
         return facts
 
+    def _put_clock_right(self, strength: Reset) -> None:
+        """A guest's own clock stood still in its snapshot; a container has that of its machine."""
+        host, carrier = self.host(), self.ground.carrier()
+        if strength == "snapshot" and host.boot_id != carrier.boot_id:
+            set_clock(host, carrier)
+
     def _look(self) -> Presence:
         with self._tool.typed():
             return self._renderer.identity().look(self.ground.carrier())
+
+    def _recognise(self) -> None:
+        """What was just made must be known as ours, or it would never be taken down."""
+        seen = self._look()
+        if seen != "ours":
+            raise SystemFailure(
+                "tool_failed",
+                f"`exists` says that {self.ground.label} is {seen}, and it was just made",
+                f"mend `exists` in the file of {self.ground.spec.platform}; "
+                "what was made has to be removed by hand",
+            )
 
     def _inverse(self) -> TakeDown:
         identity, render = self._renderer.identity(), self._renderer
@@ -192,9 +212,17 @@ class Commanded:
         for file in self._commands.files.values():
             content = self._renderer.text(file.content, file.escape)
             carrier.write_file(self._renderer.text(file.path), content, create=True)
-        self._do(self._commands.up, "up")
+        here = carrier.engine or engine_path(carrier)
+        self._do(self._commands.up, "up", self._renderer.knowing(engine_here=here))
         self._await_ready()
-        self._do(self._commands.keep, "keep")
+        if self._commands.keep:
+            self._settle()
+            self._do(self._commands.keep, "keep")
+
+    def _settle(self) -> None:
+        """What is kept has been entered once: a guest has no boot id before somebody reads it."""
+        self.host().sync_filesystem(self.folder())
+        self._close()
 
     def _do(
         self, steps: Sequence[StepWritten], verb: Verb, renderer: Renderer | None = None
@@ -241,5 +269,5 @@ class Commanded:
         self._address = None
         if self._host is not None:
             with contextlib.suppress(EngineError):
-                self._host.close()
+                (self._host.leave if self._commands.inside.join else self._host.close)()
             self._host = None

@@ -61,7 +61,8 @@ def _words_place(text: Text, name: str, commands: Commands, complaints: Complain
 
 def _always_one(commands: Commands, name: str) -> bool:
     words = commands.words[name]
-    return isinstance(words, dict) and all(len(choice) == 1 for choice in words.values())
+    choices = list(words.values()) if isinstance(words, dict) else [words]
+    return all(len(choice) == 1 for choice in choices)
 
 
 def _unit(where: Where, place: Place, platform: Platform, complaints: Complaints) -> None:
@@ -149,9 +150,9 @@ def _pattern(where: Where, pattern: str, needs_group: bool, complaints: Complain
 
 
 def _ways(commands: Commands, complaints: Complaints) -> None:
-    if bool(commands.inside.pipe) == bool(commands.inside.socket):
-        hint = "write `inside: {pipe: [TOOL, exec, ...]}` or `inside: {socket: PATH}`"
-        complaints.add((*_ROOT, "inside"), "the agent is reached by `pipe` or by `socket`", hint)
+    if bool(commands.inside.pipe) == bool(commands.inside.join):
+        hint = "write `inside: {pipe: [TOOL, exec, ...]}` or `inside: {join: [...]}`"
+        complaints.add((*_ROOT, "inside"), "the agent is reached by `pipe` or by `join`", hint)
     if "{mark}" not in commands.exists.ours:
         hint = "put `{mark}` into what `up` makes, and look for it here"
         message = "without `{mark}` a thing of somebody else could pass for ours"

@@ -112,12 +112,12 @@ class Exists(Command):
 
 
 class Inside(Part):
-    """How the agent inside is reached: by `pipe` or by `socket`."""
+    """How the agent inside is reached: by `pipe` or by `join`."""
 
     pipe: list[str] = Field(default_factory=list)
     """Words before those of a command, which then runs inside with stdin and stdout joined."""
-    socket: str | None = None
-    """A unix socket on the machine that carries the system, where an agent already listens."""
+    join: list[str] = Field(default_factory=list)
+    """Words that join stdin and stdout to an agent that already serves inside, by a socket."""
     quoting: Literal["none", "sh"] = "none"
     """`sh` joins the words of the command to one, quoted for a shell inside (as `ssh` needs)."""
     through: bool = True
@@ -164,7 +164,7 @@ class Commands(Part):
     ready: list[StepWritten] = Field(default_factory=list)
     """Commands that are repeated until they succeed, after `up` and after each reset."""
     keep: list[StepWritten] = Field(default_factory=list)
-    """Commands after the first `ready`, such as the snapshot that a reset goes back to."""
+    """Commands after the system was first entered, such as the snapshot of a reset."""
     inside: Inside
     """How the agent inside is reached."""
     engine: str = "/var/lib/steelyard-engine"

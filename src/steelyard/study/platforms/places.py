@@ -15,7 +15,7 @@ ALWAYS = ("label", "mark", "number", "folder")
 DISK = ("disk.name", "disk.size", "disk.cache", "disk.bus", "disk.number", "disk.letter")
 ENTERING = ("address", "engine")
 CARRYING = ("address", "engine", "engine_here")
-_OF_A_VERB = {"attach": DISK, "detach": DISK, "carry": CARRYING}
+_OF_A_VERB = {"attach": DISK, "detach": DISK, "carry": CARRYING, "up": ("engine_here",)}
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ def _all(commands: Commands, always: tuple[str, ...]) -> Iterator[Text]:
 def _entering(root: Where, commands: Commands, always: tuple[str, ...]) -> Iterator[Text]:
     pipe = commands.inside.pipe
     yield from _listed((*root, "inside", "pipe"), pipe, (*always, *ENTERING))
-    if commands.inside.socket is not None:
-        yield Text((*root, "inside", "socket"), commands.inside.socket, always)
+    known = (*always, *ENTERING, "engine_here")
+    yield from _listed((*root, "inside", "join"), commands.inside.join, known)
     for key in ("engine", "folder"):
         yield Text((*root, key), getattr(commands, key), always)
     if commands.console is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
@@ -14,6 +16,7 @@ from steelyard.systems.commanding.tool import Tool
 from steelyard.systems.failures import FailureKind, SystemFailure
 
 _LOOK_TIMEOUT_S = 60.0
+_FIRST_PATIENCE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,8 @@ class Entrance:
 
     def words(self, argv: Sequence[str]) -> list[str]:
         """Words for the controller that run ``argv`` inside."""
-        if self.renderer.commands.inside.socket is not None:
-            message = f"{self.label} is reached by a socket alone"
+        if self.renderer.commands.inside.join:
+            message = f"{self.label} is reached through its agent alone"
             raise SystemFailure("not_supported", message, "ask its agent to run the command")
         return self.carrier().way(self.renderer.inside(list(argv)))
 
@@ -38,17 +41,14 @@ class Entrance:
         Raises:
             SystemFailure: ``unreachable``, or ``engine_unfit`` when the engine inside is another.
         """
-        socket = self.renderer.commands.inside.socket
         expected = _sha256(ask(self.carrier(), self._look(["sha256sum", self._own_exe()])).stdout)
-        if socket is None:
-            self._carry(expected)
-            argv = self.words([self._engine(), "agent"])
+        if self.renderer.commands.inside.join:
+            host = self._joined()
         else:
-            join = [self._engine_here(), "join", f"unix:{self.renderer.text(socket)}"]
-            argv = self.carrier().way(join)
-        host = self._opened(argv)
+            self._carry(expected)
+            host = self._host(Agent, self.words([self._engine(), "agent"]))
         try:
-            if socket is not None:
+            if self.renderer.commands.inside.join:
                 ran = host.run(["sha256sum", f"/proc/{host.agent_pid}/exe"], timeout_s=60)
                 self._compare(_sha256(ran.stdout), expected)
             host.make_directory(self.renderer.text(self.renderer.commands.folder))
@@ -57,9 +57,25 @@ class Entrance:
             raise
         return host
 
-    def _opened(self, argv: list[str]) -> Host:
+    def _joined(self) -> Host:
+        """Says hello again and again, each time longer: what is said before an agent listens, or
+        to one that just ends, is lost.
+        """
+        join = self.renderer.knowing(engine_here=self._engine_here())
+        argv = self.carrier().way(join.words(self.renderer.commands.inside.join))
+        until_ns = time.monotonic_ns() + round(self.renderer.commands.deadline_s("ready") * 1e9)
+        patience_s = _FIRST_PATIENCE_S
+        while True:
+            try:
+                return self._host(partial(Agent, greeting_timeout_s=patience_s), argv)
+            except SystemFailure as failure:
+                if failure.kind != "unreachable" or time.monotonic_ns() >= until_ns:
+                    raise
+            patience_s *= 2
+
+    def _host(self, make: Callable[[list[str]], Agent], argv: list[str]) -> Host:
         try:
-            return Host(f"inside:{self.label}", Agent(argv), self.words, self._engine())
+            return Host(f"inside:{self.label}", make(argv), self.words, self._engine())
         except EngineError as error:
             other = error.slug == "engine-of-another-version"
             kind: FailureKind = "engine_unfit" if other else "unreachable"

@@ -15,6 +15,7 @@ from steelyard.study.platforms.templates import (
     Quote,
     TemplateError,
     Value,
+    as_it_is,
     fill,
     places,
     whole_place,
@@ -61,6 +62,16 @@ def disk_values(disk: RawDisk, number: int) -> dict[str, Value]:
         "disk.number": number,
         "disk.letter": chr(ord("a") + number),
     }
+
+
+class _Filled(str):
+    """Words of a setting: they stand as written, only the values in them are quoted."""
+
+    __slots__ = ()
+
+
+def _unless_filled(quote: Quote) -> Quote:
+    return lambda value, text: text if isinstance(value, _Filled) else quote(value, text)
 
 
 @dataclass(frozen=True)
@@ -130,17 +141,21 @@ class Renderer:
         else:
             yield self.text(template)
 
-    def _setting_words(self, name: str) -> tuple[str, ...]:
+    def _setting_words(self, name: str, quote: Quote = as_it_is) -> tuple[str, ...]:
         value = self.values.get(name)
         if value is None:
             return ()
         words = self.commands.words[name]
-        return self.words(words[str(value)] if isinstance(words, dict) else words)
+        chosen = words[str(value)] if isinstance(words, dict) else words
+        return tuple(self._filled(word, quote) for word in chosen)
 
     def _filled(self, text: str, quote: Quote) -> str:
         try:
             named = {p.name.removeprefix("words.") for p in places(text) if "words." in p.name}
-            one = {f"words.{name}": " ".join(self._setting_words(name)) for name in named}
-            return fill(text, {**self.values, **one}, quote)
+            one = {
+                f"words.{name}": _Filled(" ".join(self._setting_words(name, quote)))
+                for name in named
+            }
+            return fill(text, {**self.values, **one}, _unless_filled(quote))
         except TemplateError as error:
             raise SystemFailure("not_supported", error.message, error.hint) from error
