@@ -130,10 +130,12 @@ class Agent:
         self._stdout.close()
         self._stderr.close()
 
-    def kill(self) -> None:
+    def kill(self, *, timeout_s: float = 5.0) -> None:
         """Breaks the pipe at once, as a crash of its process would; :meth:`close` still follows."""
         self._process.kill()
-        self._threads[0].join()
+        with contextlib.suppress(BrokenPipeError):
+            self._stdin.close()
+        self._threads[0].join(timeout_s)
 
     def _greet(self, timeout_s: float) -> Hello:
         try:

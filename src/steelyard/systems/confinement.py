@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from steelyard.hosts.failures import SystemFailure
 
 _PERIOD_US = 100_000
+ACCOUNTS, NAMED, UNIFIED = "cpuacct", "name=systemd", "unified"
 _CONTROLLERS = {"cpus": "cpu", "memory": "memory"}
 _ENTER = (
     'n=$1; shift; while [ "$n" -gt 0 ]; do echo 0 > "$1" || exit 126; shift; n=$((n - 1)); done; '
@@ -71,6 +72,32 @@ def plan_groups(
             _add(groups, f"{two}/{label}", _version_2(name, value))
         else:
             raise _absent(name, controller)
+    return list(groups.values())
+
+
+def plan_bare_groups(names: frozenset[str], label: str, mounts: str, own: str) -> list[Group]:
+    """Groups without limits: to account (``cpuacct``), or for a tool that makes others below.
+
+    ``names`` are controllers of version 1, ``name=systemd`` among them, and ``unified``, which
+    stands for version 2.
+    """
+    paths = dict(_own_paths(own))
+    groups = []
+    for hierarchy in _hierarchies(mounts):
+        wanted = sorted(hierarchy.controllers & names)
+        if wanted:
+            above = paths.get(wanted[0], "/").rstrip("/")
+            groups.append(Group(f"{hierarchy.mount_point}{above}/{label}", ()))
+        elif not hierarchy.controllers and UNIFIED in names:
+            groups.append(Group(f"{hierarchy.mount_point}/{label}", ()))
+    return groups
+
+
+def joined(*several: list[Group]) -> list[Group]:
+    """Each folder once, with all its limits."""
+    groups: dict[str, Group] = {}
+    for group in (group for each in several for group in each):
+        _add(groups, group.folder, group.limits)
     return list(groups.values())
 
 

@@ -23,11 +23,19 @@ from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.cgroups import cgroup_of
-from steelyard.systems.confinement import Group, enter, plan_groups
+from steelyard.systems.cgroups import cgroup_folder
+from steelyard.systems.confinement import (
+    ACCOUNTS,
+    Group,
+    enter,
+    joined,
+    plan_bare_groups,
+    plan_groups,
+)
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 
+_ENABLED = "cgroup.subtree_control"
 _LONGEST_END_S = 10.0
 _BETWEEN_LOOKS_S = 0.05
 
@@ -104,8 +112,12 @@ class Native:
         """The control group of what is confined; nothing else tells the system from its machine."""
         if self._own is None or not self._groups:
             return Costs()
-        told = self.ground.carrier().read_file(f"/proc/{self._own.agent_pid}/cgroup")
-        return Costs(cgroups={"confined": cgroup_of(told)})
+        host = self.ground.carrier()
+        folder = cgroup_folder(
+            host.read_file("/proc/self/mounts"),
+            host.read_file(f"/proc/{self._own.agent_pid}/cgroup"),
+        )
+        return Costs(cgroups={} if folder is None else {"confined": folder})
 
     def facts(self) -> dict[str, str | None]:
         limits = [f"{f}={value}" for group in self._groups for f, value in group.limits]
@@ -138,13 +150,12 @@ class Native:
         if tell(host, ["id", "-u"]) != "0":
             message = f"on {host.name}: `confine` makes control groups, which needs root"
             raise SystemFailure("no_rights", message, "run as root, or take `confine` out")
-        planned = plan_groups(
-            self._limits,
-            self.ground.label,
-            mounts=host.read_file("/proc/self/mounts"),
-            own=host.read_file(f"/proc/{host.agent_pid}/cgroup"),
-            enabled=lambda mount: host.read_file(f"{mount}/cgroup.subtree_control"),
+        label, mounts = self.ground.label, host.read_file("/proc/self/mounts")
+        own = host.read_file(f"/proc/{host.agent_pid}/cgroup")
+        limited = plan_groups(
+            self._limits, label, mounts, own, lambda at: host.read_file(f"{at}/{_ENABLED}")
         )
+        planned = joined(limited, plan_bare_groups(frozenset({ACCOUNTS}), label, mounts, own))
         for group in planned:
             if host.path_facts(group.folder).exists:
                 message = f"on {host.name}: there is a control group {group.folder} already"

@@ -8,6 +8,7 @@ from functools import partial
 from steelyard.study import catalogue
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.native import Native
+from steelyard.systems.nspawn.place import Nspawn
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.podman.place import Podman
 from steelyard.systems.qemu.place import Qemu
@@ -15,6 +16,7 @@ from steelyard.systems.ssh import Ssh
 
 PLATFORMS: dict[str, Callable[[Ground], Platform]] = {
     "native": Native,
+    "nspawn": Nspawn,
     "podman": Podman,
     "qemu": Qemu,
     "ssh": Ssh,

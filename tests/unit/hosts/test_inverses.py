@@ -11,6 +11,7 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
+from steelyard.hosts.inverses.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
@@ -41,6 +42,7 @@ EXAMPLES: list[Inverse] = [
     EndProcess(7, 99),
     Remount("/srv", "/dev/vdb", "relatime,commit=0"),
     RemoveCgroup("/sys/fs/cgroup/steelyard-7-a-1"),
+    RemoveCgroupTree("/sys/fs/cgroup/systemd/steelyard-7-a-1"),
     RemoveContainer("steelyard-7-a-1", "0123456789abcdef"),
     RemoveImageName("localhost/steelyard-7-a-1:latest"),
     RemoveNamespace("steelyard-7-lab"),

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from steelyard.systems.cgroups import cgroup_of
-from steelyard.systems.podman.image import image_name, is_tar
+from steelyard.systems.cgroups import cgroup_folder
+from steelyard.systems.images.tree import is_tree
+from steelyard.systems.podman.image import image_name
 from steelyard.systems.podman.tool import read_container, read_info, read_limits
 from steelyard.systems.podman.words import Running, run_words
 
@@ -73,14 +74,16 @@ def test_a_volume_lies_where_the_service_keeps_its_files() -> None:
     assert "--volume=/srv/run/volume:/var/lib/steelyard" in words(volume="/srv/run/volume")
 
 
-@pytest.mark.parametrize("image", ["/srv/root.tar", "./root", "root.tar.gz", "a/root.tgz"])
-def test_a_path_is_a_tar(image: str) -> None:
-    assert is_tar(image)
+@pytest.mark.parametrize(
+    "image", ["/srv/root.tar", "./root", "root.tar.gz", "a/root.tgz", "my.yaml"]
+)
+def test_a_path_is_a_tree(image: str) -> None:
+    assert is_tree(image)
 
 
 @pytest.mark.parametrize("image", ["debian:12", "localhost/mine", "docker.io/library/nginx"])
-def test_a_reference_is_no_tar(image: str) -> None:
-    assert not is_tar(image)
+def test_a_reference_is_no_tree(image: str) -> None:
+    assert not is_tree(image)
 
 
 def test_the_name_of_an_image_has_small_letters_only() -> None:
@@ -116,13 +119,23 @@ def test_what_podman_says_of_itself_is_read() -> None:
     assert (info.runtime, info.cgroup_version, info.rootless) == ("crun", "v1", True)
 
 
+MOUNTS = """\
+cgroup /sys/fs/cgroup/cpuacct cgroup rw,cpuacct 0 0
+cgroup /sys/fs/cgroup/memory cgroup rw,memory 0 0
+cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0
+"""
+
+
 @pytest.mark.parametrize(
-    ("told", "path"),
+    ("mounts", "told", "folder"),
     [
-        ("0::/machine.slice/one\n", "/machine.slice/one"),
-        ("4:memory:/m\n2:cpu,cpuacct:/c\n0::/\n", "/c"),
-        ("2:cpuacct:/libpod_parent/x\n0::/other\n", "/libpod_parent/x"),
+        ("cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n", "0::/a.slice/b\n", "/sys/fs/cgroup/a.slice/b"),
+        (MOUNTS, "4:memory:/m\n2:cpuacct:/c\n0::/u\n", "/sys/fs/cgroup/cpuacct/c"),
+        (MOUNTS, "4:memory:/m\n2:cpuacct:/\n0::/u\n", None),
+        ("", "0::/a\n", None),
     ],
 )
-def test_the_cgroup_is_the_one_that_accounts_processor_time(told: str, path: str) -> None:
-    assert cgroup_of(told) == path
+def test_the_cgroup_is_the_one_that_accounts_processor_time_and_not_the_whole_machines(
+    mounts: str, told: str, folder: str | None
+) -> None:
+    assert cgroup_folder(mounts, told) == folder

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.errors import RecordError
+from steelyard.hosts.inverses.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.commanded import TakeDown
@@ -32,6 +33,7 @@ INVERSES: dict[str, Callable[..., Inverse]] = {
     "end_process": EndProcess,
     "remount": Remount,
     "remove_cgroup": RemoveCgroup,
+    "remove_cgroup_tree": RemoveCgroupTree,
     "remove_container": RemoveContainer,
     "remove_image_name": RemoveImageName,
     "remove_namespace": RemoveNamespace,

@@ -115,6 +115,8 @@ def costs_exist(bench: Bench) -> str:
     pids = costs.processes | costs.threads
     for name, pid in pids.items():
         expect(carrier.path_facts(f"/proc/{pid}").exists, f"{name}: no process {pid}")
+    for name, folder in costs.cgroups.items():
+        expect(carrier.path_facts(folder).exists, f"{name}: no cgroup {folder}")
     if not pids and not costs.cgroups:
         raise NotApplicable("inside and outside are the same machine, or it is not known here")
     return ", ".join([*pids, *costs.cgroups])

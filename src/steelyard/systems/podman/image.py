@@ -7,16 +7,12 @@ uses it and no other, so it goes with the last of them.
 from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.podman import RemoveImageName
-from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
-from steelyard.systems.images import recipe
-from steelyard.systems.images.store import TREE, find_built
+from steelyard.systems.images.tree import is_tree, sha256_of_tree, tree_of
 from steelyard.systems.platform import Ground
 from steelyard.systems.podman.tool import Tool
 
-_TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst")
 _SHA256 = "steelyard.tar.sha256"
 _IMPORT_TIMEOUT_S = 600.0
 _EMPTY_TAR = "\0" * 10240
@@ -34,15 +30,13 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
     wanted = ground.spec.settings.get("image")
-    if wanted is not None and is_recipe(wanted):
-        tar: str | None = built_tree(ground.carrier(), wanted)
-    elif wanted is None or is_tar(wanted):
-        tar = wanted
-    else:
+    host = ground.carrier()
+    if wanted is not None and not is_tree(wanted):
         return _known(ground, tool, wanted), None
-    digest = _digest(ground.carrier(), tar)
+    tar = None if wanted is None else tree_of(host, wanted)
+    digest = "empty" if tar is None else sha256_of_tree(host, tar)
     name = image_name(ground.label)
-    planned = ground.undo.plan(ground.carrier().name, RemoveImageName(name))
+    planned = ground.undo.plan(host.name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"
     imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
     if imported:
@@ -50,31 +44,6 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
     else:
         _import(ground, tool, tar, name, digest)
     return name, planned
-
-
-def is_recipe(image: str) -> bool:
-    """Whether the setting names what ``steelyard image build --kind container`` makes."""
-    return image in recipe.names() or image.endswith(".yaml")
-
-
-def built_tree(host: Host, wanted: str) -> str:
-    """The tar that was built of a recipe on this machine.
-
-    Raises:
-        StudyError: the recipe's file has mistakes.
-        SystemFailure: ``image_missing`` or ``image_unusable``.
-    """
-    built = find_built(host, recipe.find_recipe(wanted), "container")
-    if built is None:
-        message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
-        hint = f"build it: steelyard image build {wanted} --kind container"
-        raise SystemFailure("image_missing", message, hint)
-    return built.file(TREE)
-
-
-def is_tar(image: str) -> bool:
-    """Whether the setting names a file rather than a reference."""
-    return image.startswith(("/", "./")) or image.endswith(_TARS)
 
 
 def _known(ground: Ground, tool: Tool, reference: str) -> str:
@@ -86,20 +55,6 @@ def _known(ground: Ground, tool: Tool, reference: str) -> str:
         f"on {ground.carrier().name}: Podman has no image {reference}",
         f"fetch it there first: podman pull {reference}",
     )
-
-
-def _digest(host: Host, tar: str | None) -> str:
-    """Of the tar; the empty image has a word instead."""
-    if tar is None:
-        return "empty"
-    if not host.path_facts(tar).exists:
-        raise SystemFailure(
-            "image_missing",
-            f"on {host.name}: there is no file {tar}",
-            "`image` is a recipe, a reference that Podman has, or a tar on that machine",
-        )
-    told = tell(host, ["sha256sum", "--", tar], timeout_s=_IMPORT_TIMEOUT_S)
-    return told.split()[0].lstrip("\\")
 
 
 def _import(ground: Ground, tool: Tool, tar: str | None, name: str, digest: str) -> None:

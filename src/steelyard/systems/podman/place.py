@@ -20,7 +20,7 @@ from steelyard.hosts.inverses.podman import RemoveContainer
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.cgroups import cgroup_of
+from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.podman.image import provide
@@ -116,8 +116,12 @@ class Podman:
         container = self._container()
         if not container.pid:
             return Costs()
-        told = self.ground.carrier().read_file(f"/proc/{container.pid}/cgroup")
-        return Costs({"container": container.pid}, cgroups={"container": cgroup_of(told)})
+        host = self.ground.carrier()
+        folder = cgroup_folder(
+            host.read_file("/proc/self/mounts"), host.read_file(f"/proc/{container.pid}/cgroup")
+        )
+        cgroups = {} if folder is None else {"container": folder}
+        return Costs({"container": container.pid}, cgroups=cgroups)
 
     def facts(self) -> dict[str, str | None]:
         info, container = self._tool.info, self._container()

@@ -1,0 +1,54 @@
+"""The tar of a root filesystem that a container starts from."""
+
+from __future__ import annotations
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.tool import tell
+from steelyard.systems.images import recipe
+from steelyard.systems.images.store import TREE, find_built
+
+_TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst")
+_READ_TIMEOUT_S = 600.0
+
+
+def is_tree(image: str) -> bool:
+    """Whether the setting names a recipe or a tar, rather than what a tool keeps by a name."""
+    return image.startswith(("/", "./")) or image.endswith((*_TARS, ".yaml")) or _shipped(image)
+
+
+def tree_of(host: Host, image: str) -> str:
+    """Path of the tar on the machine that carries the container.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing`` or ``image_unusable``.
+    """
+    if image.endswith(".yaml") or _shipped(image):
+        return _built(host, image)
+    if not host.path_facts(image).exists:
+        raise SystemFailure(
+            "image_missing",
+            f"on {host.name}: there is no file {image}",
+            "name a recipe that was built there, or a tar of a root filesystem",
+        )
+    return image
+
+
+def sha256_of_tree(host: Host, tar: str) -> str:
+    """Of the file as it is now."""
+    told = tell(host, ["sha256sum", "--", tar], timeout_s=_READ_TIMEOUT_S)
+    return told.split()[0].lstrip("\\")
+
+
+def _shipped(image: str) -> bool:
+    return image in recipe.names()
+
+
+def _built(host: Host, wanted: str) -> str:
+    built = find_built(host, recipe.find_recipe(wanted), "container")
+    if built is None:
+        message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
+        hint = f"build it: steelyard image build {wanted} --kind container"
+        raise SystemFailure("image_missing", message, hint)
+    return built.file(TREE)
