@@ -1,5 +1,6 @@
 //! The command line: what can be asked for, and how it is spelled.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -40,6 +41,9 @@ pub(crate) enum Mode {
     Agent,
     /// Join stdin and stdout to a unix socket, such as the serial port of a guest.
     Join(JoinArgs),
+    /// Holds one process of an agent and all that comes of it; started by the agent alone.
+    #[command(hide = true)]
+    Hold(HoldArgs),
     /// Write the JSON schemas of all documents.
     Schema(SchemaArgs),
 }
@@ -85,6 +89,20 @@ fn unix_path(text: &str) -> Result<PathBuf, String> {
         Some(path) if !path.is_empty() => Ok(PathBuf::from(path)),
         _ => Err("write it as unix:PATH".to_owned()),
     }
+}
+
+/// `hold`.
+#[derive(Debug, Args)]
+pub(crate) struct HoldArgs {
+    /// Descriptor of the socket to the agent.
+    #[arg(long)]
+    pub(crate) control: i32,
+    /// `CLOCK_MONOTONIC` when the program is to start.
+    #[arg(long)]
+    pub(crate) start_at: Option<u64>,
+    /// The program and its arguments.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    pub(crate) argv: Vec<OsString>,
 }
 
 /// `schema`.

@@ -5,6 +5,7 @@ mod args;
 mod console;
 mod facts;
 mod failure;
+mod hold;
 mod job;
 mod join;
 mod kernel;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         Mode::Facts(args) => facts::run(&args),
         Mode::Agent => agent::run(),
         Mode::Join(args) => join::run(&args),
+        Mode::Hold(args) => hold::run(&args),
         Mode::Schema(args) => schema::run(&args),
     };
     outcome.unwrap_or_else(|failure| console::complain(&failure))

@@ -82,12 +82,14 @@ pub enum Verb {
         /// As given to `start`.
         name: String,
     },
-    /// Ends a started process: SIGTERM, then SIGKILL after the grace time.
+    /// Ends a started process: SIGTERM, then SIGKILL after the grace time to all it had started.
     Stop {
         /// As given to `start`.
         name: String,
-        /// Time between the two signals.
+        /// Time before SIGKILL.
         grace_ms: u64,
+        /// A command that ends it, in the place of SIGTERM, as `postfix stop`.
+        with: Option<Vec<String>>,
     },
     /// Waits until a server listens; nobody connects to it.
     Listening(ListeningJob),

@@ -29,6 +29,21 @@ pub struct RunJob {
     pub start_at_monotonic_ns: Option<u64>,
 }
 
+impl RunJob {
+    /// A command, every other field at its default.
+    pub fn new(argv: Vec<String>, timeout_ms: u64) -> Self {
+        Self {
+            argv,
+            environment: BTreeMap::new(),
+            directory: None,
+            stdin: None,
+            timeout_ms,
+            keep_bytes: KEPT_BYTES,
+            start_at_monotonic_ns: None,
+        }
+    }
+}
+
 fn kept_bytes() -> u64 {
     KEPT_BYTES
 }
@@ -73,6 +88,9 @@ pub struct Ran {
 pub struct ProcessState {
     /// Still there.
     pub running: bool,
+    /// It or anything it started is still there, daemons that left its session too.
+    #[serde(default)]
+    pub tree_running: bool,
     /// Exit code, if it ended by itself or by SIGTERM handling.
     pub exit_code: Option<i32>,
     /// Signal that ended it.
@@ -88,4 +106,7 @@ pub struct ProcessState {
     /// Last 16 KiB it wrote on stdout after the line that said it was ready.
     #[serde(default)]
     pub stdout_tail: String,
+    /// How the command that was to stop it failed; signals did it then.
+    #[serde(default)]
+    pub stop_failed: Option<String>,
 }

@@ -50,7 +50,10 @@ class Started(_Message):
 
 
 class ProcessState(_Message):
+    """``tree_running``: it, or anything it started, is still there."""
+
     running: bool
+    tree_running: bool = False
     exit_code: int | None
     signal: int | None
     user_ns: int | None
@@ -58,6 +61,8 @@ class ProcessState(_Message):
     max_rss_bytes: int | None
     stderr_tail: str
     stdout_tail: str = ""
+    stop_failed: str | None = None
+    """How the command that was to stop it failed; signals did it then."""
 
     def how_it_ended(self) -> str:
         """In words, with the last it said."""

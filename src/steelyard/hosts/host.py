@@ -227,9 +227,18 @@ class Host:
     def status(self, name: str) -> ProcessState:
         return ProcessState.model_validate(self._agent.ask("status", name=name))
 
-    def stop(self, name: str, *, grace_s: float) -> ProcessState:
+    def stop(self, name: str, *, grace_s: float, command: list[str] | None = None) -> ProcessState:
+        """Ends a process and all it started: by ``command`` (``postfix stop``) or SIGTERM first.
+
+        After ``grace_s`` whatever is left is killed.
+        """
         answer = self._agent.ask(
-            "stop", name=name, grace_ms=round(grace_s * 1000), timeout_s=grace_s + ANSWER_TIMEOUT_S
+            "stop",
+            name=name,
+            grace_ms=round(grace_s * 1000),
+            # JSON cannot carry the word as a keyword of Python.
+            **{"with": command},
+            timeout_s=grace_s + ANSWER_TIMEOUT_S,
         )
         return ProcessState.model_validate(answer)
 

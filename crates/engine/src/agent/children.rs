@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -10,11 +10,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open, p
 use rustix::time::Timespec;
 use serde_json::Value;
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
-use steelyard_wire::process::ProcessState;
+use steelyard_wire::process::{ProcessState, RunJob};
 
 use super::child::{Child, Readiness};
 use super::conversation::Done;
+use super::runs::Ticket;
 use crate::failure::{bad_request, failure, hint_for, kind_in_words, refused};
+use crate::hold::words::Started;
 
 /// Ended processes that are still known by name.
 const MOST_ENDED: usize = 64;
@@ -33,8 +35,11 @@ impl Children {
     /// Whether a new process may have this name.
     pub(super) fn check_free(&self, name: &str) -> Result<(), Failure> {
         match self.by_name.get(name) {
-            Some(child) if child.is_running() => Err(bad_request(
-                format!("{name} is running already (process {})", child.pid()),
+            Some(child) if !child.is_gone() => Err(bad_request(
+                format!(
+                    "{name} is running already (process {})",
+                    child.started().pid
+                ),
                 "stop it first, or choose another name",
             )),
             _ => Ok(()),
@@ -43,7 +48,7 @@ impl Children {
 
     pub(super) fn add(&mut self, name: String, child: Child) {
         if self.by_name.len() >= MOST_ENDED {
-            self.by_name.retain(|_, child| child.is_running());
+            self.by_name.retain(|_, child| !child.is_gone());
         }
         self.by_name.insert(name, child);
     }
@@ -57,21 +62,26 @@ impl Children {
         })
     }
 
-    /// Ends everything: SIGTERM, a moment, SIGKILL to whole groups.
+    /// Ends everything: SIGTERM, a moment, SIGKILL to whole trees.
     pub(super) fn end_all(&self) {
-        for child in self.by_name.values() {
-            child.ask_to_end();
-        }
-        let deadline = std::time::Instant::now() + LAST_GRACE;
-        for child in self.by_name.values() {
-            let left = deadline.saturating_duration_since(std::time::Instant::now());
-            child.end(left, LAST_GRACE);
-        }
+        end_all(self.by_name.values());
+    }
+}
+
+/// As [`Children::end_all`], for any.
+pub(super) fn end_all<'a>(children: impl Iterator<Item = &'a Child> + Clone) {
+    children.clone().for_each(Child::ask_to_end);
+    let deadline = Instant::now() + LAST_GRACE;
+    for child in children {
+        child.end(
+            deadline.saturating_duration_since(Instant::now()),
+            LAST_GRACE,
+        );
     }
 }
 
 /// Waits until a new process is ready and answers `start`; one that is not ready is ended.
-pub(super) fn wait_until_ready(child: &Child, start_ticks: u64, most: Option<Duration>) -> Done {
+pub(super) fn wait_until_ready(child: &Child, most: Option<Duration>) -> Done {
     let ready_line = match most.map(|most| child.wait_until_ready(most)) {
         None => None,
         Some(Readiness::Ready(line)) => match told_failure(&line) {
@@ -83,8 +93,11 @@ pub(super) fn wait_until_ready(child: &Child, start_ticks: u64, most: Option<Dur
         },
         Some(unready) => return Err(not_ready(child, &unready)),
     };
+    let Started {
+        pid, start_ticks, ..
+    } = child.started();
     Ok(Answer::Started {
-        pid: child.pid(),
+        pid,
         start_ticks,
         ready_line,
     })
@@ -137,17 +150,48 @@ pub(super) fn status(child: &Child) -> Answer {
     Answer::Process(child.state())
 }
 
-/// Answers `stop`.
-pub(super) fn stop(child: &Child, grace: Duration) -> Done {
-    if child.end(grace, PATIENCE) {
-        return Ok(status(child));
+/// Answers `stop`; `command` ends the process in a way of its own, if there is one.
+pub(super) fn stop(child: &Child, grace: Duration, command: Option<(Ticket, RunJob)>) -> Done {
+    let deadline = Instant::now() + grace;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let stop_failed = command.and_then(|(ticket, job)| {
+        let failed = ticket
+            .run(&job)
+            .map_or_else(|f| Some(f.message), |ran| how_it_failed(&ran));
+        failed.or_else(|| {
+            let late = !child.wait_until_gone(left());
+            late.then(|| "it was done, but not everything ended in time".to_owned())
+        })
+    });
+    if !child.end(left(), PATIENCE) {
+        return Err(hangs(child));
     }
-    Err(hangs(child))
+    Ok(Answer::Process(ProcessState {
+        stop_failed,
+        ..child.state()
+    }))
+}
+
+fn how_it_failed(answer: &Answer) -> Option<String> {
+    let Answer::Ran(ran) = answer else {
+        return None;
+    };
+    let how = match (ran.exit_code, ran.signal) {
+        _ if ran.timed_out => "it did not end in time".to_owned(),
+        (Some(0), _) => return None,
+        (Some(code), _) => format!("it exited with code {code}"),
+        (None, signal) => format!("it was ended by signal {}", signal.unwrap_or_default()),
+    };
+    let words = ran.stderr.trim().lines().last().unwrap_or_default();
+    Some(format!("{how}: {words}"))
 }
 
 /// What is said of a process that stays although it was killed.
 pub(super) fn hangs(child: &Child) -> Failure {
-    let message = format!("process {} does not end even by SIGKILL", child.pid());
+    let message = format!(
+        "what was started as process {} does not end even by SIGKILL",
+        child.started().pid
+    );
     let hint = "it hangs in the kernel, often on a disk or network mount; look at dmesg";
     failure(FailureKind::System, message, hint)
 }

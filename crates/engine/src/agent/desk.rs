@@ -1,7 +1,6 @@
 //! Where each request goes: at once, or into a thread of its own.
 
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use steelyard_net::clock::{monotonic_ns, realtime_ns};
@@ -10,6 +9,7 @@ use steelyard_wire::AGENT_PROTOCOL;
 use steelyard_wire::agent::{Answer, Failure, FailureKind, Request, Verb};
 use steelyard_wire::job::LoadJob;
 use steelyard_wire::listening::ListeningJob;
+use steelyard_wire::process::RunJob;
 use steelyard_wire::sample::SampleJob;
 
 use super::child::Child;
@@ -17,7 +17,7 @@ use super::children::{Children, kill_stale, status, stop, wait_until_ready};
 use super::contents::{read_file, write_file};
 use super::conversation::{Done, Replies, decode};
 use super::files::{drop_caches, make_directory, remove_tree, sync_filesystem};
-use super::launch::launch;
+use super::launch::{Order, launch};
 use super::lines::Line;
 use super::listening::wait_for_listener;
 use super::loads::RunningLoad;
@@ -75,7 +75,7 @@ impl Desk {
     /// Ends everything that was started.
     pub(super) fn close(&mut self) {
         self.load.cancel();
-        self.runs.cancel();
+        self.runs.end_all();
         self.sampler = None;
         self.children.end_all();
     }
@@ -114,18 +114,23 @@ impl Desk {
                 ready_timeout_ms,
                 ..
             } => match self.start(&verb, name) {
-                Ok((child, start_ticks)) => {
+                Ok(child) => {
                     let most = ready_timeout_ms.map(Duration::from_millis);
-                    self.apart(id, move || wait_until_ready(&child, start_ticks, most));
+                    self.apart(id, move || wait_until_ready(&child, most));
                 }
                 Err(failure) => self.refuse(id, failure),
             },
             Verb::Status { name } => {
                 self.with_child(id, &name, |child| Ok(status(child)));
             }
-            Verb::Stop { name, grace_ms } => {
+            Verb::Stop {
+                name,
+                grace_ms,
+                with,
+            } => {
+                let command = with.map(|argv| (self.runs.enter(), RunJob::new(argv, grace_ms)));
                 let grace = Duration::from_millis(grace_ms);
-                self.with_child(id, &name, move |child| stop(child, grace));
+                self.with_child(id, &name, move |child| stop(child, grace, command));
             }
             Verb::Run(job) => {
                 let ticket = self.runs.enter();
@@ -206,7 +211,7 @@ impl Desk {
         }
     }
 
-    fn start(&mut self, verb: &Verb, name: &str) -> Result<(Child, u64), Failure> {
+    fn start(&mut self, verb: &Verb, name: &str) -> Result<Child, Failure> {
         let Verb::Start {
             argv,
             environment,
@@ -217,14 +222,17 @@ impl Desk {
             return Err(bad_request("not a start", "see docs/reference/agent.md"));
         };
         self.children.check_free(name)?;
-        let process = launch(argv, environment, directory.as_deref(), Stdio::null())?;
-        // Read before anybody can reap it: until then its number means this very process.
-        let start_ticks = steelyard_sampler::start_ticks(Path::new("/"), process.id());
-        let child = Child::watch(process, Output::new())
-            .map_err(|error| refused("watch a process", &error))?;
+        let launched = launch(&Order {
+            argv,
+            environment,
+            directory: directory.as_deref(),
+            has_input: false,
+            start_at_ns: None,
+        })?;
+        let child = Child::watch(launched, Output::new());
+        let child = child.map_err(|error| refused("watch a process", &error))?;
         self.children.add(name.to_owned(), child.clone());
-        let start_ticks = start_ticks.map_err(|error| refused("read its start time", &error))?;
-        Ok((child, start_ticks))
+        Ok(child)
     }
 
     fn start_load(&self, id: u64, job: LoadJob) {

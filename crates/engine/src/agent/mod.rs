@@ -1,15 +1,13 @@
 //! `agent`: everything the engine can do, over stdin and stdout, one JSON document a line.
 //!
-//! The main thread reads requests and starts processes: the kernel ends a child when the *thread*
-//! that started it ends (`PR_SET_PDEATHSIG`), and only this one lives as long as the agent. What
-//! takes long runs in a thread of its own, which waits for what it started. An idle agent sleeps in one `poll` without a deadline.
+//! The main thread reads requests and starts processes, each below a holder (`hold/`) that ends the
+//! whole tree with the agent. What takes long runs in a thread of its own. An idle agent sleeps in one `poll` without a deadline.
 
 mod child;
 mod children;
 mod contents;
 mod conversation;
 mod desk;
-mod ending;
 mod files;
 mod launch;
 mod lines;
@@ -19,6 +17,7 @@ mod output;
 mod runs;
 mod sockets;
 mod tail;
+mod watch;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -40,6 +39,7 @@ use lines::Lines;
 const READ_BYTES: usize = 16 * 1024;
 
 pub(crate) fn run() -> Outcome {
+    launch::take_orphans().map_err(|error| refused("take in orphans", &error))?;
     let ended = watch_signals().map_err(|error| refused("watch for signals", &error))?;
     let mut desk = Desk::new();
     let served = serve(&mut desk, &ended);

@@ -1,18 +1,11 @@
 //! What a process writes: its first line, and the end of the rest.
 
-use std::io::{self, Read};
-use std::os::fd::AsFd;
-use std::process::{ChildStderr, ChildStdout};
-
-use rustix::event::{PollFd, PollFlags, poll};
-
 use super::tail::Tail;
 
 const STDOUT_TAIL_BYTES: usize = 16 * 1024;
 const STDERR_TAIL_BYTES: usize = 4 * 1024;
 /// Longest first line kept; the rest of it counts as later output.
 const FIRST_LINE_BYTES: usize = 64 * 1024;
-const CHUNK_BYTES: usize = 4 * 1024;
 
 /// What was written so far.
 ///
@@ -22,8 +15,6 @@ pub(super) struct Output {
     pub(super) first_line: FirstLine,
     pub(super) stdout: Tail,
     pub(super) stderr: Tail,
-    /// More may come.
-    pub(super) open: bool,
 }
 
 /// The first line on stdout.
@@ -43,7 +34,6 @@ pub(super) enum Heard<'a> {
     Stdout(&'a [u8]),
     StdoutEnd,
     Stderr(&'a [u8]),
-    End,
 }
 
 impl Output {
@@ -52,7 +42,6 @@ impl Output {
             first_line: FirstLine::Coming(Vec::new()),
             stdout: Tail::new(STDOUT_TAIL_BYTES),
             stderr: Tail::new(STDERR_TAIL_BYTES),
-            open: true,
         }
     }
 
@@ -62,7 +51,6 @@ impl Output {
             first_line: FirstLine::Unwanted,
             stdout: Tail::new(most),
             stderr: Tail::new(most),
-            open: true,
         }
     }
 
@@ -71,7 +59,6 @@ impl Output {
             Heard::Stdout(bytes) => self.add_stdout(bytes),
             Heard::StdoutEnd => self.end_first_line(),
             Heard::Stderr(bytes) => self.stderr.add(bytes),
-            Heard::End => self.open = false,
         }
     }
 
@@ -98,55 +85,6 @@ impl Output {
         {
             self.first_line = FirstLine::Here(String::from_utf8_lossy(line).trim().to_owned());
         }
-    }
-}
-
-/// Reads both pipes until both have ended.
-pub(super) fn read_both(
-    mut stdout: ChildStdout,
-    mut stderr: ChildStderr,
-    mut hear: impl FnMut(Heard<'_>),
-) {
-    let (mut out_open, mut err_open) = (true, true);
-    let mut chunk = vec![0; CHUNK_BYTES];
-    while out_open || err_open {
-        let (out_ready, err_ready) =
-            wait_for_output(out_open.then_some(&stdout), err_open.then_some(&stderr));
-        if out_ready {
-            out_open = read_chunk(&mut stdout, &mut chunk, |bytes| hear(Heard::Stdout(bytes)));
-            if !out_open {
-                hear(Heard::StdoutEnd);
-            }
-        }
-        if err_ready {
-            err_open = read_chunk(&mut stderr, &mut chunk, |bytes| hear(Heard::Stderr(bytes)));
-        }
-    }
-    hear(Heard::End);
-}
-
-/// Which of the two can be read, or has ended.
-fn wait_for_output(stdout: Option<&ChildStdout>, stderr: Option<&ChildStderr>) -> (bool, bool) {
-    let out = stdout.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
-    let err = stderr.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
-    let (has_out, has_err) = (out.is_some(), err.is_some());
-    let mut watched: Vec<PollFd<'_>> = out.into_iter().chain(err).collect();
-    if poll(&mut watched, None).is_err() {
-        return (false, false);
-    }
-    let ready = |place: usize| !watched[place].revents().is_empty();
-    (has_out && ready(0), has_err && ready(usize::from(has_out)))
-}
-
-/// `false` at the end of the pipe.
-fn read_chunk(pipe: &mut impl Read, chunk: &mut [u8], take: impl FnOnce(&[u8])) -> bool {
-    match pipe.read(chunk) {
-        Ok(0) => false,
-        Ok(count) => {
-            take(&chunk[..count]);
-            true
-        }
-        Err(error) => error.kind() == io::ErrorKind::Interrupted,
     }
 }
 

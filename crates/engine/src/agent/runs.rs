@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::process::{ChildStdin, Stdio};
+use std::process::ChildStdin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,17 @@ use steelyard_wire::agent::{Answer, Failure, FailureKind};
 use steelyard_wire::process::{Ran, RunJob};
 
 use super::child::Child;
-use super::children::hangs;
+use super::children::{end_all, hangs};
 use super::conversation::Done;
-use super::launch::launch;
+use super::launch::{Order, launch};
 use super::output::Output;
 use crate::failure::{bad_request, failure, refused};
 
 /// How long a killed program may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The holder of a program that starts at a given time is there this much before, and waits: the
+/// start of a process takes milliseconds.
+const AHEAD: Duration = Duration::from_millis(100);
 /// More than this of a stream is never kept.
 const MOST_KEPT_BYTES: u64 = 64 << 20;
 
@@ -39,6 +42,8 @@ struct Shared {
 struct State {
     last: u64,
     runs: BTreeMap<u64, Run>,
+    /// Programs that ended and left daemons behind.
+    left: Vec<Child>,
 }
 
 #[derive(Debug, Default)]
@@ -73,6 +78,22 @@ impl Runs {
         self.shared.cancelled.notify_all();
     }
 
+    /// Ends all, daemons that programs left behind too.
+    pub(super) fn end_all(&self) {
+        self.cancel();
+        let left = std::mem::take(&mut self.lock().left);
+        end_all(left.iter());
+    }
+
+    /// What a program left behind lives on, at most until the end of the agent.
+    fn keep(&self, child: &Child) {
+        let mut state = self.lock();
+        state.left.retain(|child| !child.is_gone());
+        if !child.is_gone() {
+            state.left.push(child.clone());
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         let state = self.shared.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
@@ -80,24 +101,25 @@ impl Runs {
 }
 
 impl Ticket {
-    /// Runs the program and answers when it has ended. The calling thread must wait for it: the
-    /// kernel kills what a thread started when that thread ends.
+    /// Runs the program and answers when it has ended.
     pub(super) fn run(self, job: &RunJob) -> Done {
         if let Some(at_ns) = job.start_at_monotonic_ns {
             let left = barrier::left_ns(monotonic_ns(), at_ns);
             let left_ns = left.map_err(|off| bad_request(off.to_string(), off.hint()))?;
-            self.wait_for_start(Duration::from_nanos(left_ns))?;
+            self.wait_for_start(Duration::from_nanos(left_ns).saturating_sub(AHEAD))?;
         }
-        let started_ns = monotonic_ns();
         let child = start(job)?;
         self.hold(&child);
         let timed_out = !child.wait_for_end(Duration::from_millis(job.timeout_ms)) && child.kill();
-        if !child.wait_for_end(PATIENCE) {
+        if !child.wait_for_end(PATIENCE) || (timed_out && !child.wait_until_gone(PATIENCE)) {
             return Err(hangs(&child));
         }
-        let Some((ended, stdout, stderr)) = child.result() else {
-            return Err(hangs(&child));
-        };
+        self.runs.keep(&child);
+        let (ended, stdout, stderr) = child.result();
+        let ended = ended.ok_or_else(|| {
+            let message = "somebody killed its holder: it was ended with it";
+            failure(FailureKind::System, message, None)
+        })?;
         Ok(Answer::Ran(Ran {
             exit_code: ended.exit_code,
             signal: ended.signal,
@@ -107,7 +129,7 @@ impl Ticket {
             stderr_truncated: stderr.1,
             timed_out,
             cancelled: self.is_cancelled(),
-            started_monotonic_ns: started_ns,
+            started_monotonic_ns: child.started().monotonic_ns,
             ended_monotonic_ns: ended.monotonic_ns,
             user_ns: ended.user_ns,
             system_ns: ended.system_ns,
@@ -163,16 +185,17 @@ impl Drop for Ticket {
 }
 
 fn start(job: &RunJob) -> Result<Child, Failure> {
-    let stdin = match job.stdin {
-        Some(_) => Stdio::piped(),
-        None => Stdio::null(),
-    };
-    let directory = job.directory.as_deref();
-    let mut process = launch(&job.argv, &job.environment, directory, stdin)?;
-    let pipe = process.stdin.take();
+    let mut launched = launch(&Order {
+        argv: &job.argv,
+        environment: &job.environment,
+        directory: job.directory.as_deref(),
+        has_input: job.stdin.is_some(),
+        start_at_ns: job.start_at_monotonic_ns,
+    })?;
+    let pipe = launched.holder.stdin.take();
     let most = usize::try_from(job.keep_bytes.min(MOST_KEPT_BYTES)).unwrap_or(usize::MAX);
     let output = Output::without_first_line(most);
-    let child = Child::watch(process, output).map_err(|e| refused("watch a process", &e))?;
+    let child = Child::watch(launched, output).map_err(|e| refused("watch a process", &e))?;
     if let (Some(pipe), Some(text)) = (pipe, job.stdin.clone()) {
         write_apart(pipe, text).map_err(|error| {
             child.kill();

@@ -9,3 +9,4 @@ mod load;
 mod processes;
 mod runs;
 mod sampling;
+mod trees;
