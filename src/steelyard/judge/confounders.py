@@ -57,6 +57,8 @@ def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | 
 def _declared(system: SystemSpec) -> dict[str, str | None]:
     facts: dict[str, str | None] = {"system.platform": system.platform}
     facts |= {f"system.{name}": _text(value) for name, value in system.settings.items()}
+    if system.reset is not None:
+        facts["system.reset"] = system.reset
     if system.instances != 1:
         facts["system.instances"] = str(system.instances)
     facts |= {f"settings.{name}": _text(value) for name, value in system.inside.items()}

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Shelf
+from steelyard.study.catalogue import Platform, Shelf
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
-from steelyard.study.model import Study
+from steelyard.study.model import Study, SystemSpec
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.own import service_of
@@ -58,10 +58,8 @@ def _systems(study: Study, complaints: Complaints) -> None:
         platform = platform_of(system)
         if not platform.runs:
             _refuse(complaints, (*where, "platform"), "platforms", system.platform)
-        elif study.trials.reset not in platform.resets:
-            hint = f"it can reset: {', '.join(platform.resets)}"
-            message = f"platform `{system.platform}` has no reset `{study.trials.reset}`"
-            complaints.add(("trials", "reset"), message, hint)
+        else:
+            _reset(study, system, platform, where, complaints)
         _settings(system.settings, platform.settings, where, complaints)
         if system.service is not None:
             service = service_of(system.service)
@@ -71,6 +69,18 @@ def _systems(study: Study, complaints: Complaints) -> None:
                 place = inside if own else ("defaults", "service")
                 _refuse(complaints, (*place, "use"), "services", system.service.use)
             _settings(system.service.settings, service.settings, inside, complaints)
+
+
+def _reset(
+    study: Study, system: SystemSpec, platform: Platform, where: Where, complaints: Complaints
+) -> None:
+    reset = system.reset or study.trials.reset
+    if reset not in platform.resets:
+        can = ", ".join(platform.resets)
+        hint = f"it can reset: {can}; say which with `reset` of system `{system.name}`"
+        message = f"platform `{system.platform}` has no reset `{reset}`"
+        at: Where = ("trials", "reset") if system.reset is None else (*where, "reset")
+        complaints.add(at, message, hint)
 
 
 def _settings(

@@ -45,13 +45,15 @@ class SystemSpec(Spec):
     ``settings`` holds those of the platform; ``disks`` what is attached, by name. ``inside`` are
     reversible settings of the machine that the system is, by dotted name, ``outside`` of the one
     that carries it; ``carrier`` is that one: ``local`` or an address such as ``ssh://hypervisor``.
-    ``platform_text`` is the file of a platform that is the user's own.
+    ``reset`` is that of the trials unless it has its own. ``platform_text`` is the file of a
+    platform that is the user's own.
     """
 
     name: str
     platform: str
     platform_text: str | None = None
     carrier: str = "local"
+    reset: Reset | None = None
     settings: dict[str, Any] = {}
     inside: dict[str, Any] = {}
     outside: dict[str, Any] = {}

@@ -55,7 +55,7 @@ def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
 
 def restore(scene: Scene) -> None:
     """Brings every instance back to its declared state, proved, with an empty folder."""
-    strength = scene.stage.study.trials.reset
+    strength = scene.cell.system.reset or scene.stage.study.trials.reset
 
     def brought_back(platform: Platform) -> Instance:
         proof = platform.reset(strength)

@@ -135,6 +135,7 @@ class Scene:
         """What the study declares of this system, as facts beside those of its machine."""
         system = self.cell.system
         facts: dict[str, str | None] = {"system.platform": system.platform}
+        facts["system.reset"] = system.reset or self.stage.study.trials.reset
         facts |= _declared("system", system.settings)
         facts |= _declared("settings", system.inside)
         facts |= _declared("host_settings", system.outside)

@@ -52,6 +52,8 @@ class SystemPart(OpenPart):
     """How many of it run at once."""
     carrier: str | None = None
     """The machine that carries it: `local`, or an address such as `ssh://hypervisor`."""
+    reset: Reset | None = None
+    """What is made anew of it before every trial, where `trials.reset` does not fit."""
     settings: dict[str, Any] | None = None
     """Reversible settings inside, by name, as `{tuned: balanced}`."""
     host_settings: dict[str, Any] | None = None

@@ -23,6 +23,7 @@ _FIXED = (
     "disks",
     "instances",
     "carrier",
+    "reset",
     "settings",
     "host_settings",
 )
@@ -71,6 +72,7 @@ def _system(
         disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
         instances=part.instances or defaults.get("instances") or 1,
         carrier=_carrier(where, part.carrier or defaults.get("carrier"), complaints),
+        reset=part.reset,
         inside=_reversible(where, "settings", part.settings, defaults, complaints),
         outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
     )
