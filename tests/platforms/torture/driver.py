@@ -61,7 +61,7 @@ class Driver:
         plan = DiskPlan("data", f"{folder}/mnt", layout, filesystem)
         prepared = prepare(host, disks, plan, self.undo)
         devices = tuple(disk.device for disk in disks)
-        place = Place(f"{self.label}-set-{number}", folder, devices)
+        place = Place(f"{self.label}-set-{number}", plan.mount_point, devices)
         applied = apply_settings(host, self.settings(filesystem), self.undo, place)
         worker = ["sh", "-c", "echo ready; exec sleep 600"]
         host.start("worker", worker, directory=folder, ready_timeout_s=10)

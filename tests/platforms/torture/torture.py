@@ -133,8 +133,10 @@ def survive(folder: Path, address: str, seed: int, victim: Victim) -> None:
     with Machines() as machines:
         before = snapshot(machines.open("local"))
         session = Session(folder, address, seed)
-        session.outlive(victim)
-        done = session.restore()
+        try:
+            session.outlive(victim)
+        finally:
+            done = session.restore()
         when = f"seed {seed}, {victim} killed {session.instant}\n{done.stdout}{done.stderr}"
         assert done.returncode == 0, when
         assert pending_undos(read_ledger(session.run / "ledger.jsonl")) == [], when
