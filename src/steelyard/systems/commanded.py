@@ -165,9 +165,7 @@ class Commanded:
 
     def facts(self) -> dict[str, str | None]:
         """What the file reads; a value that the tool does not tell is ``None``."""
-        facts: dict[str, str | None] = {
-            "platform.proven": "yes" if self._platform.proven else UNPROVEN
-        }
+        facts: dict[str, str | None] = {"proven": "yes" if self._platform.proven else UNPROVEN}
         for name, reading in self._commands.facts.items():
             try:
                 facts[name] = self._read(reading)
