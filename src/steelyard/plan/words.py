@@ -9,6 +9,7 @@ from steelyard.plan.model import Plan, conditions_text
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
+from steelyard.study.service.own import service_of
 from steelyard.study.timing import MOST_VISITS_OF_ONE
 from steelyard.units import format_bytes, format_duration, format_share
 
@@ -27,6 +28,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
                 ("compared", _compared(plan)),
                 *_unproven(study),
                 ("workload", _workload(study)),
+                *_limits(study),
                 ("conditions", _conditions(plan)),
                 ("cells", _cells(plan)),
                 ("responses", _responses(study)),
@@ -44,6 +46,19 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
             ]
         ),
     ]
+
+
+def _limits(study: Study) -> list[tuple[str, str]]:
+    """What the services refuse to serve, so that nobody takes a refusal for slowness."""
+    rows = []
+    for system in study.systems.values():
+        if system.service is None:
+            continue
+        for name, refused in service_of(system.service).limits.items():
+            value = system.service.settings.get(name)
+            if value:
+                rows.append(("limit", f"{system.name}: `{name}` {value:,}; {refused}"))
+    return rows
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:

@@ -165,7 +165,22 @@ def _rate(column: str, scale: float = 1.0) -> Callable[[Seen], Reading]:
     return lambda seen: _rate_of(seen.window, column, scale)
 
 
-_service_cores = _rate(f"process.{SERVICE}.cpu_ns", 1e-9)
+def _of_service(window: WindowSamples, figure: str) -> list[str]:
+    """The column of the service, and those of its parts: ``process.service.PART.FIGURE``."""
+    whole = f"process.{SERVICE}.{figure}"
+    begin, end = f"process.{SERVICE}.", f".{figure}"
+    parts = [name for name in window.frame.columns if name.startswith(begin) and name != whole]
+    return [whole, *(name for name in parts if name.endswith(end))]
+
+
+def _service_cores(seen: Seen) -> Reading:
+    cores = 0.0
+    for column in _of_service(seen.window, "cpu_ns"):
+        value, missing = _rate_of(seen.window, column, 1e-9)
+        if value is None:
+            return None, missing or "not sampled"
+        cores += value
+    return cores, None
 
 
 def _service_cpu_per_operation(seen: Seen) -> Reading:
@@ -178,10 +193,11 @@ def _service_cpu_per_operation(seen: Seen) -> Reading:
 
 
 def _service_memory(seen: Seen) -> Reading:
-    column = f"process.{SERVICE}.rss_bytes"
-    peak = seen.window.peak(column)
+    columns = _of_service(seen.window, "rss_bytes")
+    peak = seen.window.peak(*columns)
     if peak is None:
-        return None, seen.window.why_missing(column) or "not sampled"
+        reasons = (seen.window.why_missing(column) for column in columns)
+        return None, next((reason for reason in reasons if reason), "not sampled")
     return peak, None
 
 

@@ -55,8 +55,8 @@ class WindowSamples:
         counter, clock = self.frame[column], self.frame["monotonic_ns"]
         return float(counter[-1] - counter[0]) * 1e9 / float(clock[-1] - clock[0])
 
-    def peak(self, column: str) -> float | None:
-        """Largest sampled value of a gauge."""
-        if self.why_missing(column) is not None:
+    def peak(self, *columns: str) -> float | None:
+        """Largest sampled value of a gauge, or of several together."""
+        if any(self.why_missing(column) is not None for column in columns):
             return None
-        return float(self.frame[column].to_numpy().max())
+        return float(self.frame.select(pl.sum_horizontal(columns)).to_numpy().max())

@@ -133,3 +133,15 @@ def test_the_words_of_a_plan_without_a_budget_say_so(study: Study) -> None:
     free = with_budget(study)
     text = "\n".join(plan_lines(free, make_plan(free, 7)))
     assert "no budget is given, this is the default" in text
+
+
+def test_limits_of_a_service_are_named_before_anything_runs(tmp_path: Path) -> None:
+    text = (CASES / "examples" / "quickstart.yaml").read_text(encoding="utf-8")
+    limited = text.replace("use: sink-smtp, store: maildir, sync: none", "use: postfix")
+    assert limited != text
+    (tmp_path / "study.yaml").write_text(limited, encoding="utf-8")
+    study = read_study(tmp_path / "study.yaml")
+    lines = plan_lines(study, make_plan(study, 7))
+    told = [line.split(maxsplit=1)[1] for line in lines if line.strip().startswith("limit ")]
+    assert "fast: `processes` 1,000; further connections wait until a process is free" in told
+    assert not any("`per_client`" in line for line in told)  # 0 is no limit

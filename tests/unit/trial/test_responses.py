@@ -91,3 +91,25 @@ def test_a_response_nobody_measures_says_so(seen: Make) -> None:
     assert (
         measured("phase_of_the_moon", seen()).missing == "nothing here measures phase_of_the_moon"
     )
+
+
+def test_a_service_of_several_processes_is_measured_as_one(seen: Make) -> None:
+    columns = {
+        "process.service.cpu_ns": [0, 500_000_000, 1_000_000_000],
+        "process.service.store.cpu_ns": [0, 0, 2_000_000_000],
+        "process.service.rss_bytes": [10, 90, 10],
+        "process.service.store.rss_bytes": [50, 1, 20],
+        "process.generator.cpu_ns": [0, 9, 9],
+    }
+    assert measured("service.cpu", seen(columns)).value == 1.5
+    assert measured("service.memory", seen(columns)).value == 91.0
+
+
+def test_a_service_with_a_part_that_was_not_sampled_has_no_figure(seen: Make) -> None:
+    columns = {
+        "process.service.cpu_ns": [0, 500_000_000],
+        "process.service.store.cpu_ns": [0, None],
+    }
+    got = measured("service.cpu", seen(columns))
+    assert got.value is None
+    assert "process.service.store.cpu_ns" in str(got.missing)
