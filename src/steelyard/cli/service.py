@@ -9,8 +9,11 @@ import typer
 
 from steelyard.cli.console import say
 from steelyard.cli.ending import ends_well
+from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
-from steelyard.study.service.own import own_file, read_service
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.service.entry import Service
+from steelyard.study.service.own import read_service, service_named
 from steelyard.study.service.words import service_lines
 
 app = typer.Typer(
@@ -36,13 +39,22 @@ def show(
     name: Annotated[str, typer.Argument(help="A service, or a file of your own.")],
 ) -> None:
     """Show a service: what it needs, what limits it, its settings."""
-    file = Path(name) if "/" in name else own_file(name, Path.cwd())
-    if name in catalogue.names("services"):
-        entry = catalogue.service(name)
-    else:
-        entry = read_service(file or Path(name))
-    for line in service_lines(name, entry):
+    for line in service_lines(name, _named(name)):
         say(line)
+
+
+def _named(name: str) -> Service:
+    """The service of the catalogue, or the file, that was asked for.
+
+    Raises:
+        StudyError: the file is wrong, or there is no such service.
+    """
+    named = service_named(name, Path.cwd())
+    if named is not None:
+        return named[0]
+    hint = choice_hint(name, catalogue.names("services"), "services")
+    complaint = Complaint(Path(name), 1, 1, "there is no such service or file", hint)
+    raise StudyError([complaint], slug="service-file-is-wrong")
 
 
 def check(
@@ -50,8 +62,9 @@ def check(
 ) -> None:
     """Check a service's file: every key, place and setting; nothing is started."""
     entry = read_service(file)
-    others = ", ".join(entry.speaks) or "what its setting `speaks` says"
-    say(f"{file}: good; it speaks {others} and has {len(entry.settings)} settings")
+    speaks = ", ".join(entry.speaks) or "what its setting `speaks` says"
+    count = len(entry.settings)
+    say(f"{file}: good; it speaks {speaks} and has {count} setting{'' if count == 1 else 's'}")
 
 
 app.command("list")(ends_well(list_services))
