@@ -14,8 +14,8 @@ from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 
-_ATIMES = ("noatime", "relatime", "strictatime")
-_BACK = {
+ATIMES = ("noatime", "relatime", "strictatime")
+BACK = {
     "nodiratime": "diratime",
     "lazytime": "nolazytime",
     "discard": "nodiscard",
@@ -75,17 +75,17 @@ def _taken_back(mount: Mount, option: str) -> str:
     key = option.partition("=")[0]
     if option in mount.options:
         return option
-    if option in _ATIMES:
-        return next((atime for atime in _ATIMES if atime in mount.options), "strictatime")
+    if option in ATIMES:
+        return next((atime for atime in ATIMES if atime in mount.options), "strictatime")
     valued = [before for before in mount.options if before.partition("=")[0] == key]
     if "=" in option and valued:
         return valued[0]
-    back = _BACK.get(option) or _BACK.get(key)
+    back = BACK.get(option) or BACK.get(key)
     if back is not None:
         return back
     raise SystemFailure(
         "not_supported",
         f"`{option}` cannot be taken back while {mount.mount_point} is mounted",
-        f"those that can: {', '.join([*_ATIMES, *_BACK])}; others can be mount options of a disk "
+        f"those that can: {', '.join([*ATIMES, *BACK])}; others can be mount options of a disk "
         "that is attached",
     )
