@@ -113,6 +113,16 @@ def test_a_tar_that_is_none_is_unusable(make: Make, tmp_path: Path) -> None:
     assert refused.value.kind == "image_unusable"
 
 
+def test_an_engine_that_asks_for_a_loader_does_not_fit_an_empty_image(
+    make: Make, carrier: Host
+) -> None:
+    place = make()
+    carrier.engine = "/bin/true"
+    with pytest.raises(SystemFailure, match="loader") as refused:
+        place.up()
+    assert refused.value.kind == "engine_unfit"
+
+
 def test_limits_hold_inside(make: Make) -> None:
     place = make(cpus=1, memory=256 * MIB, cpuset="0", pids=64)
     place.up()

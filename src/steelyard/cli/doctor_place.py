@@ -16,6 +16,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
+from steelyard.study.platforms.places import required_settings
 from steelyard.study.platforms.support import UNPROVEN
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.setting import Setting
@@ -35,6 +36,10 @@ def examine(platform: str, written: Sequence[str]) -> int:
         raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
     declared = catalogue.platform(platform)
     settings = read_pairs(written, declared.settings)
+    for key in required_settings(declared):
+        if key not in settings:
+            meaning = declared.settings[key].meaning
+            raise typer.BadParameter(f"{platform} needs --set {key}=...: {meaning}")
     if not declared.proven:
         say(f"{MARKS['note']}  {platform}: {UNPROVEN} by its makers")
     findings: list[Finding] = []

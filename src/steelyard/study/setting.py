@@ -41,13 +41,15 @@ class Setting(Entry):
     ``least`` and ``most`` are limits in the base unit, ``pattern`` is what a text must match and
     ``example`` one that does. ``option`` is the word of the service's command line that takes the
     value, ``options`` the words that each choice becomes; a flag's option stands alone. ``off``
-    says what the level ``off`` means; without it there is none.
+    says what the level ``off`` means; without it there is none. What is ``required`` has no default
+    that could be right.
     """
 
     option: str | None = None
     options: dict[str, tuple[str, ...]] = {}
     kind: SettingKind
     default: Any = None
+    required: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None

@@ -14,6 +14,7 @@ from steelyard.engine.messages import Ran
 from steelyard.hosts.inverses.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.inverses.commanded import TakeDown
 from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.network import RemoveNamespace
@@ -49,6 +50,14 @@ EXAMPLES: list[Inverse] = [
     RemoveTree("/srv/scratch"),
     RestoreFile("/etc/tuned/active_profile", "balanced\n", 0o644, OURS),
     RestoreValues("/srv/run/before.json", OURS, "boot-1"),
+    TakeDown(
+        "steelyard-7-a-1",
+        "docker",
+        {"argv": ["docker", "inspect", "steelyard-7-a-1"]},
+        absent="No such object",
+        ours="steelyard-7-a-1",
+        down=({"argv": ["docker", "rm", "steelyard-7-a-1"]},),
+    ),
     StopArray("aaaa:bbbb:cccc:dddd", "steelyard-1"),
     TunedProfile("balanced"),
     Unmount("/srv/run/mnt", "/dev/loop0"),

@@ -37,9 +37,10 @@ def texts(platform: Platform, commands: Commands, source: Source | None = None) 
 
 
 def required_settings(platform: Platform) -> tuple[str, ...]:
-    """Settings without a default that some command cannot do without."""
+    """Settings that are declared so, or have no default and some command cannot do without."""
+    declared = tuple(name for name, s in platform.settings.items() if s.required)
     if platform.commands is None:
-        return ()
+        return declared
     needed = {
         place.name
         for text in texts(platform, platform.commands)
@@ -47,7 +48,9 @@ def required_settings(platform: Platform) -> tuple[str, ...]:
         for place in places(text.text)
     }
     return tuple(
-        name for name, s in platform.settings.items() if name in needed and s.default is None
+        name
+        for name, s in platform.settings.items()
+        if name in declared or (name in needed and s.default is None)
     )
 
 

@@ -25,7 +25,7 @@ from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.podman.image import provide
 from steelyard.systems.podman.tool import Container, Tool
-from steelyard.systems.podman.words import ENGINE, SERVICE_FOLDER, Running, run_words
+from steelyard.systems.podman.words import ENGINE, SERVICE_FOLDER, Running, not_started, run_words
 
 
 class Podman:
@@ -157,10 +157,7 @@ class Podman:
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise
-            said = error.message.rpartition(": ")[2]
-            message = f"the container {self.ground.label} does not start: {said}"
-            hint = "try it by hand: podman run --rm -it IMAGE; `steelyard doctor` says more"
-            raise SystemFailure("not_ready", message, hint, last_words=error.message) from error
+            raise not_started(self.ground.label, error.message) from error
         host = Host(INSIDE + self.ground.label, agent, self.pipe, ENGINE)
         host.make_directory(SERVICE_FOLDER)
         return host

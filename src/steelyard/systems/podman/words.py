@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.hosts.failures import SystemFailure
+
 ENGINE = "/.steelyard/engine"
 """Where the engine is inside; bound read-only, so that the image is run as it is."""
 SERVICE_FOLDER = "/var/lib/steelyard"
@@ -81,3 +83,17 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _volume(folder: str | None) -> tuple[str, ...]:
     return () if folder is None else (f"--volume={folder}:{SERVICE_FOLDER}",)
+
+
+def not_started(name: str, said: str) -> SystemFailure:
+    """Why a container did not come to an agent, by the last that Podman said."""
+    if ENGINE in said and "no such file" in said.lower():
+        return SystemFailure(
+            "engine_unfit",
+            f"the engine cannot be run in {name}: the image has not the loader that it asks for",
+            "link the engine statically, as `make engine` does, or take an image that has its libc",
+            last_words=said,
+        )
+    message = f"the container {name} does not start: {said.rpartition(': ')[2]}"
+    hint = "try it by hand: podman run --rm -it IMAGE; `steelyard doctor --platform podman`"
+    return SystemFailure("not_ready", message, hint, last_words=said)
