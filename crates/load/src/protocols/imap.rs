@@ -1,9 +1,13 @@
 //! IMAP: commands of users who are logged in and have selected their mailbox.
 
+mod check;
 mod command;
+mod hear;
 mod message;
+mod phases;
 mod reader;
 mod response;
+mod session;
 mod setup;
 
 use rand_chacha::ChaCha8Rng;
@@ -13,38 +17,25 @@ use steelyard_wire::result::Payload;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::payload::{PayloadCheck, PayloadTally};
+use crate::payload::PayloadTally;
 use crate::protocols::account::{Accounts, Places};
 use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, Output, Protocol, Step, Turn};
 use crate::schedule::{Purpose, random_stream};
+use check::check;
+use hear::wake;
 use message::Message;
-pub use reader::{Event, Reader, Text};
+pub use reader::{Event, Reader};
 use response::Offers;
 pub use response::{Response, Status};
+pub use session::Session;
+use session::{Marks, State};
 
-const CONNECT: usize = crate::protocols::CONNECT;
-const BANNER: usize = 2;
-const STARTTLS: usize = 3;
-const CAPABILITY: usize = 4;
-const AUTH: usize = 5;
-const SELECT: usize = 6;
-const LIST: usize = 7;
-const STATUS: usize = 8;
-const FETCH_FIRST: usize = 9;
-const FETCH_LAST: usize = 10;
-const SEARCH: usize = 11;
-const STORE: usize = 12;
-const APPEND_READY: usize = 13;
-const APPEND: usize = 14;
-const EXPUNGE: usize = 15;
-const IDLE_READY: usize = 16;
-/// Index of the phase that ends when a server that idles announces a message.
-pub const IDLE_WAKE: usize = 17;
-const IDLE_HOLD: usize = 18;
-const IDLE_DONE: usize = 19;
-const NOOP: usize = 20;
-const LOGOUT: usize = 21;
+pub use phases::IDLE_WAKE;
+use phases::{
+    APPEND, APPEND_READY, AUTH, BANNER, CAPABILITY, CONNECT, EXPUNGE, FETCH_FIRST, FETCH_LAST,
+    IDLE_DONE, IDLE_HOLD, IDLE_READY, LIST, LOGOUT, NOOP, SEARCH, SELECT, STARTTLS, STATUS, STORE,
+};
 
 /// One worker's commands.
 #[derive(Debug, Clone)]
@@ -62,108 +53,6 @@ pub struct Imap {
     rounds: Vec<u32>,
     tally: PayloadTally,
     growth: Growth,
-}
-
-/// One connection.
-#[derive(Debug)]
-pub struct Session {
-    state: State,
-    reader: Reader,
-    place: u32,
-    user: u32,
-    /// Number of the last command.
-    tag: u32,
-    /// Messages in the mailbox.
-    exists: u32,
-    /// Operations on this connection.
-    operations: u32,
-    /// One of them is under way.
-    under_way: bool,
-    command: ImapCommand,
-    /// The message that the command is about.
-    drawn: u32,
-    /// When the first byte of a FETCH came.
-    first_byte_ns: u64,
-    idle_until_ns: u64,
-    /// Sequence of the message that is being appended.
-    sequence: u64,
-    offers: Offers,
-    moved: Moved,
-    check: Option<Box<PayloadCheck>>,
-    marks: Marks,
-}
-
-impl Session {
-    /// Messages in the mailbox.
-    pub fn exists(&self) -> u32 {
-        self.exists
-    }
-
-    /// The server idles.
-    pub fn is_idling(&self) -> bool {
-        self.state == State::Idling
-    }
-
-    /// The next command can be said.
-    pub fn is_ready(&self) -> bool {
-        self.state == State::Ready
-    }
-
-    /// `* number word` was heard in the answer to a command that the machine did not say.
-    pub fn note_size(&mut self, number: u32, word: &[u8]) {
-        if word.eq_ignore_ascii_case(b"EXISTS") {
-            self.exists = number;
-        } else if word.eq_ignore_ascii_case(b"EXPUNGE") {
-            self.exists = self.exists.saturating_sub(1);
-        }
-    }
-}
-
-/// What has been noticed since a command began.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "a set of observations")]
-struct Marks {
-    secured: bool,
-    /// Capabilities came without being asked for.
-    offered: bool,
-    /// The response that the command asks for was there.
-    answered: bool,
-    /// The response being read is about the drawn message.
-    ours: bool,
-    /// The literal being read is the message.
-    body: bool,
-    /// The mailbox has grown.
-    grew: bool,
-}
-
-/// What the next responses belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Connecting,
-    Banner,
-    Capability,
-    StartTls,
-    Handshake,
-    /// `+` before the response of SASL PLAIN.
-    Challenge,
-    Auth,
-    CapabilityAgain,
-    Select,
-    /// An empty mailbox is given a message: `+`, then the end.
-    FillReady,
-    Fill,
-    /// No operation.
-    Ready,
-    /// The command's end.
-    Command,
-    AppendReady,
-    IdleReady,
-    Idling,
-    IdleDone,
-    /// STORE before EXPUNGE.
-    Deleting,
-    /// LOGOUT after the last operation: nobody waits for it.
-    Leaving,
 }
 
 impl Imap {
@@ -243,113 +132,6 @@ impl Imap {
     fn sessions_only(&self) -> bool {
         matches!(self.commands.as_slice(), [(ImapCommand::Session, _)])
     }
-
-    fn text(&mut self, session: &mut Session, text: &Text<'_>, turn: &mut Turn<'_>) -> Step {
-        session.marks.body = false;
-        if !text.first {
-            self.look_for_body(session, text);
-            return Step::More;
-        }
-        session.marks.ours = false;
-        match Response::of(text.bytes) {
-            None => Step::Broken(ErrorKind::BadProtocol),
-            Some(Response::Continue) => self.go_on(session, turn),
-            Some(Response::Tagged(tag, status, words)) => {
-                if tag != session.tag {
-                    return Step::Broken(ErrorKind::BadProtocol);
-                }
-                note_offers(session, Offers::in_code(words));
-                self.ended_command(session, status, turn)
-            }
-            Some(Response::Status(status, words)) => {
-                note_offers(session, Offers::in_code(words));
-                self.status(session, status, turn)
-            }
-            Some(Response::Data(word, rest)) => {
-                if word.eq_ignore_ascii_case(b"CAPABILITY") {
-                    note_offers(session, Some(Offers::of(rest)));
-                }
-                session.marks.answered |= answers(session, word);
-                Step::More
-            }
-            Some(Response::Message(number, word, _)) => {
-                self.message(session, number, word, text, turn)
-            }
-        }
-    }
-
-    /// `* OK`, `* BYE` and the like.
-    fn status(&mut self, session: &mut Session, status: Status, turn: &mut Turn<'_>) -> Step {
-        match (session.state, status) {
-            (State::Banner, Status::Ok | Status::Preauth) => self.greeted(session, status, turn),
-            (State::Banner | State::Connecting, Status::No | Status::Bad) => {
-                Step::Broken(ErrorKind::BadProtocol)
-            }
-            (State::Leaving, _) => Step::More,
-            (State::Command, Status::Bye) if session.command == ImapCommand::Session => {
-                session.marks.answered = true;
-                Step::More
-            }
-            (State::Ready, Status::Bye) => Step::Finished,
-            (_, Status::Bye) => Step::Broken(ErrorKind::ImapBye),
-            // Warnings and alerts are for people.
-            _ => Step::More,
-        }
-    }
-
-    /// `* 12 EXISTS` and the like.
-    fn message(
-        &mut self,
-        session: &mut Session,
-        number: u32,
-        word: &[u8],
-        text: &Text<'_>,
-        turn: &mut Turn<'_>,
-    ) -> Step {
-        if word.eq_ignore_ascii_case(b"EXISTS") {
-            session.marks.grew |= number > session.exists;
-            session.exists = number;
-            session.marks.answered |= selects(session);
-            if session.state == State::Idling && session.marks.grew {
-                turn.mark(IDLE_WAKE);
-                return wake(session, turn);
-            }
-        } else if word.eq_ignore_ascii_case(b"EXPUNGE") {
-            if number == 0 || number > session.exists {
-                return Step::Broken(ErrorKind::BadProtocol);
-            }
-            session.exists -= 1;
-            session.moved.deleted += u32::from(session.command == ImapCommand::Expunge);
-        } else if word.eq_ignore_ascii_case(b"FETCH") {
-            session.marks.ours = number == session.drawn && session.state == State::Command;
-            self.look_for_body(session, text);
-        }
-        Step::More
-    }
-
-    /// Whether a part of a FETCH response holds what was asked for.
-    fn look_for_body(&mut self, session: &mut Session, text: &Text<'_>) {
-        if !session.marks.ours {
-            return;
-        }
-        let holds = |item: &[u8]| memchr::memmem::find(text.bytes, item).is_some();
-        match session.command {
-            ImapCommand::Fetch if holds(b"BODY[] ") => {
-                session.marks.answered = true;
-                session.marks.body = text.literal.is_some() && text.bytes.ends_with(b"BODY[] ");
-                if self.operation.verify {
-                    session.check = Some(Box::new(PayloadCheck::mail()));
-                }
-            }
-            ImapCommand::FetchHeaders if holds(b"ENVELOPE (") => session.marks.answered = true,
-            _ => {}
-        }
-    }
-
-    /// What an idle connection waits for, in nanoseconds.
-    fn idling(session: &Session, now_ns: u64) -> Step {
-        Step::Pause(session.idle_until_ns.saturating_sub(now_ns).max(1))
-    }
 }
 
 fn needs_message(command: ImapCommand) -> bool {
@@ -357,35 +139,6 @@ fn needs_message(command: ImapCommand) -> bool {
         command,
         ImapCommand::Fetch | ImapCommand::FetchHeaders | ImapCommand::Store | ImapCommand::Expunge
     )
-}
-
-fn selects(session: &Session) -> bool {
-    session.state == State::Select
-        || session.state == State::Command && session.command == ImapCommand::Select
-}
-
-/// Whether an untagged response is what the command was for.
-fn answers(session: &Session, word: &[u8]) -> bool {
-    let wanted: &[u8] = match session.command {
-        ImapCommand::List => b"LIST",
-        ImapCommand::Status => b"STATUS",
-        ImapCommand::Search => b"SEARCH",
-        _ => return false,
-    };
-    session.state == State::Command && word.eq_ignore_ascii_case(wanted)
-}
-
-fn note_offers(session: &mut Session, offers: Option<Offers>) {
-    if let Some(offers) = offers {
-        session.offers = offers;
-        session.marks.offered = true;
-    }
-}
-
-fn wake(session: &mut Session, turn: &mut Turn<'_>) -> Step {
-    turn.out.head.extend_from_slice(b"DONE\r\n");
-    session.state = State::IdleDone;
-    Step::More
 }
 
 /// What follows from two steps of one arrival.
@@ -597,50 +350,6 @@ impl Protocol for Imap {
     fn payload(&self) -> Option<Payload> {
         self.operation.verify.then(|| self.tally.payload())
     }
-}
-
-fn check(operation: &ImapOperation, timeout_ns: u64) -> Result<(), LoadError> {
-    let mut weights = operation.commands.values();
-    let sum: f64 = operation.commands.values().sum();
-    if weights.any(|weight| !weight.is_finite() || *weight < 0.0) || sum <= 0.0 {
-        return Err(LoadError::bad_job(
-            "the weights of commands do not add up to anything",
-            "give at least one command a weight above 0, and none one below",
-        ));
-    }
-    let wanted = |command: &ImapCommand| operation.commands.get(command).is_some_and(|w| *w > 0.0);
-    let several = operation
-        .commands
-        .values()
-        .filter(|weight| **weight > 0.0)
-        .count()
-        > 1;
-    if several && wanted(&ImapCommand::Session) {
-        return Err(LoadError::bad_job(
-            "a session is no command beside others",
-            "leave the others out, or make two parts of a mix",
-        ));
-    }
-    if wanted(&ImapCommand::Idle) && operation.idle_ns >= timeout_ns {
-        return Err(LoadError::bad_job(
-            "IDLE would last longer than the timeout",
-            "raise the timeout, or let it be shorter",
-        ));
-    }
-    let plain = |byte: u8| (0x20..0x7f).contains(&byte);
-    if operation.mailbox.is_empty() || !operation.mailbox.bytes().all(plain) {
-        return Err(LoadError::bad_job(
-            format!("mailbox {:?} cannot be named", operation.mailbox),
-            "write other letters than ASCII in modified UTF-7 (RFC 3501, 5.1.3)",
-        ));
-    }
-    if operation.append_bytes > u64::from(u32::MAX) {
-        return Err(LoadError::bad_job(
-            "append_bytes is more than a literal holds",
-            "at most 4294967295",
-        ));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

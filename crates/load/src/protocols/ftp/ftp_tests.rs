@@ -1,4 +1,5 @@
 use super::*;
+use steelyard_wire::job::Passive;
 
 fn operation(action: FtpAction) -> FtpOperation {
     FtpOperation {

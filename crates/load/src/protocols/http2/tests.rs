@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::frame::{ACK, PING};
 use super::frame::{CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, write_head};
 use super::*;
 

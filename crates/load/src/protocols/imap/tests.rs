@@ -6,6 +6,7 @@ use imap_codec::imap_types::command::CommandBody;
 use steelyard_wire::job::{Login, Mechanism, StartTls};
 
 use super::*;
+use crate::payload::PayloadCheck;
 
 fn operation(commands: &[ImapCommand]) -> ImapOperation {
     ImapOperation {

@@ -1,6 +1,7 @@
 use steelyard_wire::job::Login;
 
 use super::*;
+use steelyard_wire::job::{Mechanism, StartTls};
 
 fn operation() -> Pop3Operation {
     Pop3Operation::new(Login {

@@ -16,6 +16,7 @@ mod offers;
 pub mod reply;
 mod session;
 mod transact;
+mod write;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;

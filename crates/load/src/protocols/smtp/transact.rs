@@ -10,9 +10,6 @@ use super::{Dialect, Smtp, refusal};
 use crate::fault::ErrorKind;
 use crate::protocols::{After, Output, Protocol, Step, Turn};
 
-/// How places are told from workers in a sender's number.
-const WORKER_SHIFT: u32 = 20;
-
 impl Smtp {
     /// Begins a message: its envelope leaves at once unless the content before it must come first.
     pub(super) fn begin(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
@@ -234,12 +231,12 @@ impl Smtp {
     }
 
     /// Puts the shared bytes into the head, so that more can follow them.
-    fn join(&self, out: &mut Output) {
+    pub(super) fn join(&self, out: &mut Output) {
         let tail = std::mem::take(&mut out.tail);
         out.head.extend_from_slice(&self.messages.shared()[tail]);
     }
 
-    fn write_quit(&self, session: &mut Session, out: &mut Output) {
+    pub(super) fn write_quit(&self, session: &mut Session, out: &mut Output) {
         debug_assert!(self.at_limit(session));
         session.quit_sent = true;
         out.head.extend_from_slice(b"QUIT\r\n");
@@ -320,80 +317,6 @@ impl Smtp {
             return Step::Done(outcome, After::Busy);
         }
         Step::Done(outcome, After::Ready)
-    }
-
-    fn write_envelope(
-        &mut self,
-        session: &mut Session,
-        message: &mut Transaction,
-        out: &mut Output,
-    ) {
-        message.sent = true;
-        // A chunk that will have failed leaves a transaction behind; nobody knows yet.
-        let behind_a_chunk = self.operation.chunking && session.current.is_some();
-        if self.grouped() && (std::mem::take(&mut session.reset_first) || behind_a_chunk) {
-            message.awaiting = Awaiting::Reset;
-            out.head.extend_from_slice(b"RSET\r\n");
-            session.asks(1);
-        }
-        self.messages.write_mail(message.draw, &mut out.head);
-        session.asks(1);
-        if !self.grouped() {
-            return;
-        }
-        let each = self.messages.recipients_each();
-        for number in 0..each {
-            self.messages
-                .write_rcpt(message.draw, number, &mut out.head);
-        }
-        session.asks(each as u16 + 1);
-        if self.operation.chunking {
-            self.write_chunk(session, message, out);
-        } else {
-            out.head.extend_from_slice(b"DATA\r\n");
-        }
-    }
-
-    /// BDAT with the whole message behind it.
-    fn write_chunk(&mut self, session: &mut Session, message: &mut Transaction, out: &mut Output) {
-        let (sender, sequence) = self.number(session, message);
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        self.messages
-            .write_head(message.draw, sender, sequence, &mut scratch);
-        let body = self.messages.body(message.draw).range.clone();
-        out.head.extend_from_slice(b"BDAT ");
-        crate::payload::write_decimal((scratch.len() + body.len()) as u64, &mut out.head);
-        out.head.extend_from_slice(b" LAST\r\n");
-        out.head.extend_from_slice(&scratch);
-        self.scratch = scratch;
-        out.tail = body;
-        if self.lanes() > 1 {
-            self.join(out);
-        }
-        if self.operation.pipelining == Pipelining::Message && self.at_limit(session) {
-            self.join(out);
-            self.write_quit(session, out);
-        }
-    }
-
-    /// Numbers of the sender and of the message; what follows it is the next.
-    fn number(&mut self, session: &Session, message: &mut Transaction) -> (u64, u64) {
-        message.numbered = true;
-        let next = self.sequence(session.place);
-        let sequence = *next;
-        *next += 1;
-        let sender = u64::from(self.worker) << WORKER_SHIFT | u64::from(session.place);
-        (sender, sequence)
-    }
-
-    /// A message that was refused has not been sent: its number goes to the next, unless that
-    /// has one already.
-    fn take_back(&mut self, session: &Session, message: &Transaction) {
-        let last = !session.next.is_some_and(|next| next.numbered);
-        if message.numbered && last {
-            *self.sequence(session.place) -= 1;
-        }
     }
 
     /// Replies to the content: one, in LMTP one for each recipient that was accepted.
