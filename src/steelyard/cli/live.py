@@ -19,6 +19,7 @@ from steelyard.judge.verdict import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.report.figures import quantity
 from steelyard.report.words import progress_words
 from steelyard.study.model import Study
 from steelyard.trial.progress import Watcher
@@ -87,7 +88,9 @@ class Display:
     def _response(self, record: TrialRecord) -> str:
         primary = self._study.primary
         value = record.value(primary.name)
-        return f"{primary.label} " + ("not measured" if value is None else f"{value:,.0f}")
+        return f"{primary.label} " + (
+            "not measured" if value is None else quantity(value, primary.unit)
+        )
 
     def _forecast(self) -> str:
         if self._plan is None or not self._trials_timed:

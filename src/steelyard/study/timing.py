@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from steelyard.study import catalogue
 from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
 
 # Seconds that a reset takes beside the declared phases: allowances, not promises.
@@ -37,7 +38,8 @@ def calibration_s(study: Study) -> float:
     """Calibration before the first trial: every condition once, twice where the load itself holds
     the generator back. Systems whose service differs in the shape of its answers add to it.
     """
-    if not study.generator.calibrate:
+    calibrated = catalogue.workload(study.workload.use).calibration is not None
+    if not study.generator.calibrate or not calibrated:
         return 0.0
     load = study.load
     held_back = load is not None and (load.mode == "open" or load.think_time_s > 0)
