@@ -122,3 +122,24 @@ def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd
     assert failure.value.kind == "name_taken"
     assert libvirtd.virsh("domuuid", ground.label) == before
     libvirtd.virsh("destroy", ground.label)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "kind"),
+    [
+        ("image", "/nowhere", "image_missing"),
+        ("network", "nowhere", "not_supported"),
+        ("uri", "qemu+unix:///system?socket=/nowhere", "unreachable"),
+    ],
+)
+def test_what_libvirt_itself_says_becomes_a_typed_failure(
+    bench: Bench, libvirtd: Libvirtd, setting: str, value: str, kind: str
+) -> None:
+    ground = bench.ground(setting)
+    ground.spec.settings[setting] = value
+    place = Commanded(ground, libvirt())
+    with pytest.raises(SystemFailure) as failure:
+        place.up()
+    place.down()
+    assert failure.value.kind == kind
+    assert ground.label not in libvirtd.virsh("list", "--all", "--name")

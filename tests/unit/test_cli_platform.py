@@ -67,3 +67,10 @@ def test_the_plan_says_that_a_platform_is_unproven(
     study = read_study(file)
     lines = "\n".join(plan_lines(study, make_plan(study, 1)))
     assert (f"platform {platform}: not yet run on the real thing" in lines) == told
+
+
+def test_doctor_names_the_mistakes_of_a_file_of_the_users_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("summary: x\nresets: [service]\ndriver: commanded\nsettings: {}\n")
+    result = CliRunner().invoke(app, ["doctor", "--platform", str(file)])
+    assert result.exit_code == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,15 @@ from steelyard.engine.locate import find_engine
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
+from steelyard.study.catalogue import Platform
 from steelyard.study.file.complaints import choice_hint
+from steelyard.study.platforms.own import own_file, read_platform
 from steelyard.study.platforms.places import required_settings
 from steelyard.study.platforms.support import UNPROVEN
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.setting import Setting
-from steelyard.systems.contract.bench import Bench
+from steelyard.systems.commanded import Commanded
+from steelyard.systems.contract.bench import Bench, Make
 from steelyard.systems.contract.finding import Finding
 from steelyard.systems.contract.sitting import sit
 from steelyard.systems.platforms import PLATFORMS
@@ -30,11 +34,13 @@ MARKS = {"good": "ok  ", "note": "note", "bad": "FAIL"}
 
 
 def examine(platform: str, written: Sequence[str]) -> int:
-    """Runs every check of the contract with the settings given as ``KEY=VALUE``."""
-    if platform not in PLATFORMS:
-        hint = choice_hint(platform, PLATFORMS, "platforms")
-        raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
-    declared = catalogue.platform(platform)
+    """Runs every check of the contract with the settings given as ``KEY=VALUE``.
+
+    Raises:
+        StudyError: ``platform`` is a file of the user's own, and wrong.
+        typer.BadParameter: there is no such platform, or a setting is wrong.
+    """
+    make, declared = _named(platform)
     settings = read_pairs(written, declared.settings)
     for key in required_settings(declared):
         if key not in settings:
@@ -44,7 +50,7 @@ def examine(platform: str, written: Sequence[str]) -> int:
         say(f"{MARKS['note']}  {platform}: {UNPROVEN} by its makers")
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-doctor-") as folder:
-        bench = Bench(PLATFORMS[platform], declared, settings, _local, Path(folder))
+        bench = Bench(make, declared, settings, _local, Path(folder))
         try:
             for finding in sit(bench):
                 say(f"{MARKS[finding.grade]}  {finding.check}: {finding.seen}")
@@ -53,6 +59,18 @@ def examine(platform: str, written: Sequence[str]) -> int:
             bench.close()
     bad = any(finding.grade == "bad" for finding in findings)
     return ExitCode.OPERATOR if bad else ExitCode.DONE
+
+
+def _named(platform: str) -> tuple[Make, Platform]:
+    """A platform of the catalogue by name, or one of the user's own by the path of its file."""
+    own = own_file(platform, Path())
+    if own is not None:
+        declared = read_platform(own)
+        return partial(Commanded, platform=declared), declared
+    if platform not in PLATFORMS:
+        hint = choice_hint(platform, PLATFORMS, "platforms")
+        raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")
+    return PLATFORMS[platform], catalogue.platform(platform)
 
 
 def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str, Any]:

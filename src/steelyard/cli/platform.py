@@ -54,4 +54,4 @@ def check(
     platform = read_platform(file)
     settings = ", ".join(platform.settings) or "none"
     say(f"{file}: no mistake found; settings: {settings}; resets: {', '.join(platform.resets)}")
-    say("that it reads is no proof that it runs: try it with `steelyard run` on a small study")
+    say(f"that it reads is no proof that it runs: steelyard doctor --platform {file} tries it")

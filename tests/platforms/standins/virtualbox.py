@@ -91,6 +91,8 @@ def _closemedium(world: World, words: list[str]) -> str:
     if any(file in thing["ports"].values() for thing in world.things.values()):
         raise Refused(f"VBoxManage: error: Medium '{file}' is locked for writing by another task")
     assert "--delete" in given
+    if file not in world.state["volumes"]:
+        raise Refused(f"VBoxManage: error: Could not find file for the medium '{file}'")
     del world.state["volumes"][file]
     return ""
 

@@ -29,7 +29,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.file = folder / "state.json"
-        empty: dict[str, Any] = {"things": {}, "volumes": {}, "failing": None}
+        empty: dict[str, Any] = {"things": {}, "volumes": {}, "failing": None, "fail_at": None}
         self.state = json.loads(self.file.read_text()) if self.file.exists() else empty
 
     @property
@@ -52,6 +52,8 @@ class World:
         """Fails with the words that a test has put there."""
         if self.state["failing"]:
             raise Refused(self.state["failing"])
+        if self.state["fail_at"] == len(self.logged()):
+            raise Refused("this call fails, as the test wants it")
 
     def create(self, name: str, taken: str, **facts: Any) -> dict[str, Any]:
         if name in self.things:
