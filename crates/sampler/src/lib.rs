@@ -5,6 +5,7 @@
 
 mod disk;
 mod facts;
+mod family;
 mod machine;
 mod network;
 mod parse;

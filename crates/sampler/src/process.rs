@@ -2,56 +2,50 @@
 //!
 //! CPU time comes from `task/TID/schedstat`, exact to the nanosecond, summed over threads; the
 //! last figure of a thread that ended is kept. Without it, the clock ticks of `stat` have to do.
+//! What its children had spent when it waited for their end is the kernel's sum, in ticks.
 
 use std::path::Path;
 
 use crate::machine::tick_ns;
-use crate::parse::{Row, fields, keyed, number};
-use crate::reader::{Reader, prefixed};
+use crate::parse::{fields, keyed, number};
 use crate::source::{Missing, Source, below, note};
 use crate::tasks::Tasks;
 
-const COLUMNS: [&str; 7] = [
-    "cpu_ns",
-    "run_delay_ns",
-    "user_ns",
-    "system_ns",
-    "rss_bytes",
-    "threads",
-    "major_faults",
-];
 const IO: [(&str, &str); 2] = [("read_bytes", "read_bytes"), ("write_bytes", "write_bytes")];
 
-/// One followed process. Open files keep to this very process even if its number is used again.
-struct Process {
-    columns: Vec<String>,
+/// One process. Open files keep to this very process even if its number is used again.
+pub(crate) struct Process {
     stat: Source,
     io: Option<Source>,
     tasks: Option<Tasks>,
     page_bytes: u64,
 }
 
-/// Follows `pid` under `name`; if it is not there, the name is missing and has no columns.
-pub(crate) fn open(
-    root: &Path,
-    name: &str,
-    pid: u32,
-    missing: &mut Missing,
-) -> Option<Box<dyn Reader>> {
+/// What a process has spent, and what it holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spending {
+    pub(crate) parent: u32,
+    /// Of children it has waited for, in ticks; part of `cpu_ns`.
+    children_ns: u64,
+    pub(crate) cpu_ns: Option<u64>,
+    pub(crate) run_delay_ns: Option<u64>,
+    pub(crate) user_ns: Option<u64>,
+    pub(crate) system_ns: Option<u64>,
+    pub(crate) rss_bytes: Option<u64>,
+    pub(crate) threads: Option<u64>,
+    pub(crate) major_faults: Option<u64>,
+    pub(crate) io_bytes: [Option<u64>; 2],
+}
+
+/// Opens `pid`; what it cannot tell is noted under `key`.
+pub(crate) fn open(root: &Path, key: &str, pid: u32, missing: &mut Missing) -> Option<Process> {
     let folder = below(root, &format!("/proc/{pid}"));
-    let key = format!("process.{name}");
-    let stat = Source::open_or_note(&folder.join("stat"), &key, missing)?;
-    let io = open_io(&folder, &key, missing);
-    let tasks = open_tasks(&folder, &key, missing);
-    let mut columns = prefixed(&key, &COLUMNS);
-    columns.extend(prefixed(&key, &IO.map(|(_, column)| column)));
-    Some(Box::new(Process {
-        columns,
-        stat,
-        io,
-        tasks,
+    Some(Process {
+        stat: Source::open_or_note(&folder.join("stat"), key, missing)?,
+        io: open_io(&folder, key, missing),
+        tasks: open_tasks(&folder, key, missing),
         page_bytes: rustix::param::page_size() as u64,
-    }))
+    })
 }
 
 fn open_io(folder: &Path, key: &str, missing: &mut Missing) -> Option<Source> {
@@ -78,46 +72,57 @@ fn open_tasks(folder: &Path, key: &str, missing: &mut Missing) -> Option<Tasks> 
         .ok()
 }
 
-impl Reader for Process {
-    fn columns(&self) -> &[String] {
-        &self.columns
-    }
-
-    fn read(&mut self, row: &mut Row) {
-        let (own, io) = row.split_at_mut(COLUMNS.len());
-        let Ok(bytes) = self.stat.read() else {
-            return;
-        };
-        stat(bytes, self.page_bytes, own);
-        if let Some(tasks) = &mut self.tasks
-            && let Some(spent) = tasks.read()
-        {
-            own[0] = Some(spent.cpu_ns);
-            own[1] = Some(spent.run_delay_ns);
-        }
-        if let Some(Ok(bytes)) = self.io.as_mut().map(Source::read) {
-            keyed(bytes, &IO.map(|(key, _)| key), 1, io);
+impl Spending {
+    /// A process that is about to end may not tell all any more.
+    pub(crate) fn or_as_before(self, before: &Self) -> Self {
+        let [read, written] = self.io_bytes;
+        Self {
+            run_delay_ns: self.run_delay_ns.or(before.run_delay_ns),
+            io_bytes: [read.or(before.io_bytes[0]), written.or(before.io_bytes[1])],
+            ..self
         }
     }
 }
 
-/// Fields behind the name, which may itself hold blanks and brackets: state is field 3 of proc(5).
-fn stat(bytes: &[u8], page_bytes: u64, row: &mut Row) {
-    let Some(end) = bytes.iter().rposition(|byte| *byte == b')') else {
-        return;
-    };
-    let tick_ns = tick_ns();
-    for (place, field) in fields(&bytes[end + 1..]).enumerate() {
-        match place + 3 {
-            12 => row[6] = number(field),
-            14 => row[2] = number(field).map(|ticks| ticks * tick_ns),
-            15 => row[3] = number(field).map(|ticks| ticks * tick_ns),
-            20 => row[5] = number(field),
-            24 => row[4] = number(field).map(|pages| pages * page_bytes),
-            _ => {}
+impl Process {
+    /// `None` once it is gone.
+    pub(crate) fn read(&mut self) -> Option<Spending> {
+        let mut spending = stat(self.stat.read().ok()?, self.page_bytes)?;
+        if let Some(spent) = self.tasks.as_mut().and_then(Tasks::read) {
+            spending.cpu_ns = Some(spent.cpu_ns + spending.children_ns);
+            spending.run_delay_ns = Some(spent.run_delay_ns);
         }
+        if let Some(Ok(bytes)) = self.io.as_mut().map(Source::read) {
+            keyed(bytes, &IO.map(|(key, _)| key), 1, &mut spending.io_bytes);
+        }
+        Some(spending)
     }
-    row[0] = row[2].zip(row[3]).map(|(user, system)| user + system);
+
+    /// Those it has now; `None` if the kernel does not list them.
+    pub(crate) fn children(&mut self) -> Option<Vec<u32>> {
+        self.tasks.as_mut().and_then(Tasks::children)
+    }
+}
+/// Fields behind the name, which may itself hold blanks and brackets: state is field 3 of proc(5).
+fn stat(bytes: &[u8], page_bytes: u64) -> Option<Spending> {
+    const FIRST: usize = 3;
+    let end = bytes.iter().rposition(|byte| *byte == b')')?;
+    let values: Vec<Option<u64>> = fields(&bytes[end + 1..]).take(24).map(number).collect();
+    let field = |place: usize| values.get(place - FIRST).copied().flatten();
+    let ticks = |own, of_children| Some((field(own)? + field(of_children)?) * tick_ns());
+    let (user_ns, system_ns) = (ticks(14, 16), ticks(15, 17));
+    Some(Spending {
+        parent: u32::try_from(field(4)?).ok()?,
+        children_ns: ticks(16, 17)?,
+        cpu_ns: user_ns.zip(system_ns).map(|(user, system)| user + system),
+        run_delay_ns: None,
+        user_ns,
+        system_ns,
+        rss_bytes: field(24).map(|pages| pages * page_bytes),
+        threads: field(20),
+        major_faults: field(12).zip(field(13)).map(|(own, below)| own + below),
+        io_bytes: [None; 2],
+    })
 }
 
 /// Start time in clock ticks since boot, which with the process id names a process for all time.
@@ -136,66 +141,22 @@ pub fn start_ticks(root: &Path, pid: u32) -> std::io::Result<u64> {
 mod tests {
     use super::*;
 
-    fn fake_process(root: &Path, threads: &[(u32, u64)]) -> std::path::PathBuf {
-        let folder = root.join("proc/42");
-        for (id, cpu_ns) in threads {
-            let task = folder.join(format!("task/{id}"));
-            std::fs::create_dir_all(&task).unwrap();
-            std::fs::write(task.join("schedstat"), format!("{cpu_ns} 5 1\n")).unwrap();
-        }
-        std::fs::write(folder.join("schedstat"), "1 1 1\n").unwrap();
-        let rest = "R 1 1 1 0 -1 0 102 0 3 0 20 30 0 0 20 0 2 0 119987 2998272 423 1";
-        std::fs::write(folder.join("stat"), format!("42 (a) b) {rest}\n")).unwrap();
-        folder
-    }
-
-    fn cpu_ns(reader: &mut dyn Reader) -> Option<u64> {
-        let mut row = vec![None; reader.columns().len()];
-        reader.read(&mut row);
-        row[0]
-    }
-
-    #[test]
-    fn cpu_time_of_a_thread_that_ended_is_kept() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = fake_process(root.path(), &[(42, 100), (43, 7)]);
-        let mut reader = open(root.path(), "service", 42, &mut Missing::new()).unwrap();
-        assert_eq!(cpu_ns(reader.as_mut()), Some(107));
-        std::fs::remove_dir_all(folder.join("task/43")).unwrap();
-        std::fs::write(folder.join("task/42/schedstat"), "150 5 1\n").unwrap();
-        fake_process(root.path(), &[(44, 1000)]);
-        assert_eq!(cpu_ns(reader.as_mut()), Some(1157));
-    }
-
-    #[test]
-    fn without_schedstat_cpu_time_comes_from_ticks_and_the_reason_says_so() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = fake_process(root.path(), &[(42, 100)]);
-        std::fs::remove_file(folder.join("schedstat")).unwrap();
-        let mut missing = Missing::new();
-        let mut reader = open(root.path(), "service", 42, &mut missing).unwrap();
-        assert_eq!(cpu_ns(reader.as_mut()), Some(50 * tick_ns()));
-        assert!(missing["process.service.schedstat"].contains("ticks of"));
-    }
-
     #[test]
     fn a_name_with_brackets_does_not_shift_the_fields() {
         let root = tempfile::tempdir().unwrap();
-        fake_process(root.path(), &[(42, 1)]);
+        let folder = root.path().join("proc/42");
+        std::fs::create_dir_all(&folder).unwrap();
+        let rest = "R 7 1 1 0 -1 0 102 0 3 4 20 30 5 6 20 0 2 0 119987 2998272 423 1";
+        let line = format!("42 (a) b) {rest}\n");
+        std::fs::write(folder.join("stat"), &line).unwrap();
         assert_eq!(start_ticks(root.path(), 42).unwrap(), 119_987);
-        let mut row = [None; 7];
-        let bytes = std::fs::read(root.path().join("proc/42/stat")).unwrap();
-        stat(&bytes, 4096, &mut row);
-        assert_eq!(row[4], Some(423 * 4096));
-        assert_eq!(row[5], Some(2));
-        assert_eq!(row[6], Some(3));
-    }
-
-    #[test]
-    fn a_process_that_is_not_there_has_no_columns_and_a_reason() {
-        let root = tempfile::tempdir().unwrap();
-        let mut missing = Missing::new();
-        assert!(open(root.path(), "service", 42, &mut missing).is_none());
-        assert!(missing.contains_key("process.service"));
+        let read = stat(line.as_bytes(), 4096).unwrap();
+        assert_eq!(read.parent, 7);
+        assert_eq!(read.rss_bytes, Some(423 * 4096));
+        assert_eq!(read.threads, Some(2));
+        assert_eq!(read.major_faults, Some(7), "with those of children");
+        assert_eq!(read.user_ns, Some(25 * tick_ns()));
+        assert_eq!(read.system_ns, Some(36 * tick_ns()));
+        assert_eq!(read.cpu_ns, Some(61 * tick_ns()));
     }
 }

@@ -11,7 +11,7 @@ use steelyard_wire::sample::{SampleJob, Samples};
 use crate::reader::Reader;
 use crate::source::Missing;
 use crate::table::Table;
-use crate::{disk, machine, network, process, sensor};
+use crate::{disk, family, machine, network, sensor};
 
 /// Shortest and longest interval, milliseconds.
 pub const INTERVAL_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
@@ -85,7 +85,7 @@ impl Recorder {
         readers.push(disk::open(root, &job.disks, &mut missing));
         readers.extend(sensor::open(root, &mut missing));
         for (name, pid) in &job.processes {
-            readers.extend(process::open(root, name, *pid, &mut missing));
+            readers.extend(family::open(root, name, *pid, &mut missing));
         }
         let mut columns = vec![OWN_COLUMN.to_owned()];
         columns.extend(readers.iter().flat_map(|reader| reader.columns().to_vec()));

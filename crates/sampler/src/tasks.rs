@@ -28,6 +28,8 @@ impl Spent {
 
 struct Task {
     source: Source,
+    /// Children of this thread; a kernel may not list them.
+    children: Option<Source>,
     last: Spent,
     seen: bool,
 }
@@ -68,6 +70,19 @@ impl Tasks {
         Some(self.alive.values().fold(self.ended, sum))
     }
 
+    /// Children of all threads; `None` if the kernel does not list them.
+    pub(crate) fn children(&mut self) -> Option<Vec<u32>> {
+        let mut found = Vec::new();
+        for task in self.alive.values_mut() {
+            // A thread that ends meanwhile has given its children to another.
+            if let Ok(bytes) = task.children.as_mut()?.read() {
+                let ids = fields(bytes).filter_map(number);
+                found.extend(ids.filter_map(|id| u32::try_from(id).ok()));
+            }
+        }
+        Some(found)
+    }
+
     fn read_one(&mut self, id: u32) {
         if let Some(task) = self.alive.get_mut(&id) {
             if let Some(spent) = task.source.read().ok().and_then(schedstat) {
@@ -80,8 +95,14 @@ impl Tasks {
         if let Ok(mut source) = open_small(&path)
             && let Some(last) = source.read().ok().and_then(schedstat)
         {
-            let seen = true;
-            self.alive.insert(id, Task { source, last, seen });
+            let children = open_small(&self.path.join(id.to_string()).join("children")).ok();
+            let task = Task {
+                source,
+                children,
+                last,
+                seen: true,
+            };
+            self.alive.insert(id, task);
         }
     }
 }

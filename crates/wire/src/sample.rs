@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct SampleJob {
     /// 100 ms to 60 s.
     pub interval_ms: u64,
-    /// Processes to follow by name, as `service` or `generator`; children are not followed.
+    /// Processes to follow by name, as `service` or `generator`; each with all below it.
     #[serde(default)]
     pub processes: BTreeMap<String, u32>,
     /// Paths whose block device is sampled, by name, as `store`.
@@ -23,7 +23,7 @@ pub struct SampleJob {
 ///
 /// Column names:
 /// `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`, `cpu.frequency_hz`,
-/// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,major_faults,read_bytes,write_bytes}`,
+/// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,processes,major_faults,read_bytes,write_bytes}`,
 /// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,in_flight,io_ns,queue_ns}`,
 /// `disk.NAME.{discards,discard_bytes,discard_ns,flushes,flush_ns}`,
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
