@@ -65,7 +65,6 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--size", type=int, action="append", help="unknowns; may be repeated")
     parser.add_argument("--isa", action="append", help="instruction set; may be repeated")
-    parser.add_argument("--write-page", action="store_true", help=f"and into {page.PAGE.name}")
     options = parser.parse_args()
     if shutil.which("gcc") is None:
         sys.exit("gcc is not installed (Debian: apt install gcc libopenblas-dev)")
@@ -79,8 +78,7 @@ def main() -> None:
     print("\n".join(map(line, rows)))
     path = store(rows, seen)
     print(f"written to {path}", file=sys.stderr)
-    if options.write_page:
-        page.write(page.KERNELS, path)
+    page.follow(page.KERNELS, path)
 
 
 def built(name: str, folder: Path, libraries: list[str]) -> Path:

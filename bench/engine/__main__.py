@@ -8,15 +8,12 @@ how to read the table.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.engine import files, footprint, machine, mail, mailbox, page, soak, streams, table, web
+from bench.engine import files, footprint, machine, mail, mailbox, page, runs, streams, table, web
 from bench.engine.contest import (
     Contest,
     Probe,
@@ -31,13 +28,11 @@ from bench.engine.process import Unmeasurable
 
 from steelyard.errors import EngineError
 
-RUNS = Path(__file__).parent.parent / "runs"
-
 
 def main() -> int:
     """Runs what was asked for, prints the table, and writes figures to bench/runs/."""
     options = arguments()
-    chosen = [one for one in everything(options.soak) if wanted(one.name, options.only)]
+    chosen = [one for one in everything() if wanted(one.name, options.only)]
     if not chosen:
         sys.exit(f"no contest is called {', '.join(options.only)}; --list shows them")
     if options.list:
@@ -47,10 +42,10 @@ def main() -> int:
     rows, raw = run_all(chosen, options.pairs, options.seconds)
     print(table.text(rows))
     asked = {"pairs": options.pairs, "seconds": options.seconds, "note": options.note}
-    path = store({**begun, **asked}, rows, raw, options.out)
+    word = "engine-part" if options.only else page.ENGINE.word
+    path = runs.store(word, {**begun, **asked}, rows, raw, options.out)
     print(f"written to {path}", file=sys.stderr)
-    if options.write_page:
-        page.write(page.ENGINE, path)
+    page.follow(page.ENGINE, path)
     return 1 if any(row.failed for row in rows) else 0
 
 
@@ -59,16 +54,14 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], help="name or its beginning")
     parser.add_argument("--pairs", type=int, default=5, help="of runs in each contest")
     parser.add_argument("--seconds", type=int, default=5, help="length of each run")
-    parser.add_argument("--write-page", action="store_true", help=f"and into {page.PAGE.name}")
     parser.add_argument("--list", action="store_true", help="say what there is, run nothing")
-    parser.add_argument("--soak", type=float, default=0, metavar="MINUTES", help="and a long run")
     parser.add_argument("--note", help="what a reader of the figures must know about this run")
-    parser.add_argument("--out", type=Path, default=RUNS, help="folder for the figures")
+    parser.add_argument("--out", type=Path, default=page.RUNS, help="folder for the figures")
     return parser.parse_args()
 
 
-def everything(soak_minutes: float = 0) -> list[Contest | Probe]:
-    """Every contest and probe, in the order of the table; the long run if minutes are given."""
+def everything() -> list[Contest | Probe]:
+    """Every contest and probe, in the order of the table."""
     return [
         *web.contests(),
         *mail.contests(),
@@ -76,7 +69,6 @@ def everything(soak_minutes: float = 0) -> list[Contest | Probe]:
         *files.contests(),
         *streams.contests(),
         *footprint.probes(),
-        *([soak.probe(soak_minutes)] if soak_minutes else []),
     ]
 
 
@@ -108,27 +100,10 @@ def run_all(
 
 def run_one(one: Contest | Probe, pairs: int, seconds: int) -> tuple[list[Row], list[Any]]:
     if isinstance(one, Probe):
-        readings = [one.measure(seconds) for _ in range(1 if one.once else pairs)]
+        readings = [one.measure(seconds) for _ in range(pairs)]
         return rows_of_probe(one, readings), readings
     seen = shoot_pairs(one, pairs, seconds)
     return rows_of_pairs(one, seen), [asdict(pair) for pair in seen]
-
-
-def store(facts: dict[str, object], rows: list[Row], raw: dict[str, Any], folder: Path) -> Path:
-    """Keeps set-up, summary and raw figures of this run; a second one of a day gets a number."""
-    folder.mkdir(parents=True, exist_ok=True)
-    document = {
-        "benchmark": "engine",
-        **facts,
-        "load_average_at_end": os.getloadavg(),
-        "summary": [asdict(row) for row in rows],
-        "contests": raw,
-    }
-    day = time.strftime("%Y-%m-%d")
-    names = (f"{day}-engine{'' if number == 1 else f'-{number}'}.json" for number in range(1, 1000))
-    path = next(path for name in names if not (path := folder / name).exists())
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    return path
 
 
 if __name__ == "__main__":

@@ -103,8 +103,6 @@ class Probe:
     needs: tuple[Need, ...]
     measure: Callable[[int], dict[str, float]]
     goals: tuple[Goal, ...]
-    once: bool = False
-    """Long enough that one reading is all there will be."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "methods" / "engine-against-peers.md"
+RUNS = ROOT / "bench" / "runs"
 END_KEY = "load_average_at_end"
 
 
@@ -26,9 +28,18 @@ class Block:
     rendered: Callable[[dict[str, Any], str], str]
     """Text of a run, told the name of its file."""
 
+    def is_of(self, run: Path) -> bool:
+        """Whether a file is named as whole runs of this kind are: after their day, and numbered."""
+        return self.place(run) is not None
+
+    def place(self, run: Path) -> tuple[str, int] | None:
+        """Day and number of a run of this kind."""
+        found = re.fullmatch(rf"([\d-]{{10}})-{self.word}(?:-(\d+))?", run.stem)
+        return (found[1], int(found[2] or 1)) if found else None
+
     @property
     def begin(self) -> str:
-        return f"<!-- {self.word} bench: begin (written by --write-page) -->"
+        return f"<!-- {self.word} bench: begin (written by the bench) -->"
 
     @property
     def end(self) -> str:
@@ -41,6 +52,12 @@ def write(block: Block, run: Path) -> None:
     _, _, after = rest.partition(block.end)
     text = block.rendered(json.loads(run.read_text(encoding="utf-8")), run.name)
     PAGE.write_text(f"{before}{block.begin}\n{text}\n{block.end}{after}", encoding="utf-8")
+
+
+def follow(block: Block, run: Path) -> None:
+    """Shows a run that was stored among the others, if it is a whole one."""
+    if run.parent.resolve() == RUNS.resolve() and block.is_of(run):
+        write(block, run)
 
 
 def shown(block: Block) -> str:
@@ -72,9 +89,19 @@ def kernels_text(document: dict[str, Any], name: str) -> str:
     return f"{heading}\n\n{table(HEAD, [cells(row) for row in document['summary']])}"
 
 
+def soak_text(document: dict[str, Any], name: str) -> str:
+    """One row, and what the memory was."""
+    (run,) = document["contests"]["memory-soak"]["runs"]
+    sizes = " to ".join(f"{run[key] / 1e6:.2f} MB" for key in ("first_bytes", "last_bytes"))
+    heading = f"`bench/runs/{name}`, {document['seconds'] / 60:g} min: {sizes}."
+    return f"{heading}\n\n{table(HEAD, [cells(row) for row in document['summary']])}"
+
+
 HEAD = ["contest", "against", "figure", "goal", "ratio", "spread", "met"]
 ENGINE = Block("engine", engine_text)
-KERNELS = Block("kernels", kernels_text)
+KERNELS = Block("kernels-against-peers", kernels_text)
+SOAK = Block("memory-soak", soak_text)
+BLOCKS = (ENGINE, KERNELS, SOAK)
 
 
 def engine_heading(document: dict[str, Any], name: str) -> str:
@@ -121,4 +148,5 @@ def versions(document: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     for word in sys.argv[1:]:
-        write(KERNELS if "kernels" in word else ENGINE, Path(word))
+        run = Path(word)
+        write(next(block for block in BLOCKS if block.is_of(run)), run)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import statistics
+import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
-from bench.engine.contest import Goal, Probe
+from bench.engine import machine, page, runs, table
+from bench.engine.contest import Goal, Probe, rows_of_probe
 from bench.engine.footprint import resident_now
 from bench.engine.process import CLIENT_CORE, Unmeasurable, start
 from bench.engine.steelyard import engine, sink
@@ -18,7 +22,25 @@ SETTLE_S = 30
 FLAT_PERCENT = 1.0
 
 
-def probe(minutes: float) -> Probe:
+def main() -> int:
+    """Runs for so many minutes, and keeps what came of it."""
+    parser = argparse.ArgumentParser(prog="python -m bench.engine.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--out", type=Path, default=page.RUNS, help="folder for the figures")
+    options = parser.parse_args()
+    begun = machine.facts()
+    probe = long_run(options.minutes)
+    readings = [probe.measure(0)]
+    rows = rows_of_probe(probe, readings)
+    print(table.text(rows))
+    asked = {"pairs": 1, "seconds": int(options.minutes * 60)}
+    raw = {probe.name: {"setup": probe.setup, "runs": readings}}
+    path = runs.store(probe.name, {**begun, **asked}, rows, raw, options.out)
+    page.follow(page.SOAK, path)
+    return 0
+
+
+def long_run(minutes: float) -> Probe:
     """Growth of the client's memory over so many minutes."""
     seconds = int(minutes * 60)
     return Probe(
@@ -28,7 +50,6 @@ def probe(minutes: float) -> Probe:
         (),
         lambda _: soak(seconds),
         (Goal("growth_percent", "% grown", FLAT_PERCENT, at_most=True),),
-        once=True,
     )
 
 
@@ -64,3 +85,7 @@ def growth(resident_bytes: Sequence[float]) -> dict[str, float]:
         "first_bytes": first,
         "last_bytes": last,
     }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

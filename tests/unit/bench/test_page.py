@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bench.engine import __main__ as bench
 from bench.engine import page
 
-RUNS = Path(__file__).parents[3] / "bench" / "runs"
 ROW = {
     "name": "web",
     "peer": "peer",
@@ -26,24 +25,25 @@ ROW = {
 }
 
 
-def newest(word: str) -> Path:
-    """Stored runs are named after their day, later ones of a day with a number."""
-
-    def place(path: Path) -> tuple[str, int]:
-        day, number = re.fullmatch(rf"([\d-]{{10}})-{word}(?:-(\d+))?", path.stem).groups()  # type: ignore[union-attr]
-        return day, int(number or 1)
-
-    return max(RUNS.glob(f"*-{word}*.json"), key=place)
+def newest(block: page.Block) -> dict[str, Any]:
+    """The last whole run of a kind, with its name."""
+    run = max(filter(block.is_of, page.RUNS.glob("*.json")), key=lambda run: block.place(run) or ())
+    return {**json.loads(run.read_text(encoding="utf-8")), "name": run.name}
 
 
-@pytest.mark.parametrize(
-    ("block", "word"), [(page.ENGINE, "engine"), (page.KERNELS, "kernels-against-peers")]
-)
-def test_the_page_shows_the_last_stored_run(block: page.Block, word: str) -> None:
-    run = newest(word)
-    assert page.shown(block) == block.rendered(
-        json.loads(run.read_text(encoding="utf-8")), run.name
-    )
+@pytest.mark.parametrize("block", page.BLOCKS, ids=lambda block: block.word)
+def test_the_page_shows_the_last_stored_run(block: page.Block) -> None:
+    run = newest(block)
+    assert page.shown(block) == block.rendered(run, run["name"])
+
+
+def test_a_part_of_the_bench_is_no_run_of_it() -> None:
+    names = ("2026-11-21-engine.json", "2026-11-21-engine-2.json", "2026-11-21-engine-part.json")
+    assert [page.ENGINE.place(Path(name)) for name in names] == [
+        ("2026-11-21", 1),
+        ("2026-11-21", 2),
+        None,
+    ]
 
 
 def test_a_goal_that_is_missed_stands_beside_what_the_least_client_reaches() -> None:
@@ -60,12 +60,11 @@ def test_what_gave_no_figure_is_no_number(failed: bool, word: str) -> None:
 
 def test_every_goal_that_is_missed_has_its_reason_on_the_page() -> None:
     explained = page.PAGE.read_text(encoding="utf-8").partition("## What is missed, and why")[2]
-    summary = json.loads(newest("engine").read_text(encoding="utf-8"))["summary"]
+    summary = newest(page.ENGINE)["summary"]
     missed = {row["name"] for row in summary if row["met"] is False}
-    assert {name for name in missed if f"- **{name}**: " not in explained} <= {"sampler"}
+    assert [name for name in missed if f"**{name}**" not in explained] == []
 
 
 def test_every_contest_of_the_bench_is_in_the_table() -> None:
-    document = json.loads(newest("engine").read_text(encoding="utf-8"))
-    shown = {row["name"] for row in document["summary"]}
+    shown = {row["name"] for row in newest(page.ENGINE)["summary"]}
     assert {one.name for one in bench.everything()} <= shown
