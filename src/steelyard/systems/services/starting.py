@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
@@ -24,14 +22,14 @@ from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line
 from steelyard.systems.services.external import reach
-from steelyard.systems.services.preparing import Prepared, certified, prepare, run
+from steelyard.systems.services.preparing import Prepared, certified, prepare
+from steelyard.systems.services.ready import FIRST, await_ready
 from steelyard.systems.services.running import STOP_GRACE_S, RunningService, stop
 from steelyard.systems.services.site import look
 from steelyard.systems.services.values import named_ports, values_for, wanted_ports
 from steelyard.systems.services.version import version_of
 
 READY_TIMEOUT_S = 10.0
-LISTENING_TIMEOUT_S = 60.0
 _LIST_S = 20.0
 
 
@@ -132,7 +130,7 @@ class _Start:
             ready_timeout_s=READY_TIMEOUT_S if said else None,
         )
         failed.callback(self._end)
-        listeners = self._await_ready(prepared, started)
+        listeners = await_ready(prepared, started, self.name, self.address)
         running = self._running(prepared, started, listeners, version)
         return replace(running, alias=alias)
 
@@ -184,30 +182,10 @@ class _Start:
         free = ports.free_ports(len(wanted), ports.used_ports(listed), self.folder)
         return {name: str(port) for name, port in zip(wanted, free, strict=True)}
 
-    def _await_ready(self, prepared: Prepared, started: Started) -> dict[str, str]:
-        if self.entry.ready == "announced":
-            said = _announced(started)
-            return {"": str(said["listening"])} | (said.get("listeners") or {})
-        listeners = {
-            protocol: f"{_host(self.address)}:{prepared.values[port]}"
-            for protocol, port in self.entry.listeners.items()
-        }
-        if self.entry.ready == "listening":
-            for port in self.entry.listeners.values():
-                self.host.await_listening(
-                    port=int(prepared.values[port]),
-                    address=self.address,
-                    timeout_s=LISTENING_TIMEOUT_S,
-                    unless_ended=self.name,
-                )
-        if self.entry.ready == "command":
-            run(prepared, prepared.filled(self.entry.ready_command))
-        return listeners
-
     def _running(
         self, prepared: Prepared, started: Started, listeners: dict[str, str], version: str
     ) -> RunningService:
-        first = listeners.pop("", None)
+        first = listeners.pop(FIRST, None)
         all_listeners = {
             protocol: address
             for running in self.parts.values()
@@ -233,10 +211,6 @@ class _Start:
         )
 
 
-def _host(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
-
-
 def _authority(prepared: Prepared) -> str | None:
     """The file that a certificate made for the trial is verified with."""
     if certified(prepared.entry, prepared.spec):
@@ -245,17 +219,3 @@ def _authority(prepared: Prepared) -> str | None:
     if file is None or prepared.spec.settings.get("tls") in (None, "none"):
         return None
     return fill(file, prepared.values)
-
-
-def _announced(started: Started) -> dict[str, Any]:
-    try:
-        said: dict[str, Any] = json.loads(started.ready_line or "")
-        said["listening"]
-    except (ValueError, KeyError, TypeError) as error:
-        failure = Failure(
-            kind="not_ready",
-            message=f"the service did not say where it listens, but {started.ready_line!r}",
-            hint='a service announces {"listening": "ADDRESS:PORT"} on its first line',
-        )
-        raise AgentRefusal("start", failure) from error
-    return said
