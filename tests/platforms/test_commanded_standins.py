@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,7 @@ class Pretended:
             line = getattr(self.standin, "readable", str)(line)
             for before, after in replaced.items():
                 line = line.replace(before, after)
-            lines.append(line)
+            lines.append(re.sub(r"\{[0-9a-f-]{36}\}", "{ID}", line))
         return "\n".join(lines) + "\n"
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Presence
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.commanded import TakeDown
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.catalogue import Platform
 from steelyard.study.model import Reset
@@ -26,6 +24,7 @@ from steelyard.systems.commanding.disks import appeared, block_devices, disappea
 from steelyard.systems.commanding.entering import Entrance
 from steelyard.systems.commanding.proofs import Evidence, compared, judge
 from steelyard.systems.commanding.render import Renderer, values_of
+from steelyard.systems.commanding.taking_down import inverse_of
 from steelyard.systems.commanding.tool import Tool, value_in
 from steelyard.systems.failures import SystemFailure
 from steelyard.systems.images.engine_part import engine_path
@@ -69,7 +68,7 @@ class Commanded:
             )
         carrier = self.ground.carrier()
         self._pending = self.ground.undo.plan(
-            carrier.name, self._inverse(), removes=self.ground.label
+            carrier.name, inverse_of(self.ground, self._renderer), removes=self.ground.label
         )
         if present == "ours":
             with self._tool.typed():
@@ -193,18 +192,6 @@ class Commanded:
                 f"mend `exists` in the file of {self.ground.spec.platform}; "
                 "what was made has to be removed by hand",
             )
-
-    def _inverse(self) -> TakeDown:
-        identity, render = self._renderer.identity(), self._renderer
-        return TakeDown(
-            label=self.ground.label,
-            platform=self.ground.spec.platform,
-            call=asdict(identity.call),
-            absent=identity.absent,
-            ours=identity.ours,
-            down=tuple(asdict(render.call(step, "down")) for step in self._commands.down),
-            clean=tuple(asdict(render.call(step, "down")) for step in self._commands.clean),
-        )
 
     def _make(self, carrier: Host) -> None:
         for file in self._commands.files.values():

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from steelyard.hosts.failures import SystemFailure
+from steelyard.study import catalogue
+from steelyard.study.model import SystemSpec
 from steelyard.study.platforms.file import Commands, Reading, Step
 from steelyard.systems.commanding.proofs import judge
-from steelyard.systems.commanding.render import Renderer, mark_of, number_of
+from steelyard.systems.commanding.render import Renderer, mark_of, number_of, values_of
 from steelyard.systems.commanding.tool import value_in
+from steelyard.systems.platform import Ground
 
 LEAST: dict[str, Any] = {
     "exists": {"run": ["look"], "absent": "no", "ours": "^{mark} [(]"},
@@ -95,6 +99,15 @@ def test_a_value_in_xml_is_escaped() -> None:
     step = Step(run=["attach"], stdin="<disk file='{x}'/>", escape="xml")
     call = renderer({"x": "a&<'b"}).call(step, "attach")
     assert call.stdin == "<disk file='a&amp;&lt;&apos;b'/>"
+
+
+def test_instances_of_one_system_can_have_addresses_of_their_own() -> None:
+    settings = {"guest_address": "192.168.1.4{instance}", "memory": 1 << 30}
+    spec = SystemSpec(name="a", platform="openvz", settings=settings)
+    ground = cast("Ground", SimpleNamespace(spec=spec, instance=2, label="a", folder="/f"))
+    values = values_of(ground, catalogue.platform("openvz"))
+    assert values["guest_address"] == "192.168.1.42"
+    assert values["instance"] == 2
 
 
 def test_what_is_ours_is_looked_for_literally() -> None:

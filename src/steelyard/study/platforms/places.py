@@ -10,8 +10,8 @@ from steelyard.study.file.source import Source, Where
 from steelyard.study.platforms.file import STEP_VERBS, Command, Commands, Reading, Step
 from steelyard.study.platforms.templates import places
 
-ALWAYS = ("label", "mark", "number", "folder")
-"""Name of the thing; a UUID that says it is ours; a number from it; the folder of the system."""
+ALWAYS = ("label", "mark", "number", "instance", "folder")
+"""Name of the thing; a UUID that says it is ours; a number from it; which of several; a folder."""
 DISK = ("disk.name", "disk.size", "disk.cache", "disk.bus", "disk.number", "disk.letter")
 ENTERING = ("address", "engine")
 CARRYING = ("address", "engine", "engine_here")

@@ -42,14 +42,20 @@ def number_of(mark: str) -> int:
 def values_of(ground: Ground, platform: Platform) -> dict[str, Value]:
     """What stands in the places that are always there."""
     mark = mark_of(ground.label, ground.folder)
-    settings = {name: ground.spec.settings.get(name) for name in platform.settings}
+    settings = ground.spec.settings
     return {
-        **settings,
+        **{name: _of_instance(settings.get(name), ground.instance) for name in platform.settings},
         "label": ground.label,
         "mark": mark,
         "number": number_of(mark),
+        "instance": ground.instance,
         "folder": ground.folder,
     }
+
+
+def _of_instance(value: Value, instance: int) -> Value:
+    """A text in which ``{instance}`` is the number: addresses must differ among equal systems."""
+    return value.replace("{instance}", str(instance)) if isinstance(value, str) else value
 
 
 def disk_values(disk: RawDisk, number: int) -> dict[str, Value]:
