@@ -11,7 +11,7 @@ from tests.unit.hosts.stand_in import Machine, said
 from steelyard.errors import StudyError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.systems.images import words
-from steelyard.systems.images.build import build_image
+from steelyard.systems.images.build import _sweep, build_image
 from steelyard.systems.images.recipe import (
     FilePart,
     NamedRecipe,
@@ -130,6 +130,17 @@ def test_too_little_room_is_said_before_anything_is_fetched() -> None:
         build_image(machine.host(), small(), "guest")  # the stand-in has 1 GiB
     assert refused.value.kind == "no_space"
     assert [change for change in machine.changes if change[0] != "run"] == []
+
+
+def test_what_a_killed_build_left_is_removed_and_a_running_one_is_not() -> None:
+    machine = builder()
+    folder = "/cache/steelyard/images"
+    listed = ".building-a-41\n.building-b-42\ndebian-minimal-1\n"
+    machine.tools[f"ls -A {folder}"] = lambda _: said(stdout=listed)
+    machine.files["/proc/42/stat"] = ""
+    _sweep(machine.host(), folder)
+    removed = [change[1] for change in machine.changes if change[0] == "remove"]
+    assert removed == [f"{folder}/.building-a-41"]
 
 
 def test_a_recipe_for_a_guest_makes_no_container() -> None:

@@ -6,7 +6,6 @@ images is changed; the folder of an image appears by rename.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -43,6 +42,7 @@ KEPT: dict[Kind, tuple[str, ...]] = {
     "guest": (DISK, KERNEL, INITRD, ENGINE_PART),
     "container": (TREE,),
 }
+_BUILDING = ".building-"
 Say = Callable[[str], None]
 
 
@@ -63,7 +63,8 @@ def build_image(host: Host, named: NamedRecipe, kind: Kind, say: Say = lambda _:
         )
     _check_machine(host, kind)
     folder = images_folder(host)
-    work = f"{folder}/.building-{named.name}-{secrets.token_hex(4)}"
+    _sweep(host, folder)
+    work = f"{folder}/{_BUILDING}{named.name}-{kind}-{host.agent_pid}"
     try:
         host.make_directory(work)
         return _Build(host, named, kind, work, say).image(f"{folder}/{named.folder_name(kind)}")
@@ -173,6 +174,14 @@ class _Build:
         if size_bytes is None:
             raise SystemFailure("tool_failed", f"{path} was not built")
         return FileFacts(sha256=sums[path], size_bytes=size_bytes)
+
+
+def _sweep(host: Host, folder: str) -> None:
+    """Removes what builds left that were killed: their folders bear the process id of the agent."""
+    for name in host.run(["ls", "-A", folder], timeout_s=10).stdout.split():
+        pid = name.rpartition("-")[2]
+        if name.startswith(_BUILDING) and not host.path_facts(f"/proc/{pid}").exists:
+            host.remove_tree(f"{folder}/{name}")
 
 
 def _version(host: Host, tool: str) -> str:
