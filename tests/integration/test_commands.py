@@ -68,7 +68,7 @@ FAIL_ON_ANY = [
 def test_restore_after_a_kill_takes_everything_back(steelyard: Steelyard) -> None:
     process = steelyard.start("run", ".")
     scratch = steelyard.folder / "results" / "tiny"
-    while not list(scratch.glob("*/scratch/0002-1")) and process.poll() is None:
+    while not list(scratch.glob("*/scratch/*/0002-1")) and process.poll() is None:
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.communicate()
