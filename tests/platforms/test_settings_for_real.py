@@ -14,6 +14,8 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import changed_values, read_values, shown
 from steelyard.hosts.undo import UndoLog
+from steelyard.study.model import ServiceSpec
+from steelyard.systems import services
 from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
 
 SWAPPINESS = Path("/proc/sys/vm/swappiness")
@@ -153,6 +155,22 @@ def test_a_service_enters_its_cgroup_before_it_runs_and_the_group_goes(
     finally:
         revert_settings(carrier, applied, undo)
     assert not list(Path("/sys/fs/cgroup").glob(f"*/{place.label}"))
+
+
+def test_the_engines_own_server_runs_in_its_cgroup(
+    carrier: Host, undo: UndoLog, place: Place, tmp_path: Path
+) -> None:
+    applied = apply_settings(carrier, {"cgroup.cpus": 0.5}, undo, place)
+    try:
+        spec = ServiceSpec(use="sink-http", settings={"body": 1024})
+        folder = str(tmp_path / "service")
+        service = services.start(carrier, spec, folder, "sink", enter=applied[-1].enter, undo=undo)
+        pid = service.processes["sink"]
+        groups = Path(f"/proc/{pid}/cgroup").read_text(encoding="ascii")
+        services.stop(service)
+        assert place.label in groups
+    finally:
+        revert_settings(carrier, applied, undo)
 
 
 PROFILE = """\

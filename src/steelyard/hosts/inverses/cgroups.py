@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from steelyard.hosts.host import Host
@@ -9,6 +10,9 @@ from steelyard.hosts.inverses.command import run_tool
 from steelyard.hosts.inverses.inverse import refused
 
 MARK = "steelyard-"
+_TRIES = 40
+_PATIENCE_S = 0.05
+"""A process that was just killed stands in its group until the kernel is done with it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,10 @@ class RemoveCgroup:
             raise refused(f"{self.path} is no cgroup of ours")
         if not host.path_facts(self.path).exists:
             return
-        inside = host.read_file(f"{self.path}/cgroup.procs").split()
-        if inside:
-            raise refused(f"the process {inside[0]} runs in it", "end it, then restore again")
-        run_tool(host, ["rmdir", self.path])
+        for _ in range(_TRIES):
+            inside = host.read_file(f"{self.path}/cgroup.procs").split()
+            if not inside:
+                run_tool(host, ["rmdir", self.path])
+                return
+            time.sleep(_PATIENCE_S)
+        raise refused(f"the process {inside[0]} runs in it", "end it, then restore again")

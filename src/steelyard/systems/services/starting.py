@@ -96,6 +96,9 @@ def part_spec(process: Process, spec: ServiceSpec) -> ServiceSpec:
     return ServiceSpec(use=process.use, settings=settings)
 
 
+_ENGINE = "@engine"
+
+
 @dataclass(frozen=True)
 class _Start:
     """One start, after the parts that the service needs."""
@@ -121,7 +124,7 @@ class _Start:
         self.host.make_directory(prepared.values["data"])
         prepare(prepared)
         words = prepared.site.resolved(command_line(self.spec, prepared.values))
-        argv = [*self.enter, *words]
+        argv = self._entered(words)
         said = self.entry.ready in ("announced", "first line")
         started = self.host.start(
             self.name,
@@ -133,6 +136,13 @@ class _Start:
         listeners = await_ready(prepared, started, self.name, self.address)
         running = self._running(prepared, started, listeners, version)
         return replace(running, alias=alias)
+
+    def _entered(self, words: list[str]) -> list[str]:
+        """The command behind the words that enter groups: there no agent knows ``@engine``."""
+        if not self.enter:
+            return words
+        first = self.host.engine if words[0] == _ENGINE else words[0]
+        return [*self.enter, first, *words[1:]]
 
     def _alias(self, prepared: Prepared, failed: ExitStack) -> Alias | None:
         """A short name for the folder, if a socket of the service would not fit into it."""
