@@ -30,7 +30,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def write(run: Run, attempt: TrialRecord, samples: pl.DataFrame | None = None) -> None:
-    run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=samples)
+    kept = {} if samples is None else {"samples.parquet": samples}
+    run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=kept)
 
 
 def test_a_run_is_named_by_its_time_and_a_second_one_of_that_second_is_told_apart(
