@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Self
 
-from tests.system.libvirtd import run
+from tests.system.libvirtd import remove_groups, run
 
 TOOLS = ("sh", "sleep", "sha256sum", "true")
 BUSYBOX = Path("/usr/bin/busybox")
@@ -42,6 +42,7 @@ class Dockerd:
         for mount in (self.folder / "exec").glob("netns/*"):
             run("umount", str(mount), check=False)
         run("ip", "netns", "delete", self.name, check=False)
+        remove_groups("docker")
 
     def enter(self, words: list[str]) -> list[str]:
         """Words that run others where Docker's bridge is."""

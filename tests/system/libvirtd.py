@@ -55,6 +55,7 @@ class Libvirtd:
             self._daemon.send_signal(signal.SIGTERM)
             self._daemon.wait(30)
         run("ip", "netns", "delete", self.name, check=False)
+        remove_groups("machine")
 
     def enter(self, words: list[str]) -> list[str]:
         """Words that run others in the namespace."""
@@ -91,6 +92,12 @@ def run(*words: str, check: bool = True) -> str:
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     assert not check or done.returncode == 0, f"{words}: {done.stderr}"
     return done.stdout
+
+
+def remove_groups(name: str) -> None:
+    """Empty control groups that a daemon leaves behind; those with processes stay."""
+    for top in Path("/sys/fs/cgroup").glob(f"*/{name}"):
+        run("find", str(top), "-depth", "-type", "d", "-exec", "rmdir", "{}", ";", check=False)
 
 
 def missing() -> list[str]:

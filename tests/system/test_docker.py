@@ -85,4 +85,4 @@ def test_what_docker_itself_says_becomes_a_typed_failure(
     with pytest.raises(SystemFailure) as failure:
         place.up()
     place.down()
-    assert failure.value.kind == kind
+    assert failure.value.kind == kind, failure.value.message

@@ -107,7 +107,9 @@ def test_libvirt_keeps_its_promise(bench: Bench, check: str) -> None:
 
 
 def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd: Libvirtd) -> None:
-    ground = replace(bench.ground("9"), label=f"{bench.run}-own")
+    ground = replace(
+        bench.ground("9", folder=str(libvirtd.folder / "own")), label=f"{bench.run}-own"
+    )
     file = libvirtd.folder / "own.xml"
     file.write_text(
         f"<domain type='qemu'><name>{ground.label}</name><memory unit='MiB'>64</memory>"
@@ -135,11 +137,11 @@ def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd
 def test_what_libvirt_itself_says_becomes_a_typed_failure(
     bench: Bench, libvirtd: Libvirtd, setting: str, value: str, kind: str
 ) -> None:
-    ground = bench.ground(setting)
+    ground = bench.ground(setting, folder=str(libvirtd.folder / f"bench-{setting}"))
     ground.spec.settings[setting] = value
     place = Commanded(ground, libvirt())
     with pytest.raises(SystemFailure) as failure:
         place.up()
     place.down()
-    assert failure.value.kind == kind
+    assert failure.value.kind == kind, failure.value.message
     assert ground.label not in libvirtd.virsh("list", "--all", "--name")
