@@ -17,6 +17,7 @@ from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.lab_network import LabNetwork, NamespaceNetwork
 from steelyard.hosts.undo import PendingUndo, UndoLog
 from steelyard.study.model import SystemSpec
+from steelyard.study.platforms.own import platform_of
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.platforms import place
 from steelyard.trial.machines import Machines
@@ -102,8 +103,8 @@ class Lodging:
         return folder
 
     def _network(self, system: SystemSpec) -> LabNetwork | None:
-        if system.settings.get("network") != LAB:
-            return None
+        if system.settings.get("network") != LAB or platform_of(system).driver == "commanded":
+            return None  # a platform of commands has networks of its own, whatever their names
         network = NamespaceNetwork(
             lambda: self._machines.at(system.carrier), self._undo, f"steelyard-{self._mark}"
         )
