@@ -11,14 +11,15 @@ import pytest
 from tests.platforms.alone import alone_with_the_machine
 from tests.platforms.needs import need
 from tests.platforms.sshd import ADDRESS, Sshd, need_sshd
-from tests.platforms.torture.torture import Session, Victim, survive, traces
+from tests.platforms.torture.torture import Session, StudySession, Victim, survive, traces
 
 from steelyard.hosts.environment import snapshot
 from steelyard.hosts.host import Host
 
 VICTIMS: tuple[Victim, ...] = ("controller", "agent", "both")
-INSTANTS_HERE = 7
-INSTANTS_FAR = 3
+INSTANTS_HERE = 5
+INSTANTS_OF_A_STUDY = 4
+INSTANTS_FAR = 2
 EVENTS_UNTIL_ALL_IS_MADE = 18
 
 
@@ -54,7 +55,16 @@ def test_what_a_killed_session_leaves_is_seen_before_it_is_restored(
 def test_a_kill_here_leaves_nothing_that_restore_does_not_take_back(
     tmp_path: Path, number: int
 ) -> None:
-    survive(tmp_path, "local", seed_of(f"here {number}"), VICTIMS[number % len(VICTIMS)])
+    survive(Session(tmp_path, "local", seed_of(f"here {number}")), VICTIMS[number % 3])
+
+
+@pytest.mark.parametrize("number", range(INSTANTS_OF_A_STUDY))
+def test_a_kill_of_a_real_session_leaves_nothing_that_restore_does_not_take_back(
+    tmp_path: Path, number: int
+) -> None:
+    victims: tuple[Victim, ...] = ("controller", "both")
+    seed = seed_of(f"study {number}")
+    survive(StudySession(tmp_path, "local", seed), victims[number % 2])
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_FAR))
@@ -68,6 +78,6 @@ def test_a_kill_far_away_leaves_nothing_that_restore_does_not_take_back(
     monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
     try:
         victims: tuple[Victim, ...] = ("ssh", "controller", "both")
-        survive(tmp_path / "far", ADDRESS, seed_of(f"far {number}"), victims[number])
+        survive(Session(tmp_path / "far", ADDRESS, seed_of(f"far {number}")), victims[number])
     finally:
         server.stop()

@@ -11,7 +11,7 @@ from tests.platforms.alone import alone_with_the_machine
 from tests.platforms.needs import need
 from tests.platforms.sshd import ADDRESS, Sshd, need_sshd
 from tests.platforms.test_undo_torture import seed_of
-from tests.platforms.torture.torture import Victim, survive
+from tests.platforms.torture.torture import Session, StudySession, Victim, survive
 
 pytestmark = pytest.mark.system
 HERE: tuple[Victim, ...] = ("controller", "agent", "both")
@@ -26,12 +26,19 @@ def alone() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("number", range(70))
-def test_a_kill_here_is_survived(tmp_path: Path, number: int) -> None:
-    survive(tmp_path, "local", seed_of(f"system here {number}"), HERE[number % len(HERE)])
-
-
 @pytest.mark.parametrize("number", range(30))
+def test_a_kill_of_a_real_session_is_survived(tmp_path: Path, number: int) -> None:
+    victims: tuple[Victim, ...] = ("controller", "both")
+    session = StudySession(tmp_path, "local", seed_of(f"system study {number}"))
+    survive(session, victims[number % 2])
+
+
+@pytest.mark.parametrize("number", range(50))
+def test_a_kill_here_is_survived(tmp_path: Path, number: int) -> None:
+    survive(Session(tmp_path, "local", seed_of(f"system here {number}")), HERE[number % 3])
+
+
+@pytest.mark.parametrize("number", range(20))
 def test_a_kill_far_away_is_survived(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
@@ -41,7 +48,7 @@ def test_a_kill_far_away_is_survived(
     server.start()
     monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
     try:
-        seed = seed_of(f"system far {number}")
-        survive(tmp_path / "far", ADDRESS, seed, FAR[number % len(FAR)])
+        session = Session(tmp_path / "far", ADDRESS, seed_of(f"system far {number}"))
+        survive(session, FAR[number % 3])
     finally:
         server.stop()

@@ -25,6 +25,30 @@ LONGEST_S = 180
 MOST_EVENTS = 90
 LONGEST_DELAY_S = 0.15
 
+STUDY = """\
+study: torture
+question: Does a machine that is changed all the time come back as it was?
+systems:
+  disks:
+    platform: native
+    service: {use: sink-smtp, store: maildir, sync: none}
+    disks: {data: {count: 2, size: 128 MiB, layout: own-raid1, filesystem: btrfs}}
+    settings:
+      {scheduler: mq-deadline, read_ahead: 64 KiB, cgroup: {cpus: 0.9}, sysctl: {vm.swappiness: 13}}
+  box:
+    platform: podman
+    network: lab
+    service: {use: sink-smtp, store: maildir, sync: none}
+    host_settings: {sysctl: {vm.dirty_bytes: 536870912}}
+workload: {use: smtp, body: 1 KiB, recipients: 3}
+load: {users: 1}
+generator: {calibrate: false}
+responses: {throughput: {primary: true}}
+trials:
+  {margin: 2 %, window: 100 ms, warm_up: 20 ms, reset: process, budget: {trials: 20 per cell}}
+sample: {every: 100 ms}
+"""
+
 Victim = Literal["controller", "agent", "both", "ssh"]
 
 
@@ -50,13 +74,11 @@ class Session:
 
     def outlive(self, victim: Victim) -> None:
         """Starts, kills at the instant of the seed, and waits until the controller has ended."""
-        self.run.mkdir(parents=True)
-        (self.run / "run.json").write_text("{}", encoding="utf-8")
         log = self.folder / "driver.log"
-        words = ["tests.platforms.torture.driver", str(self.run), self.address, self.label]
+        words = self.words()
         with log.open("wb") as output:
             driver = subprocess.Popen(
-                [sys.executable, "-m", *words, str(self.seed)],
+                [sys.executable, "-m", *words],
                 cwd=ROOT,
                 env={
                     **os.environ,
@@ -75,6 +97,13 @@ class Session:
             driver.kill()
             driver.wait()
 
+    def words(self) -> list[str]:
+        """The module that changes machines, and what it is told."""
+        self.run.mkdir(parents=True)
+        (self.run / "run.json").write_text("{}", encoding="utf-8")
+        driver = ["tests.platforms.torture.driver", str(self.run), self.address, self.label]
+        return [*driver, str(self.seed)]
+
     def restore(self) -> subprocess.CompletedProcess[str]:
         """As a user does it."""
         return subprocess.run(
@@ -89,7 +118,9 @@ class Session:
         )
 
     def _events(self) -> int:
-        return len(read_ledger(self.run / "ledger.jsonl"))
+        """Changes and their inverses so far; a run that is not there yet has none."""
+        events = read_ledger(self.run / "ledger.jsonl") if self.run.exists() else []
+        return sum(event["event"] in {"undo_planned", "undone"} for event in events)
 
     def _wait_for_the_instant(self, driver: subprocess.Popen[bytes], log: Path) -> None:
         chosen = random.Random(self.seed)
@@ -111,6 +142,23 @@ class Session:
                 os.kill(pid, signal.SIGKILL)
 
 
+@dataclass
+class StudySession(Session):
+    """A real session: ``steelyard run`` of a study that changes the machine in every trial."""
+
+    @property
+    def run(self) -> Path:
+        """Its only run; none at first."""
+        study = self.folder / "results" / "torture"
+        runs = [path for path in study.glob("*") if (path / "run.json").exists()]
+        return runs[0] if runs else study / "none yet"
+
+    def words(self) -> list[str]:
+        study = self.folder / "study.yaml"
+        study.write_text(STUDY, encoding="utf-8")
+        return ["steelyard", "run", str(study), "--results", str(self.folder / "results")]
+
+
 def _children(pid: int) -> list[int]:
     tasks = Path(f"/proc/{pid}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text().split()]
@@ -124,7 +172,7 @@ def _is_way_to_agent(pid: int) -> bool:
         return False
 
 
-def survive(folder: Path, address: str, seed: int, victim: Victim) -> None:
+def survive(session: Session, victim: Victim) -> None:
     """One session, one kill, one restore; then the machine is as before.
 
     Of other things on the machine only values of the kernel are looked at: whoever works beside
@@ -132,12 +180,11 @@ def survive(folder: Path, address: str, seed: int, victim: Victim) -> None:
     """
     with Machines() as machines:
         before = snapshot(machines.open("local"))
-        session = Session(folder, address, seed)
         try:
             session.outlive(victim)
         finally:
             done = session.restore()
-        when = f"seed {seed}, {victim} killed {session.instant}\n{done.stdout}{done.stderr}"
+        when = f"seed {session.seed}, {victim} killed {session.instant}\n{done.stdout}{done.stderr}"
         assert done.returncode == 0, when
         assert pending_undos(read_ledger(session.run / "ledger.jsonl")) == [], when
         assert traces(machines.open("local"), before, session) == [], when
