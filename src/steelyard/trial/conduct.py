@@ -191,6 +191,8 @@ def _perform(scene: Scene) -> Ending:
                 phase(scene)
     except BaseException as error:  # noqa: BLE001 - as_failed raises again what is no trial's
         failed = _closer_cause(scene, as_failed(error))
+        if scene.timeline.phase == "restore":
+            scene.stage.lodging.forget()  # what could not be brought back is made anew
         failure = failed.in_phase(scene.timeline.phase)
         return Ending(failed.outcome, failure, _for_the_operator(error))
     return Ending(Outcome.OK, None)

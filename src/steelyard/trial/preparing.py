@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo import INSIDE
 from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan
 from steelyard.systems.platform import RawDisk
@@ -76,22 +78,32 @@ def configure_inside(scene: Scene, instance: Instance) -> None:
 def take_back_inside(scene: Scene, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
-    What lies inside an instance whose agent has ended is gone with it: the next trial makes the
-    instance anew, and on a machine that stays the inverses are still pending.
+    What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
+    makes it anew. On a machine that stays, a new agent takes back what the lost one did.
     """
+    host = _still_there(scene, instance.host)
     if instance.host.lost:
         scene.stage.lodging.forget()
+    if host is None:
         return
     undo = scene.stage.undo
-    revert_settings(instance.host, instance.applied, undo)
+    revert_settings(host, instance.applied, undo)
     for prepared in reversed(instance.prepared.values()):
-        disks.take_down(instance.host, prepared, undo)
+        disks.take_down(host, prepared, undo)
     for disk in reversed(instance.attached):
         instance.platform.detach(disk)
-    instance.host.remove_tree(instance.folder)
+    host.remove_tree(instance.folder)
 
 
 def take_back_outside(scene: Scene) -> None:
     """Settings of the machine that carries the system."""
     if scene.outside is not None:
-        revert_settings(scene.outside.host, scene.outside.applied, scene.stage.undo)
+        host = _still_there(scene, scene.outside.host) or scene.carrier()
+        revert_settings(host, scene.outside.applied, scene.stage.undo)
+
+
+def _still_there(scene: Scene, host: Host) -> Host | None:
+    """The machine by an agent that answers; ``None`` when it was thrown away with its agent."""
+    if not host.lost:
+        return host
+    return None if host.name.startswith(INSIDE) else scene.stage.machines.at(host.name)
