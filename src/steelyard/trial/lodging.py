@@ -20,6 +20,7 @@ from steelyard.study.model import SystemSpec
 from steelyard.study.platforms.own import platform_of
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.platforms import place
+from steelyard.systems.settings.command_line import boot_words
 from steelyard.trial.machines import Machines
 
 _Found = TypeVar("_Found")
@@ -121,6 +122,7 @@ def together(do: Callable[[Platform], _Found], platforms: Sequence[Platform]) ->
 
 
 def _shape(system: SystemSpec) -> str:
-    """What a platform has to be made again for; disks attached live and settings need not."""
+    """What a platform has to be made again for; disks and most settings change while it is up."""
     kept = system.model_dump(mode="json", exclude={"service", "inside", "outside", "disks"})
+    kept["boot_words"] = boot_words(system.inside)
     return json.dumps(kept, sort_keys=True)

@@ -8,6 +8,7 @@ from steelyard.systems.images.store import KERNEL, Image
 from steelyard.systems.platform import Ground
 from steelyard.systems.qemu.accelerator import Accelerator
 from steelyard.systems.qemu.words import Machine, Nic
+from steelyard.systems.settings.command_line import boot_words
 
 _USER_SEAT = Seat("", "10.0.2.15", 24, "10.0.2.2", "52:54:00:12:34:56")
 """The address that QEMU's own network has for its only guest."""
@@ -36,8 +37,14 @@ def shape(ground: Ground, image: Image, accelerator: Accelerator) -> Machine:
         address=f"{place.address}/{place.prefix_length}",
         gateway=place.gateway,
         root_ports=disks + _SPARE_PORTS,
-        kernel_words=settings.get("kernel_words") or "",
+        kernel_words=_kernel_words(ground),
     )
+
+
+def _kernel_words(ground: Ground) -> str:
+    """Those of the platform, then those of the setting ``command_line``."""
+    own = ground.spec.settings.get("kernel_words") or ""
+    return f"{own} {boot_words(ground.spec.inside)}".strip()
 
 
 def seat(ground: Ground) -> Seat:

@@ -1,0 +1,119 @@
+"""When a system is made anew between two trials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo import UndoLog
+from steelyard.records.ledger import Ledger
+from steelyard.study.model import SystemSpec
+from steelyard.systems.platform import Ground, Platform
+from steelyard.trial import lodging
+from steelyard.trial.lodging import Lodging
+from steelyard.trial.machines import Machines
+
+
+class Carrier:
+    """Takes folders as they come."""
+
+    name = "local"
+
+    def make_directory(self, path: str) -> None:
+        pass
+
+    def remove_tree(self, path: str) -> None:
+        pass
+
+    def read_file(self, _path: str) -> str:
+        return ""
+
+
+class Place:
+    """Notes what is asked of every instance, in ``diary``."""
+
+    diary: list[str]
+    refuses: bool = False
+
+    def __init__(self, ground: Ground) -> None:
+        self.name = f"{ground.spec.name}-{ground.instance}"
+
+    def up(self) -> None:
+        if Place.refuses:
+            raise SystemFailure("not_ready", "no")
+        Place.diary.append(f"up {self.name}")
+
+    def down(self) -> None:
+        Place.diary.append(f"down {self.name}")
+
+
+@pytest.fixture
+def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
+    Place.diary, Place.refuses = [], False
+    monkeypatch.setattr(lodging, "place", lambda ground: cast("Platform", Place(ground)))
+    carrier = cast("Host", Carrier())
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        machines = Machines(undo)
+        monkeypatch.setattr(machines, "at", lambda _address: carrier)
+        yield Lodging(machines, undo, lambda _host, name: f"/tmp/x/{name}", "0123abcd")
+        assert undo.pending() == []
+
+
+def guest(**changes: object) -> SystemSpec:
+    return SystemSpec(name="vm", platform="native").model_copy(update=changes)
+
+
+def test_the_same_system_stays_up_from_trial_to_trial(lodged: Lodging) -> None:
+    assert lodged.house(guest()) == lodged.house(guest())
+    lodged.clear()
+    assert Place.diary == ["up vm-1", "up vm-1", "down vm-1"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"nic": "e1000"}},
+        {"name": "other"},
+        {"instances": 2},
+        {"inside": {"command_line": "mitigations=off"}},
+    ],
+)
+def test_a_system_of_another_shape_has_the_one_before_taken_down(
+    lodged: Lodging, change: dict[str, object]
+) -> None:
+    lodged.house(guest())
+    lodged.house(guest(**change))
+    assert Place.diary[1] == "down vm-1"
+    assert Place.diary[2].startswith("up ")
+    lodged.clear()
+
+
+@pytest.mark.parametrize(
+    "change", [{"inside": {"tuned": "balanced"}}, {"disks": {"data": {"layout": "raid0"}}}]
+)
+def test_settings_and_disks_change_while_a_system_is_up(
+    lodged: Lodging, change: dict[str, object]
+) -> None:
+    first = lodged.house(guest())
+    assert lodged.house(guest(**change)) == first
+    lodged.clear()
+
+
+def test_what_may_not_be_what_it_was_is_made_anew(lodged: Lodging) -> None:
+    first = lodged.house(guest())
+    lodged.forget()
+    assert lodged.house(guest()) != first
+    lodged.clear()
+
+
+def test_a_system_that_does_not_come_up_leaves_nothing(lodged: Lodging) -> None:
+    Place.refuses = True
+    with pytest.raises(SystemFailure):
+        lodged.house(guest())
+    lodged.clear()
