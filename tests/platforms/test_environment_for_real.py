@@ -44,4 +44,5 @@ def test_mounts_loop_devices_and_folders_of_ours_are_seen(
     finally:
         folder.rmdir()
     after = differences(before, snapshot(carrier))
-    assert not [one for one in after if one.name in {str(folder), str(tmp_path / "mnt"), loop.name}]
+    ours = (str(folder), str(tmp_path))
+    assert not [one for one in after if any(mark in str(one) for mark in ours)]

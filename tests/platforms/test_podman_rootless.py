@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
@@ -39,7 +40,8 @@ def home() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     for file in folder.rglob("pause.pid"):  # Podman keeps the namespaces of a user in a process
-        os.kill(int(file.read_text()), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended with its last container
+            os.kill(int(file.read_text()), signal.SIGKILL)
     shutil.rmtree(folder)
 
 

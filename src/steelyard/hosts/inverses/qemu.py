@@ -33,7 +33,10 @@ def name_words(label: str) -> str:
 
 
 def machines(host: Host, label: str, folder: str | None = None) -> list[int]:
-    """Process ids of the machines of this name; only of those whose files lie in ``folder``."""
+    """Process ids of the machines of this name; only of those whose files lie in ``folder``.
+
+    What holds or enters on behalf of QEMU has its words on the command line, too, and is none.
+    """
     marks = [f" -name {name_words(label)} "]
     if folder is not None:
         marks.append(f" -pidfile {folder}/qemu.pid ")
@@ -41,8 +44,12 @@ def machines(host: Host, label: str, folder: str | None = None) -> list[int]:
     return [
         int(line.split()[0])
         for line in listed.splitlines()
-        if all(mark in line + " " for mark in marks)
+        if _is_qemu(line.split()[1:2]) and all(mark in line + " " for mark in marks)
     ]
+
+
+def _is_qemu(program: list[str]) -> bool:
+    return any(word.rpartition("/")[2].startswith("qemu-") for word in program)
 
 
 def _start_ticks(host: Host, pid: int) -> int | None:
