@@ -43,7 +43,11 @@ class Drive(Protocol):
         """Ends it early; nothing if it has ended."""
 
     def end_beside(self) -> float | None:
-        """Ends what ran beside; seconds that it had been idle for by then, ``None`` if not."""
+        """Ends what ran beside; seconds that it had been idle for by then, ``None`` if not.
+
+        Raises:
+            TrialFailed: it had failed by then.
+        """
 
 
 @dataclass
@@ -121,7 +125,9 @@ class RunDrive:
             self.instance.host.cancel_runs()
             self._first.result(60)
             return None
-        ended_ns = read_ran(self._first.result(0)).ended_monotonic_ns - self.clock.offset_ns
+        ran = read_ran(self._first.result(0))
+        _refuse_failed(ran, self.commands[0])
+        ended_ns = ran.ended_monotonic_ns - self.clock.offset_ns
         return (time.monotonic_ns() - ended_ns) / 1e9
 
     def _keep(self, ran: Ran, started_ns: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
+from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.records.schema import ClockRecord, InstanceRecord, Measured, ResetRecord
 from steelyard.study.model import WorkloadSpec
 from steelyard.systems.disks import Prepared
@@ -24,7 +25,8 @@ class Instance:
     """Filled by the phases of ``conduct``. ``folder`` is the attempt's own, inside.
 
     ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
-    ``window_ns`` is what was measured, by the controller's monotonic clock.
+    ``copies`` are folders that were made for it on other machines. ``window_ns`` is what was
+    measured, by the controller's monotonic clock.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Instance:
     prepared: dict[str, Prepared] = field(default_factory=dict)
     caches: tuple[str, ...] = ()
     applied: list[Applied] = field(default_factory=list)
+    copies: list[tuple[Host, PendingUndo]] = field(default_factory=list)
     service: RunningService | None = None
     counters: dict[str, Any] = field(default_factory=dict)
     clocks: list[ClockOffset] = field(default_factory=list)
@@ -68,6 +71,11 @@ class Instance:
         """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
         mounts = {name: disk.plan.mount_point for name, disk in self.prepared.items()}
         return {"mount": self.data, "folder": self.folder, **mounts}
+
+    @property
+    def throwaway(self) -> bool:
+        """Whether it is a place of its own, with files of its own, that goes away as a whole."""
+        return self.host.name.startswith(INSIDE)
 
     @property
     def carried(self) -> bool:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.undo import INSIDE
 from steelyard.systems.platform import Costs
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
@@ -29,22 +33,27 @@ def measure_all(scene: Scene) -> None:
     """Warm-up and window on every instance, started together.
 
     Raises:
-        AgentRefusal, EngineError, TimeoutError: one of them failed; the others are cancelled.
+        AgentRefusal, EngineError, TimeoutError: one of them failed, and the others are cancelled;
+            or a machine cannot tell what was sampled.
         KeyboardInterrupt: the user asks to stop.
     """
     watches = list(_watches(scene))
     drives = [_drive(scene, instance) for instance in scene.working]
-    start_sampling(watches, scene.stage.study.sample.every_s)
+    untold: list[AgentRefusal | EngineError] = []
     try:
+        start_sampling(watches, scene.stage.study.sample.every_s)
         _begin(drives)
         with scene.stage.interrupt.waiting():
             _finish(scene, drives)
     except BaseException:
         for drive in drives:
-            drive.cancel()
+            with suppress(AgentRefusal, EngineError):  # what went wrong first is what is told
+                drive.cancel()
         raise
     finally:
-        scene.sampled = stop_sampling(watches)
+        scene.sampled, untold = stop_sampling(watches)
+    if untold:
+        raise untold[0]
     _note_lost_rows(scene)
 
 
@@ -88,14 +97,17 @@ def _finish(scene: Scene, drives: list[Drive]) -> None:
 
 def _server(scene: Scene, instance: Instance, generator: Host) -> Server:
     """Where the load goes, with the file that verifies its certificate where the generator is."""
-    server = instance.server()
-    if server.authority is None or generator.boot_id == instance.host.boot_id:
+    server, stage = instance.server(), scene.stage
+    same_files = generator.boot_id == instance.host.boot_id and not instance.throwaway
+    if server.authority is None or same_files:
         return server
     content = instance.host.read_file(server.authority)
-    copied = scene.stage.folder_on(generator, f"authority-{instance.number}.pem")
-    scene.stage.undo.plan(generator.name, RemoveTree(copied))
-    generator.write_file(copied, content, create=True)
-    return replace(server, authority=copied)
+    folder = stage.folder_on(generator, f"authority-{instance.number}")
+    machine = generator.name if generator.name.startswith(INSIDE) else stage.study.generator.host
+    instance.copies.append((generator, stage.undo.plan(machine, RemoveTree(folder))))
+    generator.make_directory(folder)
+    generator.write_file(f"{folder}/authority.pem", content, create=True)
+    return replace(server, authority=f"{folder}/authority.pem")
 
 
 def _generator(scene: Scene, instance: Instance) -> Host:

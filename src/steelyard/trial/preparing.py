@@ -81,6 +81,10 @@ def take_back_inside(scene: Scene, instance: Instance) -> None:
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
     makes it anew. On a machine that stays, a new agent takes back what the lost one did.
     """
+    for generator, pending in instance.copies:
+        there = _still_there(scene, generator)
+        if there is not None:
+            scene.stage.undo.apply(there, pending)
     host = _still_there(scene, instance.host)
     if instance.host.lost:
         scene.stage.lodging.forget()
@@ -106,4 +110,7 @@ def _still_there(scene: Scene, host: Host) -> Host | None:
     """The machine by an agent that answers; ``None`` when it was thrown away with its agent."""
     if not host.lost:
         return host
-    return None if host.name.startswith(INSIDE) else scene.stage.machines.at(host.name)
+    if host.name.startswith(INSIDE):
+        return None
+    of_load = host.name.startswith("generator ")
+    return scene.stage.machines.at(scene.stage.study.generator.host if of_load else host.name)

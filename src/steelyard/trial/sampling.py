@@ -58,19 +58,22 @@ def start_sampling(watches: Iterable[Watch], every_s: float) -> None:
         )
 
 
-def stop_sampling(watches: Iterable[Watch]) -> dict[str, Sampled]:
-    """Ends on every machine; what was seen by name, also of a load that failed.
-
-    A machine whose agent is gone has nothing to tell: its loss is reported by whoever asks next.
+def stop_sampling(
+    watches: Iterable[Watch],
+) -> tuple[dict[str, Sampled], list[AgentRefusal | EngineError]]:
+    """Ends on every machine: what was seen by name, also of a load that failed, and why some of
+    them could not tell.
     """
-    seen = {}
+    seen: dict[str, Sampled] = {}
+    untold: list[AgentRefusal | EngineError] = []
     for watch in watches:
         try:
             samples = watch.host.stop_sampling()
-        except (AgentRefusal, EngineError):
+        except (AgentRefusal, EngineError) as error:
+            untold.append(error)
             continue
         frame = samples_frame(samples).with_columns(
             (pl.col("monotonic_ns") - watch.offset_ns).alias("controller_ns")
         )
         seen[watch.name] = Sampled(frame, samples.missing, samples.rows_lost)
-    return seen
+    return seen, untold

@@ -39,6 +39,9 @@ def resolve_workloads(
         return {}, {}
     if file.workload is not None:
         spec, factors = _workload(file.workload, ("workload",), complaints)
+        if spec.use == "idle":
+            hint = "name what is driven; `beside: {2: {use: idle}}` is for a neighbour"
+            complaints.add(("workload", "use"), "nothing would be measured", hint)
         return {spec.use: spec}, factors
     specs: dict[str, WorkloadSpec] = {}
     factors = {}
@@ -48,8 +51,15 @@ def resolve_workloads(
     return specs, factors
 
 
+def fewest_instances(system: SystemSpec, factors: Factors) -> int:
+    """How many of a system run at once at least, at any level of ``system.instances``."""
+    return min(
+        (int(level) for level in factors.get("system.instances", ())), default=system.instances
+    )
+
+
 def resolve_beside(
-    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+    file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
 ) -> dict[int, WorkloadSpec]:
     """What runs on instances of these numbers, while the rest run the workload."""
     found = {}
@@ -64,8 +74,8 @@ def resolve_beside(
             hint = "what runs beside is the same in every trial"
             complaints.add((*where, key), f"`{key}` beside cannot be a list", hint)
     for system in systems.values():
-        if found and system.instances < max(found):
-            hint = f"write `instances: {max(found)}`"
+        if found and fewest_instances(system, factors) < max(found):
+            hint = f"write `instances: {max(found)}`, and no level of a factor below it"
             message = f"`beside` needs {max(found)} instances of `{system.name}`"
             complaints.add(("systems", system.name), message, hint, at_key=True)
     return found

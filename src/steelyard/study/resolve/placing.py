@@ -22,8 +22,8 @@ from steelyard.study.model import (
     SystemSpec,
     TrialsSpec,
 )
-from steelyard.study.resolve.driving import bindable, bound_setting
-from steelyard.study.resolve.settings import read_levels
+from steelyard.study.resolve.driving import bindable, bound_setting, fewest_instances
+from steelyard.study.resolve.settings import Factors, read_levels
 
 _PLACES = ("system", "host", "generator")
 _GENERATOR = re.compile(r"local|ssh://[^\s/]+|instance ([2-9]|[1-9]\d+)")
@@ -91,7 +91,7 @@ def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) 
 
 
 def resolve_generator(
-    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+    file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
 ) -> GeneratorSpec:
     """Where the load comes from."""
     host = "local" if file.generator is None else file.generator.host or "local"
@@ -102,8 +102,8 @@ def resolve_generator(
         complaints.add(where, f"`{host}` is not a place that load comes from", hint)
         return GeneratorSpec()
     for system in systems.values():
-        if match[1] and system.instances < int(match[1]):
-            hint = f"write `instances: {match[1]}`"
+        if match[1] and fewest_instances(system, factors) < int(match[1]):
+            hint = f"write `instances: {match[1]}`, and no level of a factor below it"
             complaints.add(where, f"`{system.name}` has no instance {match[1]}", hint)
     return GeneratorSpec.model_validate(given(file.generator))
 

@@ -1,0 +1,69 @@
+"""What fails while instances are measured is told, never passed over."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from steelyard.errors import EngineError
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host
+from steelyard.records.schema import Outcome
+from steelyard.trial.driving import RunDrive
+from steelyard.trial.instance import Instance
+from steelyard.trial.outcomes import TrialFailed
+from steelyard.trial.sampling import Watch, stop_sampling
+
+RAN: dict[str, Any] = {
+    "exit_code": 0,
+    "signal": None,
+    "stdout": "",
+    "stderr": "",
+    "stdout_truncated": False,
+    "stderr_truncated": False,
+    "timed_out": False,
+    "cancelled": False,
+    "started_monotonic_ns": 1,
+    "ended_monotonic_ns": 2,
+    "user_ns": 0,
+    "system_ns": 0,
+    "max_rss_bytes": 0,
+}
+
+
+def neighbour(**changes: Any) -> RunDrive:
+    """A command beside the measured one that has ended already."""
+    answer: Future[dict[str, Any]] = Future()
+    answer.set_result(RAN | changes)
+    host = SimpleNamespace(submit_run=lambda *_, **__: answer)
+    instance = cast("Instance", SimpleNamespace(host=host, folder="/f", ran=[]))
+    drive = RunDrive(instance, ClockOffset(0, 0, 0), [["burn"]], 10.0)
+    drive.begin(None)
+    return drive
+
+
+def test_a_neighbour_that_failed_is_no_neighbour_that_rested() -> None:
+    with pytest.raises(
+        TrialFailed, match="`burn` ended with exit code 127: no such program"
+    ) as failed:
+        neighbour(exit_code=127, stderr="no such program").end_beside()
+    assert failed.value.outcome is Outcome.COMMAND_FAILED
+
+
+def test_a_neighbour_that_ended_well_before_the_measured_one_says_how_long_it_rested() -> None:
+    idle_s = neighbour().end_beside()
+    assert idle_s is not None
+    assert idle_s > 0
+
+
+def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> None:
+    def gone() -> None:
+        raise EngineError("the agent has ended", slug="agent-is-lost")
+
+    host = cast("Host", SimpleNamespace(stop_sampling=gone))
+    seen, untold = stop_sampling([Watch("host", host, 0)])
+    assert seen == {}
+    assert [str(error) for error in untold] == ["the agent has ended"]
