@@ -62,6 +62,12 @@ def _shape(shape: Shape, series: Series) -> Iterator[str]:
             "unequal spreads the error rate is above its nominal value (about 6 % instead of "
             "5 % at 2 to 1, 10 % at 4 to 1)"
         )
+    if shape.one_is_constant:
+        yield (
+            f"arms differ in shape: over {series.n_baseline} and {series.n_other} visits one does "
+            "not vary at all and the other does, so that the error rate is above its nominal "
+            "value (about 10 % instead of 5 %); is the constant one counted in coarse steps?"
+        )
     if shape.stalls_differ:
         yield (
             f"arms differ in shape: {shape.stall_rate_baseline:.0%} of the visits of one and "

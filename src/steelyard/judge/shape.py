@@ -18,13 +18,15 @@ _STALL_SDS = 3.0
 _MAD_TO_SD = 1.4826
 _SMALLEST_ARM = 4
 _LEVEL = 0.05
+_ROUNDING_LOG = 1e-12
 
 
 @dataclass(frozen=True)
 class Shape:
     """How the arms differ besides their level. ``None`` where an arm is too small to say.
 
-    ``spread_ratio`` is other over baseline, of mean absolute deviations from the arm's median.
+    ``spread_ratio`` is other over baseline, of mean absolute deviations from the arm's median;
+    ``None`` also when an arm does not vary, which ``one_is_constant`` says if it is only one.
     ``spread_chance`` is the probability of so unequal spreads by chance (Brown-Forsythe). Stall
     rates are shares of visits worse than three robust standard deviations of their arm.
     """
@@ -34,13 +36,14 @@ class Shape:
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     stalls_differ: bool
+    one_is_constant: bool = False
 
     @property
     def arms_differ(self) -> bool:
         """Whether the error rate may be above its nominal value for this pair."""
         ratio = self.spread_ratio
         unequal = ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
-        return unequal or self.stalls_differ
+        return unequal or self.one_is_constant or self.stalls_differ
 
 
 def shape_of(values: Floats, other: Mask) -> Shape:
@@ -49,14 +52,16 @@ def shape_of(values: Floats, other: Mask) -> Shape:
     if min(len(baseline_arm), len(other_arm)) < _SMALLEST_ARM:
         return Shape(None, None, None, None, stalls_differ=False)
     baseline_stalls, other_stalls = _stalls(baseline_arm), _stalls(other_arm)
+    baseline_spread, other_spread = _spread(baseline_arm), _spread(other_arm)
     return Shape(
-        spread_ratio=_ratio(_spread(other_arm), _spread(baseline_arm)),
+        spread_ratio=_ratio(other_spread, baseline_spread),
         spread_chance=_chance(baseline_arm, other_arm),
         stall_rate_baseline=baseline_stalls / len(baseline_arm),
         stall_rate_other=other_stalls / len(other_arm),
         stalls_differ=counts_differ(
             (baseline_stalls, len(baseline_arm)), (other_stalls, len(other_arm))
         ),
+        one_is_constant=(baseline_spread > 0) != (other_spread > 0),
     )
 
 
@@ -130,11 +135,13 @@ def halves(values: Floats, other: Mask) -> tuple[float, float] | None:
 
 
 def _spread(arm: Floats) -> float:
-    return float(np.mean(np.abs(arm - np.median(arm)))) * len(arm) / (len(arm) - 1)
+    """Mean absolute deviation from the median; what is only the rounding of logarithms is 0."""
+    spread = float(np.mean(np.abs(arm - np.median(arm)))) * len(arm) / (len(arm) - 1)
+    return spread if spread > _ROUNDING_LOG else 0.0
 
 
 def _ratio(above: float, below: float) -> float | None:
-    return above / below if below > 0 else None
+    return above / below if above > 0 and below > 0 else None
 
 
 def _chance(one: Floats, another: Floats) -> float | None:

@@ -243,6 +243,18 @@ def test_arms_of_unequal_spread_are_marked() -> None:
     assert any("arms differ in shape" in note for note in verdict.notes)
 
 
+def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
+    varying = noisy(1.0)
+
+    def coarse(trial: PlannedTrial) -> float | None:
+        return 80.0 if trial.cell.system == "durable" else varying(trial)
+
+    verdict = overall(judged(a_study(), coarse))
+    assert verdict.arms_differ_in_shape
+    assert verdict.spread_ratio is None
+    assert any("does not vary at all" in note for note in verdict.notes)
+
+
 def test_several_systems_are_each_compared_with_the_baseline() -> None:
     study = a_study(names=("a", "b", "c"), users=(1,), per_cell=20)
     findings = judged(study, noisy(0.7, other="c"))
