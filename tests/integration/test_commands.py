@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from steelyard.plan.model import Plan
+from steelyard.traces.bank import read_bank
 from tests.integration.conftest import Steelyard
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
@@ -99,6 +100,40 @@ def test_load_and_sink_work_alone_and_their_counts_agree(
     assert counters["ok"] >= document["counts"]["ok"]
     assert {"p50", "p95", "p99", "max"} <= set(document["latency_ns"]["response"])
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("kernel", ["cpu", "memory", "loopback", "disk"])
+def test_a_trace_holds_every_trial_and_leaves_nothing_else(
+    steelyard: Steelyard, kernel: str
+) -> None:
+    done = steelyard.run("trace", "--kernel", kernel, "--trials", "3", "-o", "mine.csv.gz")
+    assert done.returncode == 0, done.stderr
+    bank = read_bank(steelyard.folder / "mine.csv.gz")
+    assert bank.kernel == kernel
+    assert len(bank.trials) == 3
+    assert all(trial.value > 0 for trial in bank.trials)
+    assert bank.facts["cpu.count"].isdigit()
+    left = {path.name for path in steelyard.folder.iterdir()}
+    assert left == {"study.yaml", "mine.csv.gz"}
+
+
+def test_a_trace_that_is_interrupted_keeps_what_it_has(steelyard: Steelyard) -> None:
+    process = steelyard.start("trace", "--trials", "100000", "-o", "mine.csv")
+    assert process.stderr is not None
+    while "trials" not in process.stderr.readline() and process.poll() is None:
+        pass
+    process.send_signal(signal.SIGINT)
+    stdout, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    count = len(read_bank(steelyard.folder / "mine.csv").trials)
+    assert stdout.startswith(f"{count} trials in ")
+    assert 1 <= count < 100_000
+
+
+def test_a_trace_to_nowhere_is_refused_before_it_begins(steelyard: Steelyard) -> None:
+    done = steelyard.run("trace", "-o", "not/there.csv")
+    assert done.returncode == 2
+    assert "there is no folder" in done.stderr
 
 
 def test_a_kernel_works_alone_and_its_answer_is_right(steelyard: Steelyard) -> None:

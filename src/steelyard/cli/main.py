@@ -18,6 +18,7 @@ from steelyard.cli import (
     restore,
     run,
     service,
+    trace,
 )
 from steelyard.cli.ending import ends_well
 from steelyard.cli.image import images
@@ -42,6 +43,7 @@ app.command("restore")(ends_well(restore.restore))
 app.command("report")(ends_well(report.report))
 app.command("compare")(ends_well(compare.compare))
 app.command("doctor")(ends_well(doctor.doctor))
+app.command("trace")(ends_well(trace.trace))
 app.add_typer(images)
 app.add_typer(platform.app, name="platform")
 app.add_typer(service.app, name="service")

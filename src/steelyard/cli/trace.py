@@ -1,0 +1,68 @@
+"""``steelyard trace``: how does this machine vary while nothing changes?"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say, shown, tell
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.hosts.host import Host
+from steelyard.hosts.transport import open_local_pipe
+from steelyard.traces.bank import write_bank
+from steelyard.traces.kernels import KERNELS
+from steelyard.traces.recording import Recording
+
+_TOLD_EVERY = 500
+
+
+def trace(
+    kernel: Annotated[
+        str,
+        typer.Option("--kernel", "-k", help=f"What to measure: {', '.join(KERNELS)}."),
+    ] = "cpu",
+    trials: Annotated[int, typer.Option("--trials", "-n", min=1, help="How many.")] = 3000,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, ending in .csv or .csv.gz.  [default: trace-KERNEL.csv.gz]",
+            show_default=False,
+        ),
+    ] = None,
+) -> int:
+    """Record many short trials of one and the same system: a bank of this machine's noise."""
+    if kernel not in KERNELS:
+        raise typer.BadParameter(f"no kernel {kernel}; there are {', '.join(KERNELS)}")
+    path = output or Path(f"trace-{kernel}.csv.gz")
+    if not path.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
+    with tempfile.TemporaryDirectory(prefix=".steelyard-trace-", dir=path.absolute().parent) as at:
+        host = Host("local", open_local_pipe())
+        try:
+            return _recorded(Recording(kernel, KERNELS[kernel], host, Path(at)), trials, path)
+        finally:
+            host.close()
+
+
+def _recorded(recording: Recording, trials: int, path: Path) -> ExitCode:
+    """Records and writes; what an interruption or a failure leaves is written as well."""
+
+    def told(number: int) -> None:
+        if number == 1 or number % _TOLD_EVERY == 0:
+            tell(f"{number} of {trials} trials")
+
+    code = ExitCode.DONE
+    try:
+        recording.run(trials, told)
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    finally:
+        if recording.trials:
+            write_bank(path, recording.bank())
+            say(f"{len(recording.trials)} trials in {shown(path)}")
+    return code
