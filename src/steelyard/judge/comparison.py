@@ -42,7 +42,8 @@ class Judged:
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
             return None
-        return estimate(self.series.values, self.series.other)
+        once = self.stream is not None and self.stream.once
+        return estimate(self.series.values, self.series.other, whiten=not once)
 
     def forecast(self, margin_log: float) -> int | None:
         """About how many further visits; ``None`` when decided, or nothing is in sight."""
@@ -62,25 +63,32 @@ def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judg
     decision = decide(stream, margin_log, comparison.share)
     veto = None
     if decision.words:
-        veto = _veto(comparison, series, decision, readings, margin_log)
+        veto = left_behind(series, margin_log) or _fragile(
+            comparison, series, decision, readings, margin_log
+        )
     return Judged(comparison, series, stream, decision, veto)
 
 
-def _veto(
+def left_behind(series: Series, margin_log: float) -> str | None:
+    """The veto of visits that depend on the system of the visit before, if they do."""
+    left = carry_over(series.values, series.other, series.slots)
+    if left is None or not left.vetoes(margin_log):
+        return None
+    return (
+        "a visit depends on the system of the visit before it "
+        f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms): the reset is not "
+        "effective, so nothing is decided"
+    )
+
+
+def _fragile(
     comparison: Comparison,
     series: Series,
     decision: Decision,
     readings: Readings,
     margin_log: float,
 ) -> str | None:
-    """Why a decision must not be announced, if so."""
-    left = carry_over(series.values, series.other, series.slots)
-    if left is not None and left.vetoes(margin_log):
-        return (
-            "a visit depends on the system of the visit before it "
-            f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms): the reset is not "
-            "effective, so nothing is decided"
-        )
+    """The veto of a decision that rests on leaving out failed attempts, if it does."""
     kept = readings.series(
         comparison.pair, comparison.response, comparison.conditions, keep_failed=True
     )

@@ -90,7 +90,7 @@ def _looked(known: Memory, stream: Stream, margin_log: float, alpha: float) -> M
     races = deepcopy(known.races)
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    races.advance(residuals, stream.pool, stream.horizon)
+    races.advance(residuals, stream.pool, stream.horizon, once=stream.once)
     held_at = {
         word: look
         for word in _at_the_bounds(races)

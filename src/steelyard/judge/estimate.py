@@ -27,7 +27,9 @@ class Estimate:
     noise_log: float
 
 
-def estimate(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:
+def estimate(
+    values: Floats, other: npt.NDArray[np.bool_], *, whiten: bool = True
+) -> Estimate | None:
     """The ratio at which the observed order is neither high nor low; ``None`` without both arms.
 
     Hodges and Lehmann's principle (1963) with the statistic of the verdict, so that drift and
@@ -43,7 +45,7 @@ def estimate(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:
     if rough == 0 or len(values) < 4:
         return Estimate(start, rough, noise)
     shifts = start + rough * np.linspace(-_SCAN_SES, _SCAN_SES, _SCAN_POINTS)
-    weighed = weights(values - np.multiply.outer(shifts, other))
+    weighed = weights(values - np.multiply.outer(shifts, other), whiten=whiten)
     heights = weighed @ np.where(other, 1.0, -1.0)
     ratio = _nearest_root(shifts, heights, start)
     nearest = int(np.argmin(np.abs(shifts - ratio)))

@@ -56,19 +56,20 @@ def pool_of(signs: Signs, simulated: Signs) -> Pool:
 
 
 def first_crossings(
-    residuals: Floats, pool: Pool, tests: Sequence[OneSided], horizon: int
+    residuals: Floats, pool: Pool, tests: Sequence[OneSided], horizon: int, *, once: bool = False
 ) -> list[int | None]:
     """The look (in visits) at which each test first rejects; ``None`` while it has not.
 
     ``residuals`` has shape (rows, visits). A pure function: a longer series gives the same looks
-    for the visits it shares. Tests that have crossed cost nothing at later looks.
+    for the visits it shares. Tests that have crossed cost nothing at later looks. With ``once``
+    there is one look, after the last visit, and it may spend everything.
     """
     crossed: list[int | None] = [None] * len(tests)
     for start in range(0, len(residuals), _ROWS_AT_ONCE):
         stop = start + _ROWS_AT_ONCE
         members = [index for index, test in enumerate(tests) if start <= test.row < stop]
         races = Races([tests[index] for index in members], pool.shape[1])
-        races.advance(residuals, pool, horizon)
+        races.advance(residuals, pool, horizon, once=once)
         for index, look in zip(members, races.crossed, strict=True):
             crossed[index] = look
     return crossed
@@ -86,21 +87,24 @@ class Races:
         """For each test the look at which it crossed, ``None`` while it has not."""
         return [race.crossed_at for race in self._races]
 
-    def advance(self, residuals: Floats, pool: Pool, horizon: int) -> None:
+    def advance(self, residuals: Floats, pool: Pool, horizon: int, *, once: bool = False) -> None:
         """Make all looks that the visits of ``residuals`` allow and that were not made yet."""
-        for look in range(self.looked + 1, residuals.shape[1] + 1):
+        visits = residuals.shape[1]
+        for look in range(visits if once else self.looked + 1, visits + 1):
             self.looked = look
             racing = [race for race in self._races if race.crossed_at is None]
             if not racing:
                 continue
             rows = sorted({race.test.row for race in racing})
-            weighed = weights(residuals[rows, :look])
+            weighed = weights(residuals[rows, :look], whiten=not once)
             statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
             tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
             place = {row: index for index, row in enumerate(rows)}
             for race in racing:
                 index = place[race.test.row]
-                race.look(look, statistics[index], tails[index], horizon)
+                alpha = race.test.alpha
+                share = alpha if once else spent(look, horizon, alpha)
+                race.look(look, statistics[index], tails[index], share)
 
 
 class _Race:
@@ -113,13 +117,14 @@ class _Race:
         self._alive = np.ones(paths, dtype=np.bool_)
         self._used = 0
 
-    def look(self, look: int, statistics: Pool, tail: float, horizon: int) -> None:
+    def look(self, look: int, statistics: Pool, tail: float, share: float) -> None:
         """Let every path cross that lies above the boundary of this look.
 
-        The boundary is the (k+1)-th largest of the paths still below it, k those that may cross.
-        Strictly above, for the observed path as for the others: ties never cross.
+        ``share`` of all paths may have crossed by now. The boundary is the (k+1)-th largest of
+        the paths still below it, k those that may cross. Strictly above, for the observed path
+        as for the others: ties never cross.
         """
-        allowed = int(spent(look, horizon, self.test.alpha) * self._paths + 1e-9) - self._used
+        allowed = int(share * self._paths + 1e-9) - self._used
         if allowed <= 0:
             return
         signed = statistics if self.test.side > 0 else -statistics

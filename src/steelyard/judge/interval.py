@@ -49,7 +49,8 @@ class Stream:
     ``values`` are natural logarithms, larger is better; ``other`` marks the visits of the other
     system; ``pool`` holds the signs of the observed and all simulated sequences, one row per
     value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
-    pool, so that a study under way need not be judged from its start after each visit.
+    pool, so that a study under way need not be judged from its start after each visit. ``once``:
+    judged by one look after the last visit, which may spend everything.
     """
 
     values: Floats
@@ -57,6 +58,7 @@ class Stream:
     pool: Pool
     horizon: int
     order: Order | None = None
+    once: bool = False
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""
@@ -89,7 +91,7 @@ def crossings(
     """For each ratio of ``shifts``, the look at which its test on that side crossed."""
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
     tests = [OneSided(row, side, alpha) for row in range(len(shifts))]
-    return first_crossings(residuals, stream.pool, tests, stream.horizon)
+    return first_crossings(residuals, stream.pool, tests, stream.horizon, once=stream.once)
 
 
 def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:

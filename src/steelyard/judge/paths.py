@@ -57,3 +57,12 @@ def draw(seed: int, design: Literal["big_stick", "blocks"], length: int, count: 
     signs = law(count, length, generator(seed, "paths"))
     signs.setflags(write=False)
     return signs
+
+
+def shuffles(signs: Signs, count: int, seed: int) -> Signs:
+    """``count`` shuffles of an order that no coin has drawn, shape (length, count).
+
+    Equally likely if trials are independent of each other and of the time, and only then.
+    """
+    columns = np.repeat(signs[:, None], count, axis=1)
+    return generator(seed, "paths").permuted(columns, axis=0)

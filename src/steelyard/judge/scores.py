@@ -21,14 +21,16 @@ _WHITEN_AT_MOST = 0.95
 _MAD_TO_SD = 1.4826
 
 
-def weights(residuals: Floats) -> Floats:
+def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     """Integer-valued weights of each visit, shape (rows, visits) like ``residuals``.
 
     Huber scores of the whitened residuals, clipped at two robust standard deviations. A row
     without any spread has weights 0: no order of systems is then more extreme than another.
+    Without ``whiten`` nothing is taken from the visit before: for orders that were not drawn,
+    where an effect would look like autocorrelation.
     """
     centred = residuals - _mid_mean(residuals)
-    phi = _autocorrelation(residuals)
+    phi = _autocorrelation(residuals) if whiten else np.zeros((len(residuals), 1))
     fresh = centred.copy()
     fresh[:, 1:] -= phi * centred[:, :-1]
     fresh -= _mid_mean(fresh)

@@ -1,0 +1,220 @@
+"""Trials that somebody measured elsewhere: rows to visits, and every reason to refuse them.
+
+The messages count rows from 1, in the order in which they were measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.errors import AnalysisError
+from steelyard.plan.order import TOLERANCE
+from steelyard.study.model import Level
+
+Design = Literal["bigstick", "pairs", "blocks", "none"]
+
+DESIGNS: tuple[Design, ...] = ("bigstick", "pairs", "blocks", "none")
+LEAST_VISITS = 8
+_NO_CHANCE_BITS = 20
+_REPEATS_AFTER = (1, 2)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Rows that share one coin: the system, and a natural logarithm at each load.
+
+    ``row`` is the first of its rows, from 1. The only load is ``None`` when none was given.
+    """
+
+    row: int
+    system: str
+    logs: dict[Level | None, float]
+
+
+@dataclass(frozen=True)
+class TrialRows:
+    """What was measured, as the caller has it: one entry per row, in order of measurement."""
+
+    system: Sequence[str]
+    response: Sequence[float]
+    load: Sequence[Level] | None = None
+    visit: Sequence[int] | None = None
+    block: Sequence[int] | None = None
+
+
+def refusal(message: str, hint: str) -> AnalysisError:
+    """Why trials cannot be judged."""
+    return AnalysisError(message, hint=hint, slug="trials-cannot-be-judged")
+
+
+def visits_of(rows: TrialRows, baseline: str, design: Design) -> list[Visit]:
+    """The visits in their order.
+
+    Raises:
+        AnalysisError: the rows cannot be judged, or this design cannot have brought their order.
+    """
+    _lengths(rows)
+    _systems(rows, baseline, design)
+    _numbers(rows)
+    visits = [_visit(rows, members) for members in _members(rows)]
+    _enough(visits, baseline)
+    if design != "none":
+        _possible(rows, visits, design)
+        _by_chance(visits, design)
+    return visits
+
+
+def _lengths(rows: TrialRows) -> None:
+    count = len(rows.system)
+    columns = {
+        "response": rows.response,
+        "load": rows.load,
+        "visit": rows.visit,
+        "block": rows.block,
+    }
+    for name, column in columns.items():
+        if column is not None and len(column) != count:
+            raise refusal(
+                f"`system` has {count} entries and `{name}` has {len(column)}",
+                "give one entry for each trial in each of them",
+            )
+
+
+def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
+    names = list(dict.fromkeys(rows.system))
+    if baseline not in names:
+        raise refusal(
+            f"no trial is of the baseline `{baseline}`",
+            f"the systems are: {', '.join(names) or 'none'}",
+        )
+    if len(names) == 1:
+        raise refusal(
+            f"all trials are of one system, `{baseline}`", "a comparison needs trials of two"
+        )
+    if len(names) > 2 and design in ("bigstick", "pairs"):
+        raise refusal(
+            f"{len(names)} systems ({', '.join(names)}) cannot share one coin for two",
+            "the design of several systems is `blocks`; or keep the trials of two",
+        )
+
+
+def _numbers(rows: TrialRows) -> None:
+    for row, value in enumerate(rows.response, start=1):
+        if math.isnan(value):
+            problem = "is not a number"
+        elif math.isinf(value):
+            problem = "is not finite"
+        elif value <= 0:
+            problem = "is zero" if value == 0 else "is negative"
+        else:
+            continue
+        raise refusal(
+            f"trial {row}: the response {problem}, so it has no ratio to another",
+            "judge a response that is positive in every trial; leave no failed trial out without "
+            "saying so",
+        )
+    if len(set(rows.response)) == 1:
+        raise refusal(
+            "the response is the same in all trials: without variation nothing can be judged",
+            "was it read from a counter that stands still, or rounded?",
+        )
+
+
+def _members(rows: TrialRows) -> list[list[int]]:
+    """Indices of the rows of each visit: by their number, by complete sets of loads, or alone."""
+    indices = range(len(rows.system))
+    if rows.visit is not None:
+        numbers = rows.visit
+        return [list(group) for _, group in itertools.groupby(indices, key=lambda i: numbers[i])]
+    size = 1 if rows.load is None else len(set(rows.load))
+    return [list(indices[start : start + size]) for start in range(0, len(indices), size)]
+
+
+def _visit(rows: TrialRows, members: list[int]) -> Visit:
+    first, last = members[0] + 1, members[-1] + 1
+    systems = sorted({rows.system[i] for i in members})
+    place = f"trials {first} to {last}"
+    if len(systems) > 1:
+        raise refusal(
+            f"{place} are one visit but of several systems: {', '.join(systems)}",
+            "measure a system at every load before the next; number the visits if some lack one",
+        )
+    loads = [None if rows.load is None else rows.load[i] for i in members]
+    if len(set(loads)) < len(loads):
+        raise refusal(
+            f"{place} are one visit but hold a load twice"
+            if rows.load is not None
+            else f"{place} are one visit: without loads a visit has one trial",
+            "measure a system once at every load in each visit",
+        )
+    if rows.load is not None and rows.visit is None and len(loads) < len(set(rows.load)):
+        raise refusal(
+            f"the last visit, from trial {first}, lacks a load",
+            "number the visits when some of them lack a load",
+        )
+    logs = [math.log(rows.response[i]) for i in members]
+    return Visit(first, systems[0], dict(zip(loads, logs, strict=True)))
+
+
+def _enough(visits: list[Visit], baseline: str) -> None:
+    names = dict.fromkeys(visit.system for visit in visits)
+    for name in (name for name in names if name != baseline):
+        count = sum(visit.system in (name, baseline) for visit in visits)
+        if count < LEAST_VISITS:
+            raise refusal(
+                f"{count} visits of `{baseline}` and `{name}` together are too few",
+                f"no order of fewer than {LEAST_VISITS} visits is rare enough for a verdict at 5 %",
+            )
+
+
+def _possible(rows: TrialRows, visits: list[Visit], design: Design) -> None:
+    """Refuse an order that the coin of the design cannot have brought."""
+    if design == "bigstick":
+        _balanced(visits)
+        return
+    size = len({visit.system for visit in visits})
+    for start in range(0, len(visits), size):
+        members = visits[start : start + size]
+        whole = len({visit.system for visit in members}) == len(members)
+        together = rows.block is None or len({rows.block[v.row - 1] for v in members}) == 1
+        if not (whole and together):
+            first, last = members[0].row, members[-1].row
+            noun = "pair" if design == "pairs" else "block"
+            problem = f"hold a system twice in one {noun}" if not whole else "span two blocks"
+            raise refusal(
+                f"trials {first} to {last} {problem}: `{design}` cannot have brought this order",
+                "name the design by which the order was drawn; `none` if it was not drawn",
+            )
+
+
+def _balanced(visits: list[Visit]) -> None:
+    lead = 0
+    for visit in visits:
+        lead += 1 if visit.system == visits[0].system else -1
+        if abs(lead) > TOLERANCE:
+            raise refusal(
+                f"at trial {visit.row} one system leads by {abs(lead)} visits: the big-stick coin "
+                f"never lets one lead by more than {TOLERANCE}",
+                "name the design by which the order was drawn; `none` if it was not drawn",
+            )
+
+
+def _by_chance(visits: list[Visit], design: Design) -> None:
+    """Refuse an order that repeats itself: no coin, but a rhythm that others may share."""
+    size = len({visit.system for visit in visits})
+    names = [visit.system for visit in visits]
+    for blocks in _REPEATS_AFTER:
+        period = size * blocks
+        rest = len(names) - period
+        repeats = all(names[i] == names[i + period] for i in range(rest))
+        bits_a_visit = 0.75 if design == "bigstick" else math.log2(math.factorial(size)) / size
+        if repeats and rest * bits_a_visit >= _NO_CHANCE_BITS:
+            raise refusal(
+                f"the order repeats every {period} visits: a coin brings that less than once in a "
+                "million",
+                "a fixed order follows any rhythm of the machine; judge it with the design `none`",
+            )

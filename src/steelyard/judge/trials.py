@@ -1,0 +1,279 @@
+"""The judge for trials that were measured elsewhere: one function on arrays.
+
+The engine, the words and the findings are those of a study (``docs/methods/judge.md``); what a
+study knows and bare arrays do not is taken from the caller, and ``lost`` says what that costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.judge.comparison import Judged, finding, left_behind
+from steelyard.judge.decision import UNDECIDED, decide
+from steelyard.judge.exact import pool_of
+from steelyard.judge.families import Comparison
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.interval import Stream
+from steelyard.judge.paths import PATHS, Signs, draw, shuffles
+from steelyard.judge.streams import Pair, Series
+from steelyard.judge.trial_rows import DESIGNS, Design, TrialRows, Visit, refusal, visits_of
+from steelyard.study.model import Level, ResponseSpec
+
+DEFAULT_BUDGET = 96
+LOAD = "load"
+
+
+@dataclass(frozen=True)
+class TrialsVerdict:
+    """What the judge says of trials.
+
+    ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
+    baseline one over all loads, then one at each load. ``decided_at_visit`` counts visits from
+    the first. ``lost`` says in sentences what of the guarantee does not hold for these trials.
+    """
+
+    verdicts: tuple[VerdictFinding, ...]
+    systems: tuple[str, ...]
+    loads: tuple[Level, ...]
+    visits: int
+    trials: int
+    budget: int
+    design: Design
+    seed: int
+    lost: tuple[str, ...]
+
+    def of(self, other: str, load: Level | None = None) -> VerdictFinding:
+        """The verdict on one system, at a load or over all of them.
+
+        Raises:
+            KeyError: there is no such verdict.
+        """
+        conditions = None if load is None else {LOAD: load}
+        for verdict in self.verdicts:
+            if verdict.other == other and verdict.conditions == conditions:
+                return verdict
+        raise KeyError(other if load is None else (other, load))
+
+
+def judge_trials(
+    system: Sequence[str],
+    response: Sequence[float] | npt.NDArray[np.floating[Any]],
+    *,
+    baseline: str,
+    margin: float = 0.02,
+    design: Design = "bigstick",
+    direction: Literal["higher", "lower"] = "higher",
+    block: Sequence[int] | None = None,
+    load: Sequence[Level] | None = None,
+    visit: Sequence[int] | None = None,
+    alpha: float = 0.05,
+    budget: int | None = None,
+    paths: int = PATHS,
+    seed: int = 0,
+    name: str = "response",
+) -> TrialsVerdict:
+    """Judge trials that were measured elsewhere, in the order in which they were measured.
+
+    Each trial starts from a reset state; ``system`` and ``response`` hold one entry for each. The
+    judge looks after every visit from the 8th on and keeps the words of the first look at which
+    any holds; estimate and intervals are those after all trials.
+
+    Args:
+        system: The name of the system of each trial.
+        response: What was measured, positive, in any unit.
+        baseline: The system that the others are compared with.
+        margin: The smallest difference that matters, as a share: 0.02 is 2 %. Chosen before
+            the first trial.
+        design: How the order was drawn. ``bigstick``: a fair coin, unless one of the two systems
+            leads by 2. ``pairs``: each pair of trials holds both systems, in an order drawn by
+            a coin. ``blocks``: each block holds every system once, shuffled. ``none``: not drawn;
+            then there is one look, after the last trial, and ``lost`` says what that costs.
+        direction: Whether a larger response is better.
+        block: The block of each trial, checked against ``design``.
+        load: The load of each trial. A visit measures one system once at every load; its rows
+            follow one another.
+        visit: The number of the visit of each trial, for visits that lack a load.
+        alpha: The error rate of each family: all systems over all loads, and all of them at each
+            load.
+        budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
+            two systems, or as many as there are.
+        paths: How many further orders are drawn from the coin.
+        seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
+        name: What the response is called in notes.
+
+    Raises:
+        AnalysisError: nothing can be judged, and the message says why: one system, a response
+            that is zero, negative or not a number, no variation, fewer than 8 visits, an order
+            that the design cannot have brought.
+    """
+    _arguments(design, direction, margin, alpha, paths)
+    rows = TrialRows(
+        system=[str(each) for each in system],
+        response=np.asarray(response, dtype=np.float64).tolist(),
+        load=None if load is None else list(load),
+        visit=None if visit is None else list(visit),
+        block=None if block is None else list(block),
+    )
+    visits = visits_of(rows, baseline, design)
+    names = sorted({each.system for each in visits})
+    systems = (baseline, *(each for each in names if each != baseline))
+    loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
+    limit = _budget(budget, len(visits), len(systems))
+    spec = ResponseSpec(name=name, label=name, unit="", direction=direction, primary=True)
+    bench = _Bench(visits, systems, loads, design, limit, paths, seed)
+    verdicts = [
+        finding(bench.judged(each, math.log1p(margin)), math.log1p(margin))
+        for each in _comparisons(spec, systems, loads, alpha)
+    ]
+    return TrialsVerdict(
+        verdicts=tuple(verdicts),
+        systems=systems,
+        loads=loads,
+        visits=len(visits),
+        trials=len(rows.system),
+        budget=limit,
+        design=design,
+        seed=seed,
+        lost=tuple(_lost(design, budget, limit)),
+    )
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """All that the comparisons of one set of trials share."""
+
+    visits: list[Visit]
+    systems: tuple[str, ...]
+    loads: tuple[Level, ...]
+    design: Design
+    budget: int
+    paths: int
+    seed: int
+
+    def judged(self, comparison: Comparison, margin_log: float) -> Judged:
+        series = self.series(comparison)
+        if series.problems:
+            return Judged(comparison, series, None, UNDECIDED, None)
+        stream = self.stream(series)
+        decision = decide(stream, margin_log, comparison.share)
+        veto = None
+        if decision.words and not stream.once:
+            veto = left_behind(series, margin_log)
+        return Judged(comparison, series, stream, decision, veto)
+
+    def series(self, comparison: Comparison) -> Series:
+        """One number per visit of the pair: the mean over loads, or that at one of them."""
+        pair, conditions = comparison.pair, comparison.conditions
+        wanted: list[Level | None] = (
+            [conditions[LOAD]] if conditions else [*(self.loads or (None,))]
+        )
+        sign = -1.0 if comparison.response.direction == "lower" else 1.0
+        own = [v for v in enumerate(self.visits, start=1) if v[1].system in _members(pair)]
+        rows = [
+            (number, slot, visit.system == pair.other, sign * _mean(visit, wanted))
+            for slot, (number, visit) in enumerate(own)
+            if all(each in visit.logs for each in wanted)
+        ]
+        return Series(
+            visits=tuple(row[0] for row in rows),
+            slots=tuple(row[1] for row in rows),
+            other=np.array([row[2] for row in rows], dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            problems=(),
+        )
+
+    def stream(self, series: Series) -> Stream:
+        signs = np.where(series.other, np.int8(1), np.int8(-1))
+        return Stream(
+            values=series.values,
+            other=series.other,
+            pool=pool_of(signs, self._orders(series, signs)),
+            horizon=self.budget * 2 // len(self.systems),
+            once=self.design == "none",
+        )
+
+    def _orders(self, series: Series, signs: Signs) -> Signs:
+        if self.design == "none":
+            return shuffles(signs, self.paths, self.seed)
+        law: Literal["big_stick", "blocks"]
+        law = "big_stick" if self.design == "bigstick" else "blocks"
+        drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
+        return drawn[list(series.slots)]
+
+
+def _members(pair: Pair) -> tuple[str, str]:
+    return pair.baseline, pair.other
+
+
+def _mean(visit: Visit, loads: Sequence[Level | None]) -> float:
+    return math.fsum(visit.logs[each] for each in loads) / len(loads)
+
+
+def _comparisons(
+    response: ResponseSpec, systems: tuple[str, ...], loads: tuple[Level, ...], alpha: float
+) -> Iterator[Comparison]:
+    """Overall and at each load, as ``families.py`` shares the error rate of a study."""
+    places: list[dict[str, Level] | None] = [None]
+    places += [{LOAD: load} for load in loads] if len(loads) > 1 else []
+    against = f", each of {len(systems) - 1} systems against {systems[0]}"
+    for other in systems[1:]:
+        for place in places:
+            members = (len(systems) - 1) * (1 if place is None else len(loads))
+            where = "overall" if place is None else f"each of {len(loads)} loads"
+            yield Comparison(
+                response=response,
+                pair=Pair(systems[0], other),
+                conditions=place,
+                alpha=alpha,
+                share=alpha / members,
+                family=f"{response.label}, {where}{against if len(systems) > 2 else ''}",
+            )
+
+
+def _budget(budget: int | None, visits: int, systems: int) -> int:
+    if budget is None:
+        return max(visits, DEFAULT_BUDGET * systems // 2)
+    if budget <= 0 or visits > 2 * budget:
+        raise refusal(
+            f"{visits} visits of a budget of {budget}",
+            "a budget may be extended once, to at most twice; give the one that was fixed before "
+            "the first trial",
+        )
+    return budget
+
+
+def _arguments(design: str, direction: str, margin: float, alpha: float, paths: int) -> None:
+    choices = {"design": (design, DESIGNS), "direction": (direction, ("higher", "lower"))}
+    for argument, (value, known) in choices.items():
+        if value not in known:
+            raise refusal(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
+    if not 0 < margin < 10:
+        raise refusal(f"`margin` is {margin}", "a share above 0: 0.02 is 2 %")
+    if not 0 < alpha <= 0.5:
+        raise refusal(f"`alpha` is {alpha}", "an error rate above 0 and at most 0.5")
+    if paths < 100:
+        raise refusal(f"`paths` is {paths}", f"at least 100; a study uses {PATHS:,}")
+
+
+def _lost(design: Design, asked: int | None, budget: int) -> Iterator[str]:
+    if design == "none":
+        yield (
+            "The order was not drawn by a coin: a machine that drifts, warms up or has neighbours "
+            "can make equal systems look different, at any rate. The error rate holds only if the "
+            "trials are independent of each other and of the time."
+        )
+        yield (
+            "Judged once, after the last trial: it holds only if the number of trials was fixed "
+            "before the first one."
+        )
+    elif asked is None:
+        yield (
+            f"No budget was given: the error rate holds if at most {budget} visits were planned "
+            "before the first one."
+        )
