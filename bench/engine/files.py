@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.compiled import SOURCES
 from bench.engine import outputs
 from bench.engine.contest import (
     Contest,
@@ -14,7 +15,7 @@ from bench.engine.contest import (
     rate_at_least,
 )
 from bench.engine.needs import CURL, FTPBENCH, GCC, VSFTPD, Root, found
-from bench.engine.peers import SOURCES, least_shot
+from bench.engine.peers import least_shot
 from bench.engine.process import charged
 from bench.engine.servers import vsftpd
 from bench.engine.steelyard import load, run_load

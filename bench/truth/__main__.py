@@ -12,8 +12,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.truth import criteria, page
-from bench.truth.experiments import EXPERIMENTS, Cell, cell
+from bench.truth import criteria, experiments, floor, page, pairs
+from bench.truth.experiments import EXPERIMENTS, Cell
+from bench.truth.least import Least
 from bench.truth.peers import WITHOUT_ADAPTER, Ab, H2load, Hey, Wrk
 from bench.truth.soak import soak
 from bench.truth.tools import Steelyard, Tool
@@ -62,7 +63,7 @@ def arguments() -> argparse.Namespace:
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """All cells asked for, told as they come."""
-    tools: list[Tool] = [Steelyard(options.engine), H2load(), Wrk(), Ab(), Hey()]
+    tools: list[Tool] = [Steelyard(options.engine), H2load(), Wrk(), Ab(), Hey(), Least()]
     if options.tools:
         tools = [tool for tool in tools if tool.name in options.tools]
     cells = []
@@ -91,7 +92,9 @@ def one(tool: Tool, test: str, options: argparse.Namespace) -> Cell:
     ):
         return Cell(tool.name, test, "not run", note="not asked for")
     try:
-        return soak(tool, options.soak) if test == "soak" else cell(tool, test)
+        if test == "soak":
+            return soak(tool, options.soak)
+        return (pairs if test in floor.FIGURES else experiments).cell(tool, test)
     except (AssertionError, ValueError, OSError) as error:
         return Cell(tool.name, test, "broke off", note=str(error)[:300])
 

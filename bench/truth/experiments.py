@@ -168,7 +168,7 @@ def delay(tool: Tool) -> Attempt:
 
 
 def little(tool: Tool) -> Attempt:
-    words = ("-s", "-d", str(criteria.DELAY_NS))
+    words = ("-s", "-d", str(criteria.LITTLE_DELAY_NS))
     users = criteria.LITTLE_USERS
     with run(tool, seconds=criteria.LITTLE_S, connections=users, server=words) as done:
         return judge.little(done.report, users), done.noise

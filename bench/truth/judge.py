@@ -51,6 +51,11 @@ class Judgement:
     def passed(self) -> bool:
         return self.miss is not None and self.miss <= 1
 
+    @property
+    def by_kind(self) -> bool:
+        """Something is there that must not be, or is not there that must."""
+        return self.miss == FAILED_BY_KIND
+
 
 def stop_quantile_ns(q: float, stop_ns: float, window_ns: float) -> float:
     """Response time at quantile q of an evenly spread open load whose server stood still once.
@@ -136,9 +141,9 @@ def constant_gaps(stamps_ns: Stamps | Sequence[int], rate: float) -> Judgement:
         return Judgement(FAILED_BY_KIND, {"arrivals": len(stamps_ns)}, "too few arrivals")
     cv = float(np.std(gaps) / np.mean(gaps))
     reached = 1e9 / float(np.mean(gaps))
+    off = abs(reached / rate - 1) / criteria.RATE_TOLERANCE
     figures = {"cv": cv, "per_s": reached, "gaps": len(gaps), "cv_of_slices": slices_cv(gaps)}
-    misses = (cv / criteria.GAP_CV, abs(reached / rate - 1) / criteria.RATE_TOLERANCE)
-    return Judgement(max(misses), figures)
+    return Judgement(max(cv / criteria.GAP_CV, off), {**figures, "rate_miss": off})
 
 
 def slices_cv(gaps: Stamps) -> float:

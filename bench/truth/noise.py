@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from bench.truth import criteria
 
@@ -58,3 +60,10 @@ def between(before: Ticks, after: Ticks, own_s: float, sink_lost: float | None) 
     whole = max(after.all_s - before.all_s, TICK_S)
     others = max(0.0, after.busy_s - before.busy_s - own_s) / whole
     return Noise((after.steal_s - before.steal_s) / whole, others, sink_lost)
+
+
+def typical(several: Sequence[Noise]) -> Noise:
+    """The medians of several runs."""
+    lost = [one.sink_lost for one in several if one.sink_lost is not None]
+    steal, others = (median(getattr(one, key) for one in several) for key in ("steal", "others"))
+    return Noise(steal, others, median(lost) if lost else None)

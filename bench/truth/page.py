@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,26 @@ def generator_stop_text(figures: dict[str, Any]) -> str:
 def delay_text(figures: dict[str, Any]) -> str:
     if "above_p50_ns" not in figures:
         return ""
-    over = (time_text(figures[key]) for key in ("above_p50_ns", "above_p99_ns"))
-    return "above the delay: p50 {}, p99 {}".format(*over)
+    told = f"above the delay: {both_times(figures)}"
+    if "polling" in figures:
+        told += f"; when it polls and never sleeps: {both_times(figures['polling'])}"
+    if "floor" not in figures:
+        return told
+    over = figures["over_floor"]
+    ways = [spread_text(over[key], time_text) for key in ("above_p50_ns", "above_p99_ns")]
+    told += f"; least client: {both_times(figures['floor'])}"
+    return f"{told}; above it in {figures['pairs']} pairs: p50 {ways[0]}, p99 {ways[1]}"
+
+
+def both_times(figures: dict[str, Any]) -> str:
+    p50, p99 = (time_text(figures[key]) for key in ("above_p50_ns", "above_p99_ns"))
+    return f"p50 {p50}, p99 {p99}"
+
+
+def spread_text(values: list[float], text: Callable[[float], str]) -> str:
+    """A median and what it lies between."""
+    middle, low, high = (text(value) for value in values)
+    return f"{middle} ({low} to {high})"
 
 
 def little_text(figures: dict[str, Any]) -> str:
@@ -73,7 +92,13 @@ def gaps_text(figures: dict[str, Any]) -> str:
     if "cv" not in figures:
         return ""
     told = f"varies by {figures['cv']:.1%} at {figures['per_s']:.0f}/s"
-    return f"{told} ({figures['cv_of_slices']:.1%} between interruptions)"
+    told += f" ({figures['cv_of_slices']:.1%} between interruptions)"
+    if "floor" not in figures:
+        return told
+    least, over = figures["floor"], figures["over_floor"]["cv"]
+    told += f"; least client: {least['cv']:.1%} ({least['cv_of_slices']:.1%})"
+    times = spread_text(over, lambda value: f"{value:.2f}")
+    return f"{told}; {times} times as much in {figures['pairs']} pairs"
 
 
 def poisson_text(figures: dict[str, Any]) -> str:

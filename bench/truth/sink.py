@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-
-SOURCE = Path(__file__).parents[1] / "peers" / "arrivals.c"
+from bench import compiled
 
 
 class Sink:
@@ -61,7 +58,7 @@ class Sink:
 def running(folder: Path, *words: str) -> Iterator[Sink]:
     """A server on core 1, with further options of arrivals.c."""
     out = folder / "stamps"
-    command = pinned([str(built()), "-o", str(out), *words], 1)
+    command = pinned([str(compiled.built("arrivals")), "-o", str(out), *words], 1)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         yield Sink(process, out)
@@ -71,14 +68,6 @@ def running(folder: Path, *words: str) -> Iterator[Sink]:
             process.wait()
         if process.stdout is not None:
             process.stdout.close()
-
-
-@cache
-def built() -> Path:
-    """The server, compiled once for each run of the suite."""
-    target = Path(tempfile.mkdtemp(prefix="arrivals-")) / "arrivals"
-    subprocess.run(["cc", "-O2", "-o", str(target), str(SOURCE)], check=True)
-    return target
 
 
 def pinned(command: list[str], core: int) -> list[str]:
