@@ -163,6 +163,7 @@ class Findings(_Finding):
     study_sha256: str
     seed: int
     run: str
+    compare: str = "system"
     systems: tuple[str, ...]
     baseline: str
     conditions: tuple[dict[str, Level], ...]

@@ -94,6 +94,7 @@ def judge_study(
         study_sha256=plan.study_sha256,
         seed=plan.seed,
         run=run,
+        compare=study.compare,
         systems=plan.systems,
         baseline=study.baseline,
         conditions=plan.conditions,

@@ -11,7 +11,7 @@ from steelyard.plan.model import conditions_text
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.sentences import ends_of, interval_words
-from steelyard.report.vocabulary import response_of
+from steelyard.report.vocabulary import compared_all, response_of
 
 _Key = tuple[str, str, str, str]
 
@@ -49,8 +49,10 @@ def _frame_lines(a: Findings, b: Findings) -> list[str]:
         lines.append(f"The variants differ: {a.variant or 'none'} and {b.variant or 'none'}.")
     if a.tool_version != b.tool_version:
         lines.append(f"Made by different versions: {a.tool_version} and {b.tool_version}.")
-    if set(a.systems) != set(b.systems):
-        lines.append(f"The systems differ: {', '.join(a.systems)} and {', '.join(b.systems)}.")
+    if (a.compare, set(a.systems)) != (b.compare, set(b.systems)):
+        lines.append(
+            f"The {_compared(a, b)} differ: {', '.join(a.systems)} and {', '.join(b.systems)}."
+        )
     return lines + _fact_lines(a, b)
 
 
@@ -61,9 +63,12 @@ def _fact_lines(a: Findings, b: Findings) -> list[str]:
     changed = [f for f in dict.fromkeys([*facts_a, *facts_b]) if facts_a.get(f) != facts_b.get(f)]
     if not changed:
         return []
-    return [
-        f"Facts that differ between the systems are not the same in both: {', '.join(changed)}."
-    ]
+    between = f"Facts that differ between the {_compared(a, b)}"
+    return [f"{between} are not the same in both: {', '.join(changed)}."]
+
+
+def _compared(a: Findings, b: Findings) -> str:
+    return compared_all(a) if a.compare == b.compare else "compared systems"
 
 
 def _by_key(findings: Findings) -> dict[_Key, VerdictFinding]:
@@ -88,7 +93,8 @@ def _pair_lines(
     lines = [f"{label} of {other} against {baseline}, {where}:"]
     lines += [f"  {findings.run}: {_said(findings, verdict)}" for findings, verdict in (a, b)]
     if a[1] is not None and b[1] is not None and _contradict(a[1], b[1]):
-        lines.append("  CONTRADICTION: these verdicts cannot both hold for the same systems.")
+        same = f"the same {_compared(a[0], b[0])}"
+        lines.append(f"  CONTRADICTION: these verdicts cannot both hold for {same}.")
     return lines
 
 

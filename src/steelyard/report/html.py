@@ -26,7 +26,7 @@ from steelyard.report.rows import (
     words_of_direction,
 )
 from steelyard.report.trust import sure_lines, warning_lines
-from steelyard.report.vocabulary import primary_response
+from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.report.words import answer, exploratory_lines
 
 _SHAPE_PATHS = {
@@ -45,6 +45,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
     primary = primary_response(findings)
     return _template().render(
         findings=findings,
+        compared=compared_all(findings),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
         answer=answer(findings),
         warnings=warning_lines(findings),

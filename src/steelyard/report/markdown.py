@@ -17,6 +17,7 @@ from steelyard.report.rows import (
     words_of_direction,
 )
 from steelyard.report.trust import sure_lines, warning_lines
+from steelyard.report.vocabulary import compared_all
 from steelyard.report.words import answer, exploratory_lines
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]#|"} | {"<": "&lt;", ">": "&gt;"})
@@ -48,7 +49,9 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield from _titled("The generator's own limits", calibration_table(findings))
     yield from _titled("Attempts that did not end well", failed_table(findings))
     yield from _titled("Trials and attempts", attempt_table(findings))
-    yield from _titled("What differs between the systems", difference_table(findings))
+    yield from _titled(
+        f"What differs between the {compared_all(findings)}", difference_table(findings)
+    )
     yield "## What was not tested" if findings.limits else ""
     yield _bullets(findings.limits)
     yield "## Diagnostics" if findings.diagnostics else ""

@@ -18,7 +18,7 @@ from steelyard.report.effects import signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
-from steelyard.report.vocabulary import direction_of, verdict_word
+from steelyard.report.vocabulary import compared_all, compared_one, direction_of, verdict_word
 from steelyard.study.model import Level
 from steelyard.units import format_duration
 
@@ -57,7 +57,7 @@ def response_table(findings: Findings, response: ResponseFinding) -> Table:
                 )
             )
     level = next((percent(c.interval_level) for c in cells.values()), "95 %")
-    head = ("Condition", "System", f"Median{unit}", f"{level} interval", "Trials",
+    head = ("Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
             f"Against {findings.baseline}", "Interval", "Verdict")  # fmt: skip
     notes = tuple(note for cell in cells.values() for note in _missing_notes(cell))
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
@@ -115,15 +115,21 @@ def _verdict_texts(
 
 def attempt_table(findings: Findings) -> Table:
     """Every attempt, also those that failed, with what went wrong and what to do."""
-    head = ("Attempt", "Visit", "System", "Condition", "Outcome", "Limited by", "Remarks", "Time",
-            "Overhead")  # fmt: skip
+    head = ("Attempt", "Visit", compared_one(findings), "Condition", "Outcome", "Limited by",
+            "Remarks", "Time", "Overhead")  # fmt: skip
     rows = tuple(_attempt_texts(a) for a in findings.attempts)
     return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
 
 
 def failed_table(findings: Findings) -> Table:
     """Only the attempts that did not end well."""
-    head = ("Attempt", "System", "Condition", "Outcome", "What happened, and what to do")
+    head = (
+        "Attempt",
+        compared_one(findings),
+        "Condition",
+        "Outcome",
+        "What happened, and what to do",
+    )
     rows = tuple(
         (_name(a), a.cell.system, a.cell.conditions_text() or NONE, _outcome(a), _remarks(a))
         for a in findings.attempts
@@ -165,12 +171,21 @@ def limits_table(findings: Findings) -> Table:
     """What limited the trials of each cell; empty when no trial names it."""
     found = limit_rows(findings)
     rows = tuple((where or "all trials", system, what) for system, where, what in found)
-    return Table("What limited the trials", ("Condition", "System", "Limited by, in trials"), rows)
+    head = ("Condition", compared_one(findings), "Limited by, in trials")
+    return Table("What limited the trials", head, rows)
 
 
 def calibration_table(findings: Findings) -> Table:
     """What the generator can do at most in each cell, and how close the trials came."""
-    head = ("Condition", "System", "Ceiling", "Floor", "Reached", "At most", "What that means")
+    head = (
+        "Condition",
+        compared_one(findings),
+        "Ceiling",
+        "Floor",
+        "Reached",
+        "At most",
+        "What that means",
+    )
     rows = tuple(_calibration_texts(each) for each in findings.calibrations)
     note = (
         "The ceiling is what generator and the engine's own server do together on this machine, "
@@ -199,7 +214,7 @@ def _calibration_words(found: CalibrationFinding) -> str:
 
 
 def difference_table(findings: Findings) -> Table:
-    """What differs between the systems; what was not declared comes first."""
+    """What differs between the compared; what was not declared comes first."""
     facts = sorted(findings.differences, key=lambda d: (d.declared, d.fact))
     rows = tuple(
         (
@@ -222,7 +237,11 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     design = "big-stick coin per visit" if len(findings.systems) == 2 else "random complete blocks"
     yield "Study", findings.study + (f", variant {variant}" if variant else "")
     yield "Hash of the study", f"sha256 {findings.study_sha256}"
-    yield "Systems", ", ".join(findings.systems) + f"; baseline {findings.baseline}"
+    compared = compared_all(findings)
+    yield (
+        compared[0].upper() + compared[1:],
+        ", ".join(findings.systems) + f"; baseline {findings.baseline}",
+    )
     conditions = [conditions_text(c) for c in findings.conditions if c]
     yield "Conditions", ", ".join(conditions) or "none"
     yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"

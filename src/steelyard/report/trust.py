@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.vocabulary import primary_response
+from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
 
 OK = "ok"
-ASSUMPTION = (
+_ASSUMPTION = (
     "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
-    "to the next, and that the systems differ by a constant ratio only"
+    "to the next, and that the {compared} differ by a constant ratio only"
 )
 ESTIMAND = "typical ratio (Hodges-Lehmann); early stops overstate small effects"
 
@@ -26,6 +26,11 @@ STOP_WORDS = {
     "failures": "too many attempts failed",
     "running": "it is still running",
 }
+
+
+def assumption(findings: Findings) -> str:
+    """What every verdict rests on."""
+    return _ASSUMPTION.format(compared=compared_all(findings))
 
 
 def judged(findings: Findings) -> list[VerdictFinding]:
@@ -46,7 +51,7 @@ def sure_lines(findings: Findings) -> list[str]:
         f"Unit of inference: the visit, {_arms_words(findings)}; order seed {findings.seed}."
     )
     lines.append(f"Estimate: {ESTIMAND}.")
-    lines.append(f"The verdict {ASSUMPTION}.")
+    lines.append(f"The verdict {assumption(findings)}.")
     return lines + _spread_lines(findings)
 
 
@@ -143,7 +148,7 @@ def _difference_lines(findings: Findings) -> list[str]:
     if not undeclared:
         return []
     verb = "differs" if undeclared == 1 else "differ"
-    facts = f"{counted(undeclared, 'fact')} {verb} between the systems"
+    facts = f"{counted(undeclared, 'fact')} {verb} between the {compared_all(findings)}"
     return [f"{facts} without having been declared as part of the comparison."]
 
 

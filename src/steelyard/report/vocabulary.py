@@ -32,6 +32,16 @@ def primary_response(findings: Findings) -> ResponseFinding | None:
     return next((r for r in findings.responses if r.primary), None)
 
 
+def compared_one(findings: Findings) -> str:
+    """What one of the compared is, at the head of a column: ``System``, ``settings.tuned``."""
+    return "System" if findings.compare == "system" else findings.compare
+
+
+def compared_all(findings: Findings) -> str:
+    """The compared together, inside a sentence: ``systems``, ``levels of settings.tuned``."""
+    return "systems" if findings.compare == "system" else f"levels of {findings.compare}"
+
+
 def direction_of(response: ResponseFinding) -> Direction:
     """How the response is said to grow: times get longer, shares higher, amounts more."""
     if response.unit in _TIME_UNITS:

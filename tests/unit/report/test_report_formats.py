@@ -98,3 +98,12 @@ def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
     assert "the generator may be the limit in 9 of 12" in text
     assert "not calibrated: no server" in text
     assert "the generator may be the limit in 9 of 12" in render(findings, {})
+
+
+def test_levels_of_a_factor_are_not_called_systems(tmp_path: Path) -> None:
+    levels = golden("plain").model_copy(update={"compare": "settings.tuned"})
+    assert "What differs between the levels of settings.tuned" in render(levels, {})
+    for page in (markdown_text(levels), render(levels, {})):
+        assert "that the levels of settings.tuned differ by a constant ratio only" in page
+        assert "Systems" not in page
+        assert "he systems" not in page
