@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,7 @@ def test_the_engines_own_server_runs_in_its_cgroup(
         revert_settings(carrier, applied, undo)
 
 
+OWN = "./lean/tuned.conf"
 PROFILE = """\
 [main]
 summary=for a test
@@ -187,10 +189,9 @@ def test_a_profile_of_a_users_own_holds_and_every_value_comes_back(
     carrier: Host, undo: UndoLog, place: Place, tmp_path: Path
 ) -> None:
     need("tuned", "tuned-adm", "unshare")
-    own = tmp_path / "tuned.conf"
-    own.write_text(PROFILE, encoding="utf-8")
+    place = replace(place, profiles={OWN: PROFILE})
     before = read_values(carrier)
-    applied = apply_settings(carrier, {"tuned": str(own)}, undo, place)
+    applied = apply_settings(carrier, {"tuned": OWN}, undo, place)
     assert (told(SWAPPINESS), told("/proc/sys/vm/dirty_ratio")) == ("17", "33")
     facts = setting_facts(carrier, applied)
     assert "/proc/sys/vm/swappiness: " in (facts["setting.tuned.changed"] or "")
@@ -200,13 +201,12 @@ def test_a_profile_of_a_users_own_holds_and_every_value_comes_back(
 
 
 def test_a_profile_that_runs_a_script_is_refused_where_nobody_could_take_it_back(
-    carrier: Host, undo: UndoLog, place: Place, tmp_path: Path
+    carrier: Host, undo: UndoLog, place: Place
 ) -> None:
     need("tuned", "tuned-adm", "unshare")
-    own = tmp_path / "tuned.conf"
-    own.write_text(PROFILE + "\n[script]\nscript=${i:PROFILE_DIR}/x.sh\n", encoding="utf-8")
+    scripted = PROFILE + "\n[script]\nscript=${i:PROFILE_DIR}/x.sh\n"
     with pytest.raises(SystemFailure, match="uses script"):
-        apply_settings(carrier, {"tuned": str(own)}, undo, place)
+        apply_settings(carrier, {"tuned": OWN}, undo, replace(place, profiles={OWN: scripted}))
 
 
 def test_off_leaves_everything_as_found(carrier: Host, undo: UndoLog, place: Place) -> None:

@@ -25,6 +25,7 @@ from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.report.words import verdict_lines
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import own_texts as own_platforms
+from steelyard.study.profiles import own_texts as own_profiles
 from steelyard.study.read import read_study
 from steelyard.study.service.own import own_texts as own_services
 from steelyard.trial.interrupt import Interrupt
@@ -93,9 +94,12 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
 def _own_files(study: Study) -> dict[str, str]:
     """What the study consists of besides its own file, by the path that the run keeps it under."""
     platforms = own_platforms(study.systems)
-    return {f"platforms/{name}": text for name, text in platforms.items()} | own_services(
-        study.systems.values()
-    )
+    systems = study.systems.values()
+    return {
+        **{f"platforms/{name}": text for name, text in platforms.items()},
+        **own_services(systems),
+        **own_profiles(system.profiles for system in systems),
+    }
 
 
 def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[VerdictWord] | None) -> int:

@@ -6,6 +6,7 @@
       study.yaml      as hashed before trial 1
       platforms/      files of platforms that are not of the catalogue, if the study names any
       services/       files of services, likewise
+      profiles/       files of tuned's profiles, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
@@ -153,7 +154,7 @@ def create_run(
 ) -> Run:
     """Makes the folder of a new run, named by its UTC time, whole or not at all.
 
-    ``own`` are texts of platforms and services that are not of the catalogue, by path.
+    ``own`` are texts of platforms, services and profiles that are the user's own, by path.
 
     Raises:
         OSError: ``results`` cannot be written.

@@ -46,7 +46,8 @@ class SystemSpec(Spec):
     reversible settings of the machine that the system is, by dotted name, ``outside`` of the one
     that carries it; ``carrier`` is that one: ``local`` or an address such as ``ssh://hypervisor``.
     ``reset`` is that of the trials unless it has its own. ``platform_text`` is the file of a
-    platform that is the user's own.
+    platform that is the user's own; ``profiles`` are those of tuned's profiles that are, by the
+    path that the study names: all of the study's, since any may be a level of a factor.
     """
 
     name: str
@@ -57,6 +58,7 @@ class SystemSpec(Spec):
     settings: dict[str, Any] = {}
     inside: dict[str, Any] = {}
     outside: dict[str, Any] = {}
+    profiles: dict[str, str] = {}
     service: ServiceSpec | None = None
     disks: dict[str, dict[str, Any]] = {}
     instances: int = 1

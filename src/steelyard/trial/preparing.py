@@ -62,7 +62,9 @@ def configure_outside(scene: Scene) -> None:
     settings = scene.cell.system.outside
     if settings:
         host, ground = scene.carrier(), scene.instances[0].platform.ground
-        place = Place(f"steelyard-{scene.stage.mark}", ground.folder)
+        place = Place(
+            f"steelyard-{scene.stage.mark}", ground.folder, profiles=scene.cell.system.profiles
+        )
         scene.outside = Outside(host, apply_settings(host, settings, scene.stage.undo, place))
 
 
@@ -71,7 +73,8 @@ def configure_inside(scene: Scene, instance: Instance) -> None:
     settings = scene.cell.system.inside
     if settings:
         devices = tuple(disk.device.removeprefix("/dev/") for disk in instance.attached)
-        place = Place(instance.platform.ground.label, instance.data, devices)
+        label, profiles = instance.platform.ground.label, scene.cell.system.profiles
+        place = Place(label, instance.data, devices, profiles)
         instance.applied = apply_settings(instance.host, settings, scene.stage.undo, place)
 
 

@@ -32,6 +32,7 @@ FILESYSTEMS = (
     ("btrfs", "single"),
     ("btrfs", "own-raid1"),
 )
+PROFILE_NAME = "./tuned.conf"
 PROFILE = "[main]\nsummary=torture\n\n[sysctl]\nvm.swappiness=17\nvm.dirty_ratio=33\n"
 
 
@@ -45,8 +46,6 @@ class Driver:
         self.random = random.Random(seed)
         self.undo = UndoLog(Ledger(run / "ledger.jsonl"))
         self.machines = Machines(self.undo)
-        self.profile = run / "tuned.conf"
-        self.profile.write_text(PROFILE, encoding="utf-8")
 
     def round(self, number: int) -> None:
         """Everything once, and back."""
@@ -61,7 +60,8 @@ class Driver:
         plan = DiskPlan("data", f"{folder}/mnt", layout, filesystem)
         prepared = prepare(host, disks, plan, self.undo)
         devices = tuple(disk.device for disk in disks)
-        place = Place(f"{self.label}-set-{number}", plan.mount_point, devices)
+        profiles = {PROFILE_NAME: PROFILE}
+        place = Place(f"{self.label}-set-{number}", plan.mount_point, devices, profiles)
         applied = apply_settings(host, self.settings(filesystem), self.undo, place)
         worker = ["sh", "-c", "echo ready; exec sleep 600"]
         host.start("worker", worker, directory=folder, ready_timeout_s=10)
@@ -79,7 +79,7 @@ class Driver:
     def settings(self, filesystem: str) -> dict[str, Any]:
         """Some of all that this machine has, in a random number."""
         known: dict[str, Any] = {
-            "tuned": str(self.profile),
+            "tuned": PROFILE_NAME,
             "scheduler": self.random.choice(["none", "mq-deadline"]),
             "read_ahead": 65536,
             "cgroup.cpus": 0.5,

@@ -32,6 +32,7 @@ from steelyard.study.resolve.placing import (
     resolve_screen,
     resolve_trials,
 )
+from steelyard.study.resolve.profiles import resolve_profiles
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
 from steelyard.study.resolve.systems import resolve_systems
@@ -55,12 +56,15 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
     claims = ClaimReader(file, compared, factors, complaints, forgiving=variant is not None).read()
+    screen = resolve_screen(file, systems, complaints)
+    profiles = resolve_profiles(file, systems, factors, screen, complaints)
+    systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
     parts = {
         "find": resolve_find(file, complaints),
         "probe": resolve_probe(file, complaints),
         "sample": resolve_sample(file, trials, complaints),
         "scenarios": resolve_scenarios(file, complaints),
-        "screen": resolve_screen(file, systems, complaints),
+        "screen": screen,
         "caches": resolve_caches(file, complaints),
         "report": resolve_report(file, factors, complaints),
     }
@@ -74,7 +78,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "name": file.study,
             "question": file.question.strip(),
             "variant": variant,
-            "sha256": complaints.source.sha256(_own_files(systems)),
+            "sha256": complaints.source.sha256((*_own_files(systems), *profiles.values())),
             "systems": systems,
             "compare": compare,
             "compared": compared,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from steelyard.hosts.undo import PendingUndo
@@ -14,12 +15,14 @@ class Place:
 
     ``label`` begins with ``steelyard-`` and names what is made. ``folder`` is the system's own,
     where its service stores; it exists. ``devices`` are the names of its attached disks, such as
-    ``vdb``; without any, settings of disks concern all disks of the machine.
+    ``vdb``; without any, settings of disks concern all disks of the machine. ``profiles`` are
+    texts of tuned's profiles that are the user's own, by the path that is the setting's level.
     """
 
     label: str
     folder: str
     devices: tuple[str, ...] = ()
+    profiles: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

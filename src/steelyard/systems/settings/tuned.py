@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
@@ -22,6 +20,7 @@ from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.kernel_values import changed_values, read_values
 from steelyard.hosts.tool import attempt, tell
 from steelyard.study.model import Level
+from steelyard.study.profiles import is_own
 from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
@@ -60,7 +59,7 @@ def change_tuned(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
 
 def _by_daemon(changes: Changes, name: str, level: str, active: str) -> Applied:
     host, first = changes.host, len(changes.made)
-    profile = level if "/" not in level else _own_profile(changes, level)
+    profile = _own_profile(changes, level) if is_own(level) else level
     if profile != OFF:
         profile_text(host, profile)
     if profile != (active or OFF):
@@ -80,7 +79,7 @@ def _by_daemon(changes: Changes, name: str, level: str, active: str) -> Applied:
 
 def _own_profile(changes: Changes, path: str) -> str:
     """A user's own profile where the daemon finds it, under a name of its content."""
-    text = _read_own(path)
+    text = changes.place.profiles[path]
     name = f"steelyard-{sha256_of(text)[:12]}"
     folder = f"/etc/tuned/{name}"
     unless = ("test", "!", "-d", folder)
@@ -92,21 +91,9 @@ def _own_profile(changes: Changes, path: str) -> str:
     return name
 
 
-def _read_own(path: str) -> str:
-    """A profile that lies on the controller, beside the study."""
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HostError(
-            f"the tuned profile {path} cannot be read: {error}",
-            hint="name the file of a profile, a tuned.conf, by a path from where you start",
-            slug="profile-cannot-be-read",
-        ) from error
-
-
 def _at_once(changes: Changes, name: str, level: str) -> Applied:
     host, first = changes.host, len(changes.made)
-    text = _read_own(level) if "/" in level else profile_text(host, level)
+    text = changes.place.profiles[level] if is_own(level) else profile_text(host, level)
     texts = with_included(host, text)
     _refuse_what_stays(host, level, texts)
     folder = f"{changes.place.folder}/tuned"
@@ -158,7 +145,7 @@ def _private_configuration(changes: Changes, folder: str, level: str, text: str)
     main = f"{folder}/etc/tuned-main.conf"
     settings = _DAEMON_LINE.sub("", host.read_file(main)) if host.path_facts(main).exists else ""
     host.write_file(main, f"{settings.rstrip()}\ndaemon = 0\n", create=True)
-    if "/" not in level:
+    if not is_own(level):
         return level
     host.make_directory(f"{folder}/etc/steelyard-own")
     host.write_file(f"{folder}/etc/steelyard-own/tuned.conf", text, create=True)
