@@ -246,6 +246,15 @@ def test_a_tool_that_fails_is_named_with_its_last_words() -> None:
         Command(("ip", "link", "delete", "b"), "delete b").apply(machine.host())
 
 
+def test_a_tool_that_finds_nothing_left_to_take_back_has_not_failed() -> None:
+    machine = Machine()
+    machine.tools["btrfs"] = lambda _: said(1, stderr="ERROR: No such file or directory\n")
+    inverse = Command(("btrfs", "forget"), "let btrfs forget", fine="No such file")
+    inverse.apply(machine.host())
+    with pytest.raises(AgentRefusal):
+        Command(("btrfs", "forget"), "let btrfs forget", fine="busy").apply(machine.host())
+
+
 ALL = ["/proc/sys/vm/dirty_ratio", "/proc/sys/vm/dirty_bytes"]
 
 

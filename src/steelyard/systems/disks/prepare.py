@@ -148,8 +148,8 @@ def _mount(changes: Changes, plan: DiskPlan, devices: list[str]) -> str:
         message = f"on {host.name}: {there.source} is mounted at {place} already"
         raise SystemFailure("name_taken", message, "take another place, or unmount it")
     if plan.filesystem == "btrfs":
-        forget = ("btrfs", "device", "scan", "--forget", *devices)
-        changes.plan(Command(forget, f"let btrfs forget {', '.join(devices)}"))
+        for device in devices:
+            changes.plan(_forget(device))
     if not host.path_facts(place).exists:
         unless = ("test", "!", "-d", place)
         changes.plan(Command(("rmdir", place), f"remove the empty folder {place}", unless=unless))
@@ -161,6 +161,13 @@ def _mount(changes: Changes, plan: DiskPlan, devices: list[str]) -> str:
     if mounted is None or mounted.source != devices[0]:
         raise SystemFailure("tool_failed", f"on {host.name}: {devices[0]} is not at {place}")
     return ",".join(mounted.options)
+
+
+def _forget(device: str) -> Command:
+    """Btrfs remembers devices that it has seen; some kernels only while they are used."""
+    words = ("btrfs", "device", "scan", "--forget", device)
+    fine = "cannot unregister device .*No such file or directory"
+    return Command(words, f"let btrfs forget {device}", fine=fine)
 
 
 def _version(host: Host, filesystem: Filesystem) -> str:
