@@ -17,6 +17,8 @@ from steelyard.judge.findings import (
     CellFinding,
     DifferenceFinding,
     Findings,
+    PlaceFinding,
+    RankingFinding,
     ResponseFinding,
     StopFinding,
     VerdictFinding,
@@ -352,6 +354,59 @@ def _nothing() -> Findings:
     )  # fmt: skip
 
 
+def ranking(
+    *places: tuple[str, int, int, Any, float | None],
+    conditions: dict[str, Level] | None = None,
+) -> RankingFinding:
+    """Systems in order: name, best and worst place, how it stands to the next, percent."""
+    found = []
+    for system, best, worst, following, percent in places:
+        log = None if percent is None else math.log1p(percent / 100)
+        half = 0.0 if log == 0 else 0.03
+        found.append(
+            PlaceFinding(
+                system=system, best=best, worst=worst, next=following, estimate_log=log,
+                low_log=None if log is None else log - half,
+                high_log=None if log is None else log + half,
+            )
+        )  # fmt: skip
+    return RankingFinding(
+        response="throughput", conditions=conditions, alpha=0.1, places=tuple(found)
+    )
+
+
+def _six() -> Findings:
+    """Six mail servers, all pairs, one condition: some are decided, two cannot be told apart."""
+    ratios = {"postfix": 0.0, "exim": -12.0, "qmail": 21.0, "courier": -14.5, "smtpd": -13.2,
+              "james": -61.0}  # fmt: skip
+    systems = tuple(ratios)
+    none: tuple[dict[str, Level], ...] = ({},)
+    verdicts = []
+    for place, one in enumerate(systems):
+        for other in systems[place + 1 :]:
+            size = 100 * ((100 + ratios[other]) / (100 + ratios[one]) - 1)
+            word = "undecided" if abs(size) < 2 else "faster" if size > 0 else "slower"
+            verdicts.append(
+                verdict(word, size, 0.0175, baseline=one, other=other, n_baseline=20, n_other=20,
+                        family="throughput, overall, each of 15 pairs", interval_level=0.9967)
+            )  # fmt: skip
+    cells = cell_findings(
+        {name: 1 + ratio / 100 for name, ratio in ratios.items()},
+        {"throughput": (900.0, 1.0)}, none, 120,
+    )  # fmt: skip
+    order = ranking(
+        ("qmail", 1, 1, "apart", 21.0), ("postfix", 2, 2, "apart", 0.0),
+        ("exim", 3, 4, "open", -12.0), ("smtpd", 3, 5, "open", -13.2),
+        ("courier", 4, 5, "apart", -14.5), ("james", 6, 6, None, -61.0),
+    )  # fmt: skip
+    return findings(
+        study="mail-servers", question="Which mail server takes the most mail here?",
+        systems=systems, baseline="postfix", cells=cells, verdicts=tuple(verdicts),
+        conditions=none, responses=(THROUGHPUT,), differences=(), rankings=(order,),
+        attempts=tuple(attempt_findings(cells, "throughput")),
+    )  # fmt: skip
+
+
 def _three() -> Findings:
     """Three systems with names that no file format likes."""
     odd, second = "<script>alert(1)</script>", 'kvm | virtio, "cache=none"'
@@ -367,6 +422,13 @@ def _three() -> Findings:
         per_condition("undecided", -1.4, 0.03, 1, other=second, baseline="native"),
     )
     return findings(
+        rankings=(
+            ranking(
+                ("native", 1, 2, "equivalent", 0.0),
+                (second, 1, 2, "apart", 0.3),
+                (odd, 3, 3, None, -10.0),
+            ),
+        ),
         study="mail-under-hypervisors", question="Does <b>mail</b> do best on a physical machine?",
         systems=systems, baseline="native", cells=cells, verdicts=verdicts, responses=(THROUGHPUT,),
         attempts=tuple(attempt_findings(cells, "throughput")), differences=(),
@@ -380,5 +442,6 @@ CASES: dict[str, Callable[[], Findings]] = {
     "huge": _huge,
     "plain": _plain,
     "three": _three,
+    "six": _six,
     "nothing": _nothing,
 }

@@ -75,14 +75,14 @@ def test_equal_study_and_seed_give_an_equal_plan(study: Study, seed: int) -> Non
 
 @settings(max_examples=40, deadline=None)
 @given(study=studies(), seed=SEEDS)
-def test_each_block_of_more_than_two_systems_holds_every_system_once(
+def test_each_block_of_more_than_two_systems_holds_every_system_twice(
     study: Study, seed: int
 ) -> None:
     plan = make_plan(study, seed)
-    if plan.design == "blocks":
+    if plan.design == "double_blocks":
         counts = Counter((visit.block, visit.system) for visit in plan.visits)
-        assert set(counts.values()) == {1}
-        assert len(counts) == len(plan.visits)
+        assert set(counts.values()) == {2}
+        assert 2 * len(counts) == len(plan.visits)
         assert {system for _, system in counts} == set(plan.systems)
 
 

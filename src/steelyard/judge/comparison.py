@@ -129,6 +129,7 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         arms_differ_in_shape=not series.problems and shape.arms_differ,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
+        withheld=judged.veto is not None,
         notes=notes_on(
             comparison,
             series,

@@ -10,7 +10,11 @@ from steelyard.judge.shape import carry_over, drift_per_visit
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 
-_COINS = {"big_stick": "big-stick coin, tolerance 2", "blocks": "random complete blocks"}
+_COINS = {
+    "big_stick": "big-stick coin, tolerance 2",
+    "double_blocks": "random blocks that hold every system twice",
+    "blocks": "random complete blocks",
+}
 
 
 def diagnostics(

@@ -1,14 +1,16 @@
 """Which comparisons a study asks for, and how they share its error rate.
 
 The overall verdict on the primary response has the whole rate. The verdicts at its conditions
-share one more, in equal parts (Bonferroni). Several systems share each with all comparisons to
-the baseline. Other responses are exploratory: each is judged by itself and stops nothing.
+share one more, in equal parts (Bonferroni). Several systems share each with all comparisons that
+are made: to the baseline, or of all pairs. Other responses are exploratory: each is judged by
+itself and stops nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from steelyard.judge.paths import EXPLORATORY_PATHS, PATHS
 from steelyard.judge.streams import Conditions, Pair
@@ -47,20 +49,41 @@ def comparisons(study: Study, plan: Plan) -> Iterator[Comparison]:
 
 
 def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Comparison]:
-    """The comparisons of one response, system by system."""
-    others = [system for system in plan.systems if system != study.baseline]
-    for other in others:
+    """The comparisons of one response, pair by pair."""
+    compared = pairs(study, plan)
+    for pair in compared:
         for conditions in _places(plan):
-            members = len(others) * (1 if conditions is None else len(plan.conditions))
+            members = len(compared) * (1 if conditions is None else len(plan.conditions))
             alpha = study.trials.alpha
             yield Comparison(
                 response=response,
-                pair=Pair(study.baseline, other),
+                pair=pair,
                 conditions=conditions,
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
-                family=_family(response, study.baseline, len(others), conditions, plan),
+                family=_family(study, response, len(compared), conditions, plan),
             )
+
+
+def pairs(study: Study, plan: Plan) -> list[Pair]:
+    """The compared pairs: every system with the baseline, or each with each.
+
+    The first of a pair stands earlier in the study, the baseline before all.
+    """
+    if study.judge.contrasts == "all pairs":
+        return [Pair(one, another) for one, another in combinations(plan.systems, 2)]
+    return [Pair(study.baseline, each) for each in plan.systems if each != study.baseline]
+
+
+def beside(study: Study, plan: Plan) -> list[Comparison]:
+    """The pairs that the study does not compare, over all conditions: a family of the ranking."""
+    compared = pairs(study, plan)
+    rest = [pair for one in combinations(plan.systems, 2) if (pair := Pair(*one)) not in compared]
+    alpha = study.trials.alpha
+    family = f"{study.primary.label}, overall, the {len(rest)} pairs without the baseline"
+    return [
+        Comparison(study.primary, pair, None, alpha, alpha / len(rest), family) for pair in rest
+    ]
 
 
 def deciding(study: Study, plan: Plan) -> list[Comparison]:
@@ -77,10 +100,17 @@ def _places(plan: Plan) -> list[Conditions | None]:
 
 
 def _family(
-    response: ResponseSpec, baseline: str, others: int, conditions: Conditions | None, plan: Plan
+    study: Study, response: ResponseSpec, compared: int, conditions: Conditions | None, plan: Plan
 ) -> str:
     if not response.primary:
         return f"{response.label}, exploratory: each comparison by itself"
     place = "overall" if conditions is None else f"each of {len(plan.conditions)} conditions"
-    systems = f", each of {others} systems against {baseline}" if others > 1 else ""
-    return f"{response.label}, {place}{systems}"
+    return f"{response.label}, {place}{_systems(study, compared)}"
+
+
+def _systems(study: Study, compared: int) -> str:
+    if compared == 1:
+        return ""
+    if study.judge.contrasts == "all pairs":
+        return f", each of {compared} pairs"
+    return f", each of {compared} systems against {study.baseline}"

@@ -12,8 +12,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
+
+__all__ = ["PlaceFinding", "RankingFinding"]
 
 
 class VerdictWord(StrEnum):
@@ -24,6 +27,10 @@ class VerdictWord(StrEnum):
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
     NOT_JUDGED = "not_judged"
+
+
+DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT})
+"""The words that end a comparison."""
 
 
 class _Finding(BaseModel):
@@ -48,6 +55,7 @@ class VerdictFinding(_Finding):
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
     and ``n_other`` count visits, the unit of inference. ``family`` says in words which
     comparisons share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
+    ``withheld``: the tests decide, and something forbids to say it, the first of ``notes``.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
 
@@ -76,6 +84,7 @@ class VerdictFinding(_Finding):
     arms_differ_in_shape: bool
     stall_rate_baseline: float | None
     stall_rate_other: float | None
+    withheld: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -176,3 +185,4 @@ class Findings(_Finding):
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]
+    rankings: tuple[RankingFinding, ...] = ()

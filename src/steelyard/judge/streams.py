@@ -12,14 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.judge.exact import Pool, pool_of
 from steelyard.judge.interval import Order, Stream
-from steelyard.judge.paths import PATHS, draw
+from steelyard.judge.paths import PATHS, Design, draw
 from steelyard.judge.scores import Floats
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -69,6 +69,8 @@ class Readings:
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
             attempts[record.visit, key_of(record.cell.conditions)].append(record)
         self._attempts = attempts
+        self._block = {visit.visit: visit.block for visit in plan.visits}
+        self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
         """The attempt that ended well, if any."""
@@ -79,6 +81,17 @@ class Readings:
         """All attempts that brought a number, however they ended."""
         found = self._attempts.get((visit, key_of(conditions)), ())
         return [record for record in found if (record.value(response) or 0.0) > 0]
+
+    def met(self, visit: int, pair: Pair) -> bool:
+        """Whether both systems of a pair were visited in the block of a visit.
+
+        Visits of a block count for a pair from then on: a system that has left leaves none of
+        the other's later visits behind that no coin of the pair has ordered.
+        """
+        block = self._block.get(visit)
+        if self.plan.design == "big_stick":
+            return True
+        return all((block, name) in self._visited for name in (pair.baseline, pair.other))
 
     def series(
         self,
@@ -98,6 +111,8 @@ class Readings:
         rows: list[tuple[int, int, bool, float]] = []
         problems: Counter[tuple[str, str]] = Counter()
         for visit, slot, system in slots_of(self.plan, pair):
+            if not self.met(visit, pair):
+                continue
             logs = [
                 self._log(visit, each, response.name, problems, system, keep_failed=keep_failed)
                 for each in wanted
@@ -168,7 +183,7 @@ def stream_of(series: Series, plan: Plan, pair: Pair, paths: int = PATHS) -> Str
 
 class _Coin(NamedTuple):
     seed: int
-    design: Literal["big_stick", "blocks"]
+    design: Design
     length: int
     paths: int
 

@@ -5,6 +5,7 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,9 +16,10 @@ from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.diagnostics import diagnostics
-from steelyard.judge.families import Comparison, comparisons, deciding, of_response
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictWord
+from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response
+from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
+from steelyard.judge.ranking.rank import rankings
 from steelyard.judge.stop import find_stop
 from steelyard.judge.streams import Readings
 from steelyard.judge.surroundings import left_as_found
@@ -25,8 +27,6 @@ from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.ledger import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
-
-DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT})
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,13 @@ def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
     readings, margin = Readings(plan, records), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     wanted = [each for each in judged if each.comparison in deciding(study, plan)]
+    all_pairs = study.judge.contrasts == "all pairs"
     undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
     decided = all(each.word in DECIDED for each in wanted)
     visits = {visit.visit for visit in plan.visits}
     remaining = visits - {record.visit for record in records}
     return Look(
-        words={_place(each.comparison, plan): each.word for each in judged},
+        words={_place(each.comparison, plan, all_pairs=all_pairs): each.word for each in judged},
         decided=decided,
         may_continue=bool(undecided) and bool(remaining),
         visits_to_decide=_forecast(undecided, margin),
@@ -83,6 +84,9 @@ def judge_study(
     _refuse_foreign(study, plan, records)
     readings, margin = Readings(plan, records), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
+    verdicts = tuple(finding(each, margin) for each in judged)
+    responses = tuple(_responses(study))
+    unasked = [judge(each, readings, margin) for each in beside(study, plan)]
     overall = [
         j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
     ]
@@ -98,30 +102,43 @@ def judge_study(
         systems=plan.systems,
         baseline=study.baseline,
         conditions=plan.conditions,
-        responses=tuple(_responses(study)),
-        verdicts=tuple(finding(each, margin) for each in judged),
+        responses=responses,
+        verdicts=verdicts,
         cells=tuple(cell_findings(study, plan, records)),
         attempts=tuple(attempt_findings(records)),
         calibrations=tuple(calibration_findings(study, plan, records)),
         differences=tuple(difference_findings(study, plan, records)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
+        rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),
         limits=(*limits(study, plan, records), *left_as_found(events)),
     )
 
 
-def _place(comparison: Comparison, plan: Plan) -> str:
+def _primary(responses: Sequence[ResponseFinding]) -> ResponseFinding:
+    return next(response for response in responses if response.primary)
+
+
+def _place(comparison: Comparison, plan: Plan, *, all_pairs: bool) -> str:
     place = "" if comparison.conditions is None else conditions_text(comparison.conditions)
     if len(plan.systems) == 2:
         return place
-    return f"{comparison.pair.other}, {place}" if place else comparison.pair.other
+    name = comparison.pair.other
+    if all_pairs:
+        name += f" against {comparison.pair.baseline}"
+    return f"{name}, {place}" if place else name
 
 
 def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:
-    """The slowest of the open comparisons."""
+    """Visits until the slowest of the open comparisons is decided, of all that are in the race."""
+    racing = {
+        name for j in undecided for name in (j.comparison.pair.baseline, j.comparison.pair.other)
+    }
     forecasts = [each.forecast(margin_log) for each in undecided]
     known = [forecast for forecast in forecasts if forecast is not None]
-    return max(known) if known and len(known) == len(forecasts) else None
+    if not known or len(known) < len(forecasts):
+        return None
+    return math.ceil(max(known) * len(racing) / 2)
 
 
 def _responses(study: Study) -> list[ResponseFinding]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
-from steelyard.plan.order import big_stick, blocks, condition_orders, generator
+from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator
 from steelyard.study.model import Level, Study
 
-Design = Literal["big_stick", "blocks"]
+Design = Literal["big_stick", "double_blocks"]
 
 
 def compared(study: Study) -> tuple[str, ...]:
@@ -38,8 +38,8 @@ def cells(study: Study) -> tuple[Cell, ...]:
 
 
 def design_of(systems: Sequence[str]) -> Design:
-    """Two systems share a coin, more of them blocks."""
-    return "big_stick" if len(systems) == 2 else "blocks"
+    """Two systems share a coin; more of them are met in blocks of two rounds."""
+    return "big_stick" if len(systems) == 2 else "double_blocks"
 
 
 def coin(seed: int, systems: Sequence[str], visits: int) -> tuple[str, ...]:
@@ -47,8 +47,13 @@ def coin(seed: int, systems: Sequence[str], visits: int) -> tuple[str, ...]:
     random = generator(seed, "coin")
     if design_of(systems) == "big_stick":
         return tuple(systems[toss] for toss in big_stick(random, visits))
-    drawn = blocks(random, len(systems), -(-visits // len(systems)))
+    drawn = blocks(random, len(systems), -(-visits // block_size(systems)), ROUNDS)
     return tuple(systems[i] for block in drawn for i in block)[:visits]
+
+
+def block_size(systems: Sequence[str]) -> int:
+    """Visits of one block: with the big-stick coin each visit is one of its own."""
+    return 1 if design_of(systems) == "big_stick" else ROUNDS * len(systems)
 
 
 def visits(
@@ -59,7 +64,6 @@ def visits(
 ) -> tuple[PlannedVisit, ...]:
     """Every visit of ``coins`` with its trials, numbered from 1 over the whole plan."""
     orders = condition_orders(generator(seed, "conditions"), len(under), len(coins))
-    block_size = 1 if design_of(systems) == "big_stick" else len(systems)
     planned = []
     trials = itertools.count(1)
     for visit, (system, order) in enumerate(zip(coins, orders, strict=True), start=1):
@@ -71,6 +75,6 @@ def visits(
             )
             for i in order
         )
-        block = (visit - 1) // block_size + 1
+        block = (visit - 1) // block_size(systems) + 1
         planned.append(PlannedVisit(visit=visit, block=block, system=system, trials=planned_trials))
     return tuple(planned)

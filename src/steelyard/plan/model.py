@@ -53,7 +53,8 @@ class PlannedVisit(_Frozen):
     """One system prepared once and measured under all conditions, in random order.
 
     A visit carries one coin: which system it is. ``block`` groups visits that together hold
-    every system once (block design); with the big-stick coin each visit is its own block.
+    every system twice (once in runs that were recorded with ``blocks``); with the big-stick coin
+    each visit is its own block.
     """
 
     visit: int
@@ -77,7 +78,8 @@ class Plan(_Frozen):
     """The whole run, fixed before trial 1.
 
     ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2)
-    or ``blocks`` (more; each block a random permutation). ``coin`` holds the systems of all
+    or ``double_blocks`` (more; each block a random order of every system twice; once with
+    ``blocks``, as runs were recorded before). ``coin`` holds the systems of all
     ``2 * len(visits)`` visits that the generator drew: those beyond the budget are there so that
     a budget can be extended honestly, once.
     """
@@ -85,7 +87,7 @@ class Plan(_Frozen):
     schema_version: Literal[1] = 1
     seed: int
     study_sha256: str
-    design: Literal["big_stick", "blocks"]
+    design: Literal["big_stick", "double_blocks", "blocks"]
     systems: tuple[str, ...]
     conditions: tuple[dict[str, Level], ...]
     coin: tuple[str, ...]

@@ -50,9 +50,16 @@ def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
     return tosses
 
 
-def blocks(random: np.random.Generator, systems: int, count: int) -> list[tuple[int, ...]]:
-    """``count`` blocks, each every system once in an order drawn at random."""
-    return [tuple(int(i) for i in random.permutation(systems)) for _ in range(count)]
+ROUNDS = 2
+"""How often each block of three and more systems holds every one of them."""
+
+
+def blocks(
+    random: np.random.Generator, systems: int, count: int, rounds: int = 1
+) -> list[tuple[int, ...]]:
+    """``count`` blocks, each every system ``rounds`` times in an order drawn at random."""
+    members = np.tile(np.arange(systems), rounds)
+    return [tuple(int(i) for i in random.permutation(members)) for _ in range(count)]
 
 
 def condition_orders(

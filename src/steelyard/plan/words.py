@@ -135,7 +135,11 @@ def _order(plan: Plan) -> str:
     inside = "conditions in random order within each visit"
     if plan.design == "big_stick":
         return f"a coin for each visit, never more than 2 apart; {inside}"
-    return f"blocks of {len(plan.systems)} visits, every system once in random order; {inside}"
+    many = len(plan.systems)
+    if plan.design == "blocks":
+        return f"blocks of {many} visits, every system once in random order; {inside}"
+    decided = "systems that are decided leave between blocks"
+    return f"blocks of {2 * many} visits, every system twice in random order; {decided}; {inside}"
 
 
 def _first_visits(plan: Plan) -> str:

@@ -85,8 +85,14 @@ def _row_label(verdict: VerdictFinding, findings: Findings) -> str:
     where = "over all" if verdict.conditions is None else conditions_text(verdict.conditions)
     if len(findings.systems) <= 2:
         return where or "all trials"
-    name = verdict.other if len(verdict.other) <= NAME_LIMIT else verdict.other[:NAME_LIMIT] + "…"
+    name = _short(verdict.other)
+    if verdict.baseline != findings.baseline:
+        name += f" / {_short(verdict.baseline)}"
     return f"{name}, {where}" if where else name
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME_LIMIT else name[:NAME_LIMIT] + "…"
 
 
 def _domain(verdicts: list[VerdictFinding]) -> tuple[float, float]:

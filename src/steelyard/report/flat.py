@@ -12,15 +12,21 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from steelyard.judge.findings import AttemptFinding, CellFinding, Findings, VerdictFinding
+from steelyard.judge.findings import (
+    AttemptFinding,
+    CellFinding,
+    Findings,
+    RankingFinding,
+    VerdictFinding,
+)
 from steelyard.report.vocabulary import response_of
 
 COLUMNS = (
     "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",
     "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
     "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
-    "margin_log", "alpha", "family", "exploratory", "outcome", "limited_by", "wall_s",
-    "overhead_s", "note",
+    "margin_log", "best", "worst", "alpha", "family", "exploratory", "outcome", "limited_by",
+    "wall_s", "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
 
@@ -41,6 +47,8 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     visits = {a.trial: a.visit for a in findings.attempts}
     for verdict in findings.verdicts:
         yield _verdict(verdict, response_of(findings, verdict.response).unit)
+    for ranking in findings.rankings:
+        yield from _ranking(ranking, response_of(findings, ranking.response).unit)
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
     for attempt in findings.attempts:
@@ -58,6 +66,18 @@ def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
         "note": "; ".join(verdict.notes),
         **_conditions(verdict.conditions or {}),
     }
+
+
+def _ranking(ranking: RankingFinding, unit: str) -> Iterator[dict[str, Any]]:
+    for place in ranking.places:
+        yield place.model_dump(mode="json", exclude={"next"}) | {
+            "kind": "place",
+            "response": ranking.response,
+            "unit": unit,
+            "alpha": ranking.alpha,
+            "note": f"to the next: {place.next}" if place.next else "",
+            **_conditions(ranking.conditions or {}),
+        }
 
 
 def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from steelyard.report.chart_time import Series
 from steelyard.report.charts import Charts, all_charts
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.figures import counted
+from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
     Table,
     attempt_table,
@@ -48,6 +49,8 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         compared=compared_all(findings),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
         answer=answer(findings),
+        ranking=ranking_lines(findings),
+        rankings=ranking_tables(findings),
         warnings=warning_lines(findings),
         sure=sure_lines(findings),
         charts=charts,

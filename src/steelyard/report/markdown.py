@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
+from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
     Table,
     attempt_table,
@@ -36,6 +37,7 @@ def escaped(text: str) -> str:
 def _parts(findings: Findings) -> Iterator[str]:
     variant = f" (variant {findings.variant})" if findings.variant else ""
     yield f"# {escaped(findings.question + variant)}"
+    yield from _ranking(findings)
     for main, parts in answer(findings):
         yield f"**{escaped(main.head)}**{_tail(main.tail)}"
         yield _bullets(parts)
@@ -58,6 +60,17 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield _bullets(findings.diagnostics)
     yield "## How it was done"
     yield _bullets(f"{term}: {text}" for term, text in done_rows(findings))
+
+
+def _ranking(findings: Findings) -> Iterator[str]:
+    tables = ranking_tables(findings)
+    if tables:
+        yield _bullets(ranking_lines(findings))
+    for table in tables:
+        yield f"## {escaped(table.caption)}"
+        yield _grid(table)
+    if tables:
+        yield "## Comparisons"
 
 
 def _responses(findings: Findings) -> Iterator[str]:

@@ -83,7 +83,12 @@ def _verdict(
     findings: Findings, response: ResponseFinding, system: str, conditions: dict[str, Level]
 ) -> VerdictFinding | None:
     """The verdict of this cell; with one condition that over all of them is the same."""
-    own = [v for v in findings.verdicts if v.response == response.name and v.other == system]
+    pair = (findings.baseline, system)
+    own = [
+        v
+        for v in findings.verdicts
+        if v.response == response.name and (v.baseline, v.other) == pair
+    ]
     exact = [v for v in own if v.conditions == conditions]
     if not exact and len(findings.conditions) == 1:
         exact = [v for v in own if v.conditions is None]
@@ -234,7 +239,8 @@ def done_rows(findings: Findings) -> list[tuple[str, str]]:
 
 def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     stop, variant = findings.stop, findings.variant
-    design = "big-stick coin per visit" if len(findings.systems) == 2 else "random complete blocks"
+    two = len(findings.systems) == 2
+    design = "big-stick coin per visit" if two else "random blocks, decided systems leave"
     yield "Study", findings.study + (f", variant {variant}" if variant else "")
     yield "Hash of the study", f"sha256 {findings.study_sha256}"
     compared = compared_all(findings)

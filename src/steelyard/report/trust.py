@@ -12,6 +12,7 @@ from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
 
 OK = "ok"
+MANY_PAIRS = 3
 _ASSUMPTION = (
     "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
     "to the next, and that the {compared} differ by a constant ratio only"
@@ -84,6 +85,13 @@ def _spread_lines(findings: Findings) -> list[str]:
         if verdict.spread_ratio is not None:
             said = f"{fixed(verdict.spread_ratio, 1)} times {_where(verdict)}{_stalls(verdict)}"
             pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
+    alike = [v for v in judged(findings) if not v.arms_differ_in_shape and not _stalls(v)]
+    if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(findings)):
+        ratios = [v.spread_ratio for v in alike if v.spread_ratio is not None]
+        ends = f"{fixed(min(ratios), 1)} to {fixed(max(ratios), 1)}"
+        return [
+            f"Spread of one system relative to another: {ends} times in all {len(pairs)} pairs."
+        ]
     return [
         f"Spread of {other} relative to {baseline}: {', '.join(said)}."
         for (other, baseline), said in pairs.items()

@@ -93,10 +93,11 @@ def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[Verd
     responses = [r.name for r in findings.responses]
     conditions = [None, *findings.conditions]
 
-    def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int]:
+    def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int, int]:
         return (
             verdict.exploratory,
             _index(responses, verdict.response),
+            _index(list(findings.systems), verdict.baseline),
             _index(list(findings.systems), verdict.other),
             _index(conditions, verdict.conditions),
         )

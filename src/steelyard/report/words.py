@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.figures import counted
+from steelyard.report.ranking import ranking_lines
 from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
 from steelyard.report.trust import judged, sure_lines, warning_lines
 from steelyard.report.vocabulary import ordered
@@ -23,7 +24,10 @@ def exploratory_lines(findings: Findings) -> list[str]:
 def verdict_lines(findings: Findings) -> list[str]:
     """All that is said at the end of a run: the answer, how sure, what to know before using it."""
     variant = f" (variant {findings.variant})" if findings.variant else ""
-    lines = [f"{findings.question}{variant}", "", *_indented(findings)]
+    order = ranking_lines(findings)
+    lines = [f"{findings.question}{variant}", ""]
+    lines += [*order, ""] if order else []
+    lines += _indented(findings)
     lines += ["", "How sure:", *(f"  {line}" for line in sure_lines(findings))]
     warnings = warning_lines(findings)
     if warnings:
@@ -48,15 +52,19 @@ def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
     Without a verdict over all conditions every condition gets a whole sentence of its own.
     """
     groups: list[tuple[Sentence, list[str]]] = []
-    told: set[str] = set()
+    told: set[tuple[str, str]] = set()
     for verdict in ordered(judged(findings), findings):
-        if verdict.conditions is not None and verdict.other in told:
+        if verdict.conditions is not None and _pair(verdict) in told:
             groups[-1][1].append(condition_sentence(verdict, findings))
             continue
         groups.append((verdict_sentence(verdict, findings), []))
         if verdict.conditions is None:
-            told.add(verdict.other)
+            told.add(_pair(verdict))
     return groups
+
+
+def _pair(verdict: VerdictFinding) -> tuple[str, str]:
+    return verdict.baseline, verdict.other
 
 
 class SoFar(Protocol):

@@ -15,6 +15,7 @@ Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
 Reset = Literal["service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
+Contrasts = Literal["baseline", "all pairs"]
 RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
 
@@ -237,9 +238,10 @@ class ScenarioSpec(Spec):
 
 
 class JudgeSpec(Spec):
-    """How records become verdicts."""
+    """How records become verdicts. ``contrasts``: which systems are compared with which."""
 
     engine: Literal["exact", "normal"] = "exact"
+    contrasts: Contrasts = "baseline"
     consolidation: bool = False
 
 

@@ -22,6 +22,8 @@ LONGEST_CALIBRATION_S = 1.0
 # Limits that keep a plan readable and a look of the judge quick.
 MOST_VISITS_OF_ONE = 500
 MOST_CONDITIONS = 200
+# Blocks of three systems and more hold each of them so often (``plan/order.py: ROUNDS``).
+ROUNDS_OF_A_BLOCK = 2
 
 
 def conditions_count(study: Study) -> int:
@@ -77,4 +79,4 @@ def affordable_visits(study: Study) -> int:
         visits = min(visits, budget.trials_per_cell * systems)
     if budget.time_s is not None:
         visits = min(visits, int(budget.time_s / visit_s(study) + 1e-9))
-    return visits if systems == 2 else visits - visits % systems
+    return visits if systems == 2 else visits - visits % (ROUNDS_OF_A_BLOCK * systems)

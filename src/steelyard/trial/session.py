@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
+from steelyard.judge.racing import racing
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -76,8 +77,13 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
 
 def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
+    still = racing(stage.study, stage.plan, standing.records, standing.block(stage.plan))
     trials = (trial for visit in stage.plan.visits for trial in visit.trials)
-    cells = {cell_key(t.cell): t.cell for t in trials if not standing.finished(t)}
+    cells = {
+        cell_key(t.cell): t.cell
+        for t in trials
+        if t.cell.system in still and not standing.finished(t)
+    }
     watcher.calibrating()
     try:
         stage.calibrations = calibrate(stage, cells.values())
@@ -102,17 +108,28 @@ class _Sitting:
     standing: Standing
     watcher: Watcher
     deadline_ns: int | None
+    _races: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
         reason = self._reason_to_stop() if self.standing.records else None
         for visit in self.stage.plan.visits:
-            if self.standing.visit_finished(visit):
+            if self.standing.visit_finished(visit) or visit.system not in self._racing(visit.block):
                 continue
             if reason is not None:
                 return reason
             reason = self._visit(visit) or self._reason_to_stop()
         return reason or "budget_visits"
+
+    def _racing(self, block: int) -> frozenset[str]:
+        """The systems of a block, known when it begins: see ``judge/racing.py``."""
+        if block not in self._races:
+            stage = self.stage
+            still = racing(stage.study, stage.plan, self.standing.records, block)
+            if still != self._races.get(block - 1, still):
+                stage.ledger.append("systems_left", block=block, racing=sorted(still))
+            self._races[block] = still
+        return self._races[block]
 
     def _visit(self, visit: PlannedVisit) -> StopReason | None:
         for trial in visit.trials:

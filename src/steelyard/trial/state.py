@@ -56,6 +56,11 @@ class Standing:
     def visits_done(self, plan: Plan) -> list[PlannedVisit]:
         return [visit for visit in plan.visits if self.visit_finished(visit)]
 
+    def block(self, plan: Plan) -> int:
+        """The block of the last visit that was begun; the first without any."""
+        last = max((record.visit for record in self.records), default=0)
+        return max((visit.block for visit in plan.visits if visit.visit <= last), default=1)
+
     def trials_measured(self, plan: Plan) -> int:
         """Trials of the plan with a good attempt."""
         return sum(self.measured(trial) for visit in plan.visits for trial in visit.trials)

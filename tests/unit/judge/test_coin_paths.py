@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from steelyard.judge.paths import big_stick, draw, random_pairs
+from steelyard.judge.paths import balanced_fours, big_stick, draw, random_pairs
 from steelyard.judge.spending import spent
 from steelyard.plan import order
 
@@ -55,6 +55,25 @@ def test_pairs_hold_each_system_once_in_either_order() -> None:
     drawn = random_pairs(2_000, 10, np.random.default_rng(4))
     assert (drawn[0::2] == -drawn[1::2]).all()
     assert drawn[0].mean() == pytest.approx(0, abs=0.1)
+
+
+def test_fours_hold_each_system_twice_in_each_of_six_orders() -> None:
+    drawn = balanced_fours(6_000, 8, np.random.default_rng(5))
+    seen = Counter(map(tuple, drawn[4:].T.tolist()))
+    assert len(seen) == 6
+    assert all(sum(order) == 0 for order in seen)
+    for count in seen.values():
+        assert count / 6_000 == pytest.approx(1 / 6, abs=0.02)
+
+
+def test_the_plan_orders_any_two_of_its_systems_by_the_same_law() -> None:
+    random = np.random.default_rng(6)
+    seen: Counter[tuple[int, ...]] = Counter()
+    for block in order.blocks(random, 4, 6_000, order.ROUNDS):
+        seen[tuple(1 if system == 3 else -1 for system in block if system in {1, 3})] += 1
+    assert len(seen) == 6
+    for count in seen.values():
+        assert count / 6_000 == pytest.approx(1 / 6, abs=0.02)
 
 
 def test_a_seed_always_draws_the_same_paths_and_nobody_can_change_them() -> None:

@@ -82,9 +82,9 @@ def test_a_plan_never_exceeds_what_helps(study: Study) -> None:
 
 def test_more_systems_are_visited_in_whole_blocks(study: Study) -> None:
     plan = make_plan(with_systems(study, 3), 1)
-    assert plan.design == "blocks"
-    assert len(plan.visits) % 3 == 0
-    assert {visit.block for visit in plan.visits} == set(range(1, len(plan.visits) // 3 + 1))
+    assert plan.design == "double_blocks"
+    assert len(plan.visits) % 6 == 0
+    assert {visit.block for visit in plan.visits} == set(range(1, len(plan.visits) // 6 + 1))
 
 
 def test_two_systems_share_a_coin(study: Study) -> None:
@@ -124,7 +124,7 @@ def test_the_plan_reads_as_people_expect(study: Study) -> None:
 def test_a_plan_of_blocks_reads_as_people_expect(study: Study) -> None:
     fixed = with_budget(with_systems(study, 3), trials_per_cell=600)
     text = "\n".join(plan_lines(fixed, make_plan(fixed, 7)))
-    assert "blocks of 3 visits, every system once in random order" in text
+    assert "blocks of 6 visits, every system twice in random order" in text
     assert "s1, s2 with s0 (baseline)" in text
     assert "1,500 at most (s0 500, s1 500, s2 500); 1,500 are the most of any plan" in text
 

@@ -31,6 +31,15 @@ def test_every_field_of_the_findings_has_its_row_in_order(model: type[BaseModel]
 
 def test_every_column_named_for_the_flat_table_exists() -> None:
     text = PAGE.read_text(encoding="utf-8").partition("## The CSV form")[2]
-    kinds = {"verdict", "cell", "attempt", "value", "_log", "report.csv", CONDITION + "load.users"}
+    kinds = {
+        "verdict",
+        "place",
+        "cell",
+        "attempt",
+        "value",
+        "_log",
+        "report.csv",
+        CONDITION + "load.users",
+    }
     named = set(re.findall(r"`([\w.]+)`", text)) - kinds
     assert named <= set(COLUMNS)

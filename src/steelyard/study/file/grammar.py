@@ -26,7 +26,7 @@ from steelyard.study.file.kinds import (
     Word,
     Words,
 )
-from steelyard.study.model import Reset, Until
+from steelyard.study.model import Contrasts, Reset, Until
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=80)]
@@ -203,6 +203,8 @@ class JudgePart(Part):
 
     engine: Literal["exact", "normal"] | None = None
     """`exact` holds for any noise; `normal` is faster and assumes a distribution."""
+    contrasts: Contrasts | None = None
+    """`baseline`: each system against the baseline; `all pairs`: each against each."""
     consolidation: bool | None = None
     """Also: sum, minimum, slowdown and fairness of instances against one alone."""
 

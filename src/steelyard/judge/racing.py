@@ -1,0 +1,41 @@
+"""Which systems are still in the race: those with a comparison that is open.
+
+A system leaves between two blocks and does not come back. The order of those that stay is the
+order that was drawn for all, without those that left: still every order with equal probability,
+and fixed before the first trial. See "Racing" in ``docs/methods/judge.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.judge.comparison import judge
+from steelyard.judge.families import deciding
+from steelyard.judge.findings import DECIDED
+from steelyard.judge.streams import Readings
+from steelyard.plan.model import Plan
+from steelyard.records.schema import TrialRecord
+from steelyard.study.model import Study
+
+
+def racing(study: Study, plan: Plan, records: Sequence[TrialRecord], block: int) -> frozenset[str]:
+    """The systems that are visited in a block: a function of the records of earlier blocks alone.
+
+    With two systems both race to the end. A comparison that cannot be judged is not decided.
+    """
+    systems = frozenset(plan.systems)
+    if len(systems) <= 2:
+        return systems
+    of = {visit.visit: visit.block for visit in plan.visits}
+    earlier = [record for record in records if of[record.visit] < block]
+    if not earlier:
+        return systems
+    last = {record.cell.system for record in earlier if of[record.visit] == block - 1}
+    readings, margin = Readings(plan, earlier), study.trials.margin_log
+    open_systems: set[str] = set()
+    for each in deciding(study, plan):
+        members = {each.pair.baseline, each.pair.other}
+        if members <= last and not members <= open_systems:
+            decided = judge(each, readings, margin).word in DECIDED
+            open_systems |= set() if decided else members
+    return frozenset(open_systems)
