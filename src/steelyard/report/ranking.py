@@ -8,7 +8,7 @@ from steelyard.judge.findings import Findings, PlaceFinding, RankingFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import listed, percent
 from steelyard.report.rows import NONE, Table
-from steelyard.report.vocabulary import direction_of, noun_of, place, response_of
+from steelyard.report.vocabulary import compared_one, direction_of, noun_of, place, response_of
 
 _NEXT_WORDS = {
     "apart": "told apart",
@@ -65,7 +65,13 @@ def ranking_tables(findings: Findings) -> list[Table]:
 
 def _table(ranking: RankingFinding, findings: Findings) -> Table:
     response = response_of(findings, ranking.response)
-    head = ("Place", "System", f"Against {findings.baseline}", "Interval", "To the next")
+    head = (
+        "Place",
+        compared_one(findings),
+        f"Against {findings.baseline}",
+        "Interval",
+        "To the next",
+    )
     rows = []
     for found in ranking.places:
         size = ends = NONE
