@@ -10,9 +10,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from steelyard.judge.frozen import Frozen
 from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
+from steelyard.judge.scaling.findings import ScalingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 
@@ -33,11 +33,7 @@ DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVAL
 """The words that end a comparison."""
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ResponseFinding(_Finding):
+class ResponseFinding(Frozen):
     """What a response is: as declared in the study and the catalogue."""
 
     name: str
@@ -47,7 +43,7 @@ class ResponseFinding(_Finding):
     primary: bool
 
 
-class VerdictFinding(_Finding):
+class VerdictFinding(Frozen):
     """One comparison of one system with the baseline: one response, one condition or all.
 
     ``words`` holds all that held at the look that decided (``faster`` and ``equivalent`` may hold
@@ -88,7 +84,7 @@ class VerdictFinding(_Finding):
     notes: tuple[str, ...] = ()
 
 
-class CellFinding(_Finding):
+class CellFinding(Frozen):
     """One response in one cell: every trial's value, in the order measured, and their summary.
 
     ``median``, ``low`` and ``high`` are ``None`` without values; ``low..high`` is the
@@ -106,7 +102,7 @@ class CellFinding(_Finding):
     not_measured: tuple[str, ...] = ()
 
 
-class AttemptFinding(_Finding):
+class AttemptFinding(Frozen):
     """One row of the table of trials and attempts."""
 
     trial: int
@@ -122,7 +118,7 @@ class AttemptFinding(_Finding):
     overhead_s: float | None
 
 
-class CalibrationFinding(_Finding):
+class CalibrationFinding(Frozen):
     """How close the trials of a cell came to what the generator can do at most.
 
     ``ceiling_per_s`` (in ``unit``) and ``floor_ns`` (median response) were measured against
@@ -142,7 +138,7 @@ class CalibrationFinding(_Finding):
     not_calibrated: str | None
 
 
-class DifferenceFinding(_Finding):
+class DifferenceFinding(Frozen):
     """One fact that differs between two compared systems (the confounder audit)."""
 
     fact: str
@@ -150,7 +146,7 @@ class DifferenceFinding(_Finding):
     declared: bool
 
 
-class StopFinding(_Finding):
+class StopFinding(Frozen):
     """Why the study ended, or that it has not."""
 
     reason: Literal["decided", "budget_visits", "budget_time", "interrupted", "failures", "running"]
@@ -161,7 +157,7 @@ class StopFinding(_Finding):
     spent_s: float
 
 
-class Findings(_Finding):
+class Findings(Frozen):
     """All that the report may say. A pure function of (study, plan, records, seed)."""
 
     schema_version: Literal[1] = 1
@@ -182,6 +178,8 @@ class Findings(_Finding):
     attempts: tuple[AttemptFinding, ...]
     calibrations: tuple[CalibrationFinding, ...] = ()
     differences: tuple[DifferenceFinding, ...]
+    scaling: tuple[ScalingFinding, ...] = ()
+    peaks: tuple[VerdictFinding, ...] = ()
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]

@@ -20,6 +20,8 @@ from steelyard.judge.families import Comparison, beside, comparisons, deciding, 
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
 from steelyard.judge.ranking.rank import rankings
+from steelyard.judge.scaling.curve import scaling_findings
+from steelyard.judge.scaling.peaks import peak_verdicts
 from steelyard.judge.stop import find_stop
 from steelyard.judge.streams import Readings
 from steelyard.judge.surroundings import left_as_found
@@ -108,6 +110,8 @@ def judge_study(
         attempts=tuple(attempt_findings(records)),
         calibrations=tuple(calibration_findings(study, plan, records)),
         differences=tuple(difference_findings(study, plan, records)),
+        scaling=tuple(scaling_findings(study, plan, records)),
+        peaks=tuple(peak_verdicts(study, plan, records)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),

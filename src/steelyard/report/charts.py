@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from steelyard.judge.findings import Findings
 from steelyard.report.chart_effect import effect_drawings
 from steelyard.report.chart_load import load_drawing
+from steelyard.report.chart_saturation import saturation_drawings
 from steelyard.report.chart_time import Panels, Series, order_drawing, resource_panels
 from steelyard.report.drawing import Drawing
 from steelyard.report.vocabulary import primary_response
@@ -21,6 +22,7 @@ class Charts:
     secondary: tuple[Drawing, ...]
     resources: tuple[Panels, ...]
     order: Drawing | None
+    saturation: tuple[Drawing, ...] = ()
 
 
 def all_charts(findings: Findings, series: Series) -> Charts:
@@ -33,4 +35,5 @@ def all_charts(findings: Findings, series: Series) -> Charts:
         secondary=tuple(drawing for drawing in rest if drawing is not None),
         resources=tuple(resource_panels(findings, series)),
         order=order_drawing(findings),
+        saturation=tuple(saturation_drawings(findings)),
     )

@@ -1,7 +1,8 @@
 """Findings as one flat table for any spreadsheet: every value, summary, verdict and attempt.
 
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
-cell, ``verdict`` one comparison, ``attempt`` one try at a trial). Figures are unrounded, in the
+cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
+``level`` one of its levels). Figures are unrounded, in the
 unit of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
 """
 
@@ -19,6 +20,7 @@ from steelyard.judge.findings import (
     RankingFinding,
     VerdictFinding,
 )
+from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
 
 COLUMNS = (
@@ -51,6 +53,7 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
         yield from _ranking(ranking, response_of(findings, ranking.response).unit)
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
+    yield from saturation_rows(findings)
     for attempt in findings.attempts:
         yield _attempt(attempt)
 

@@ -26,6 +26,7 @@ from steelyard.report.rows import (
     response_table,
     words_of_direction,
 )
+from steelyard.report.saturation import saturation_lines, saturation_table
 from steelyard.report.trust import sure_lines, warning_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.report.words import answer, exploratory_lines
@@ -59,6 +60,8 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         primary_table=None if primary is None else response_table(findings, primary),
         secondary=_secondary(findings),
         exploratory=exploratory_lines(findings),
+        saturation=saturation_lines(findings),
+        saturation_table=saturation_table(findings),
         limits=limits_table(findings),
         calibrations=calibration_table(findings),
         failed=failed_table(findings),

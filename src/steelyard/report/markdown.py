@@ -17,6 +17,7 @@ from steelyard.report.rows import (
     response_table,
     words_of_direction,
 )
+from steelyard.report.saturation import TITLE, saturation_lines, saturation_table
 from steelyard.report.trust import sure_lines, warning_lines
 from steelyard.report.vocabulary import compared_all
 from steelyard.report.words import answer, exploratory_lines
@@ -47,6 +48,7 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield "## How sure"
     yield _bullets(sure_lines(findings))
     yield from _responses(findings)
+    yield from _saturation(findings)
     yield from _titled("What limited the trials", limits_table(findings))
     yield from _titled("The generator's own limits", calibration_table(findings))
     yield from _titled("Attempts that did not end well", failed_table(findings))
@@ -79,6 +81,14 @@ def _responses(findings: Findings) -> Iterator[str]:
         yield f"## {escaped(response.label)}{mark}"
         yield _grid(response_table(findings, response))
     yield _bullets(exploratory_lines(findings))
+
+
+def _saturation(findings: Findings) -> Iterator[str]:
+    lines = saturation_lines(findings)
+    if lines:
+        yield f"## {TITLE}"
+        yield _bullets(lines)
+        yield _grid(saturation_table(findings))
 
 
 def _titled(title: str, table: Table) -> Iterator[str]:

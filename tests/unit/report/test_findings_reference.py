@@ -9,12 +9,13 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.judge import findings
+from steelyard.judge.scaling import findings as scaling
 from steelyard.report.flat import COLUMNS, CONDITION
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
 MODELS = [
     model
-    for name, model in vars(findings).items()
+    for name, model in (vars(findings) | vars(scaling)).items()
     if name.endswith("Finding") or name == "Findings"
     if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
 ]
@@ -37,6 +38,8 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "cell",
         "attempt",
         "value",
+        "peak",
+        "level",
         "_log",
         "report.csv",
         CONDITION + "load.users",

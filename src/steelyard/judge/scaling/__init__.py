@@ -1,0 +1,1 @@
+"""Throughput over the levels of a load: where it peaks, saturates, falls back."""
