@@ -55,6 +55,7 @@ _NOUNS = {
     ),
     "image-recipe-is-wrong": ("mistake in the recipe", "mistakes in the recipe"),
     "service-file-is-wrong": ("mistake in the service's file", "mistakes in the service's file"),
+    "trials-file-is-wrong": ("mistake in the file of trials", "mistakes in the file of trials"),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",
         "things in the study file that this version cannot run yet",

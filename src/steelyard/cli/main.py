@@ -12,6 +12,7 @@ from steelyard.cli import (
     doctor,
     engine,
     init,
+    judge,
     plan,
     platform,
     report,
@@ -42,6 +43,7 @@ app.command("resume")(ends_well(run.resume))
 app.command("restore")(ends_well(restore.restore))
 app.command("report")(ends_well(report.report))
 app.command("compare")(ends_well(compare.compare))
+app.command("judge")(ends_well(judge.judge))
 app.command("doctor")(ends_well(doctor.doctor))
 app.command("trace")(ends_well(trace.trace))
 app.add_typer(images)

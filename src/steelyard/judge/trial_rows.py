@@ -46,9 +46,15 @@ class TrialRows:
     block: Sequence[int] | None = None
 
 
-def refusal(message: str, hint: str) -> AnalysisError:
-    """Why trials cannot be judged."""
-    return AnalysisError(message, hint=hint, slug="trials-cannot-be-judged")
+class TrialsError(AnalysisError):
+    """Trials cannot be judged: ``row`` (from 1) and ``column`` say where, as far as it is known."""
+
+    def __init__(
+        self, message: str, hint: str, *, row: int | None = None, column: str = "system"
+    ) -> None:
+        super().__init__(message, hint=hint, slug="trials-cannot-be-judged")
+        self.row = row
+        self.column = column
 
 
 def visits_of(rows: TrialRows, baseline: str, design: Design) -> list[Visit]:
@@ -78,7 +84,7 @@ def _lengths(rows: TrialRows) -> None:
     }
     for name, column in columns.items():
         if column is not None and len(column) != count:
-            raise refusal(
+            raise TrialsError(
                 f"`system` has {count} entries and `{name}` has {len(column)}",
                 "give one entry for each trial in each of them",
             )
@@ -87,16 +93,16 @@ def _lengths(rows: TrialRows) -> None:
 def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
     names = list(dict.fromkeys(rows.system))
     if baseline not in names:
-        raise refusal(
+        raise TrialsError(
             f"no trial is of the baseline `{baseline}`",
             f"the systems are: {', '.join(names) or 'none'}",
         )
     if len(names) == 1:
-        raise refusal(
+        raise TrialsError(
             f"all trials are of one system, `{baseline}`", "a comparison needs trials of two"
         )
     if len(names) > 2 and design in ("bigstick", "pairs"):
-        raise refusal(
+        raise TrialsError(
             f"{len(names)} systems ({', '.join(names)}) cannot share one coin for two",
             "the design of several systems is `blocks`; or keep the trials of two",
         )
@@ -112,15 +118,18 @@ def _numbers(rows: TrialRows) -> None:
             problem = "is zero" if value == 0 else "is negative"
         else:
             continue
-        raise refusal(
+        raise TrialsError(
             f"trial {row}: the response {problem}, so it has no ratio to another",
-            "judge a response that is positive in every trial; leave no failed trial out without "
-            "saying so",
+            "judge a response that is positive in every trial; repeat a trial that failed in its "
+            "place, on the same system",
+            row=row,
+            column="response",
         )
     if len(set(rows.response)) == 1:
-        raise refusal(
+        raise TrialsError(
             "the response is the same in all trials: without variation nothing can be judged",
             "was it read from a counter that stands still, or rounded?",
+            column="response",
         )
 
 
@@ -139,22 +148,27 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
     systems = sorted({rows.system[i] for i in members})
     place = f"trials {first} to {last}"
     if len(systems) > 1:
-        raise refusal(
+        raise TrialsError(
             f"{place} are one visit but of several systems: {', '.join(systems)}",
             "measure a system at every load before the next; number the visits if some lack one",
+            row=last,
         )
     loads = [None if rows.load is None else rows.load[i] for i in members]
     if len(set(loads)) < len(loads):
-        raise refusal(
+        raise TrialsError(
             f"{place} are one visit but hold a load twice"
             if rows.load is not None
             else f"{place} are one visit: without loads a visit has one trial",
             "measure a system once at every load in each visit",
+            row=last,
+            column="system" if rows.load is None else "load",
         )
     if rows.load is not None and rows.visit is None and len(loads) < len(set(rows.load)):
-        raise refusal(
+        raise TrialsError(
             f"the last visit, from trial {first}, lacks a load",
             "number the visits when some of them lack a load",
+            row=last,
+            column="load",
         )
     logs = [math.log(rows.response[i]) for i in members]
     return Visit(first, systems[0], dict(zip(loads, logs, strict=True)))
@@ -165,7 +179,7 @@ def _enough(visits: list[Visit], baseline: str) -> None:
     for name in (name for name in names if name != baseline):
         count = sum(visit.system in (name, baseline) for visit in visits)
         if count < LEAST_VISITS:
-            raise refusal(
+            raise TrialsError(
                 f"{count} visits of `{baseline}` and `{name}` together are too few",
                 f"no order of fewer than {LEAST_VISITS} visits is rare enough for a verdict at 5 %",
             )
@@ -185,9 +199,10 @@ def _possible(rows: TrialRows, visits: list[Visit], design: Design) -> None:
             first, last = members[0].row, members[-1].row
             noun = "pair" if design == "pairs" else "block"
             problem = f"hold a system twice in one {noun}" if not whole else "span two blocks"
-            raise refusal(
+            raise TrialsError(
                 f"trials {first} to {last} {problem}: `{design}` cannot have brought this order",
                 "name the design by which the order was drawn; `none` if it was not drawn",
+                row=last,
             )
 
 
@@ -196,10 +211,11 @@ def _balanced(visits: list[Visit]) -> None:
     for visit in visits:
         lead += 1 if visit.system == visits[0].system else -1
         if abs(lead) > TOLERANCE:
-            raise refusal(
+            raise TrialsError(
                 f"at trial {visit.row} one system leads by {abs(lead)} visits: the big-stick coin "
                 f"never lets one lead by more than {TOLERANCE}",
                 "name the design by which the order was drawn; `none` if it was not drawn",
+                row=visit.row,
             )
 
 
@@ -213,7 +229,7 @@ def _by_chance(visits: list[Visit], design: Design) -> None:
         repeats = all(names[i] == names[i + period] for i in range(rest))
         bits_a_visit = 0.75 if design == "bigstick" else math.log2(math.factorial(size)) / size
         if repeats and rest * bits_a_visit >= _NO_CHANCE_BITS:
-            raise refusal(
+            raise TrialsError(
                 f"the order repeats every {period} visits: a coin brings that less than once in a "
                 "million",
                 "a fixed order follows any rhythm of the machine; judge it with the design `none`",

@@ -13,24 +13,24 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict
 
 from steelyard.judge.comparison import Judged, finding, left_behind
 from steelyard.judge.decision import UNDECIDED, decide
 from steelyard.judge.exact import pool_of
 from steelyard.judge.families import Comparison
-from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.interval import Stream
 from steelyard.judge.paths import PATHS, Signs, draw, shuffles
 from steelyard.judge.streams import Pair, Series
-from steelyard.judge.trial_rows import DESIGNS, Design, TrialRows, Visit, refusal, visits_of
+from steelyard.judge.trial_rows import DESIGNS, Design, TrialRows, TrialsError, Visit, visits_of
 from steelyard.study.model import Level, ResponseSpec
 
 DEFAULT_BUDGET = 96
 LOAD = "load"
 
 
-@dataclass(frozen=True)
-class TrialsVerdict:
+class TrialsVerdict(BaseModel):
     """What the judge says of trials.
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
@@ -38,6 +38,10 @@ class TrialsVerdict:
     the first. ``lost`` says in sentences what of the guarantee does not hold for these trials.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = 1
+    response: ResponseFinding
     verdicts: tuple[VerdictFinding, ...]
     systems: tuple[str, ...]
     loads: tuple[Level, ...]
@@ -77,6 +81,7 @@ def judge_trials(
     paths: int = PATHS,
     seed: int = 0,
     name: str = "response",
+    unit: str = "",
 ) -> TrialsVerdict:
     """Judge trials that were measured elsewhere, in the order in which they were measured.
 
@@ -105,7 +110,9 @@ def judge_trials(
             two systems, or as many as there are.
         paths: How many further orders are drawn from the coin.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
-        name: What the response is called in notes.
+        name: What the response is called in sentences.
+        unit: Its unit: with one of time (``ms``) or speed (``req/s``) systems are called slower
+            and quicker or faster, else worse and better.
 
     Raises:
         AnalysisError: nothing can be judged, and the message says why: one system, a response
@@ -125,13 +132,16 @@ def judge_trials(
     systems = (baseline, *(each for each in names if each != baseline))
     loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
     limit = _budget(budget, len(visits), len(systems))
-    spec = ResponseSpec(name=name, label=name, unit="", direction=direction, primary=True)
+    spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
     bench = _Bench(visits, systems, loads, design, limit, paths, seed)
     verdicts = [
         finding(bench.judged(each, math.log1p(margin)), math.log1p(margin))
         for each in _comparisons(spec, systems, loads, alpha)
     ]
     return TrialsVerdict(
+        response=ResponseFinding(
+            name=name, label=name, unit=unit, direction=direction, primary=True
+        ),
         verdicts=tuple(verdicts),
         systems=systems,
         loads=loads,
@@ -240,7 +250,7 @@ def _budget(budget: int | None, visits: int, systems: int) -> int:
     if budget is None:
         return max(visits, DEFAULT_BUDGET * systems // 2)
     if budget <= 0 or visits > 2 * budget:
-        raise refusal(
+        raise TrialsError(
             f"{visits} visits of a budget of {budget}",
             "a budget may be extended once, to at most twice; give the one that was fixed before "
             "the first trial",
@@ -252,13 +262,13 @@ def _arguments(design: str, direction: str, margin: float, alpha: float, paths: 
     choices = {"design": (design, DESIGNS), "direction": (direction, ("higher", "lower"))}
     for argument, (value, known) in choices.items():
         if value not in known:
-            raise refusal(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
+            raise TrialsError(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
     if not 0 < margin < 10:
-        raise refusal(f"`margin` is {margin}", "a share above 0: 0.02 is 2 %")
+        raise TrialsError(f"`margin` is {margin}", "a share above 0: 0.02 is 2 %")
     if not 0 < alpha <= 0.5:
-        raise refusal(f"`alpha` is {alpha}", "an error rate above 0 and at most 0.5")
+        raise TrialsError(f"`alpha` is {alpha}", "an error rate above 0 and at most 0.5")
     if paths < 100:
-        raise refusal(f"`paths` is {paths}", f"at least 100; a study uses {PATHS:,}")
+        raise TrialsError(f"`paths` is {paths}", f"at least 100; a study uses {PATHS:,}")
 
 
 def _lost(design: Design, asked: int | None, budget: int) -> Iterator[str]:

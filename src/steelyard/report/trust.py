@@ -43,13 +43,18 @@ def judged(findings: Findings) -> list[VerdictFinding]:
 
 def sure_lines(findings: Findings) -> list[str]:
     """What every verdict of the primary response rests on, one sentence each."""
-    lines = [_stop_line(findings)]
+    return [_stop_line(findings), *resting_lines(findings)]
+
+
+def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str]:
+    """All of them but why the study ended."""
+    lines = []
     for family, alpha, comparisons in _families(findings):
         lines.append(
             f"Error rate {percent(alpha)} for {family} ({counted(comparisons, 'comparison')})."
         )
     lines.append(
-        f"Unit of inference: the visit, {_arms_words(findings)}; order seed {findings.seed}."
+        f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
     )
     lines.append(f"Estimate: {ESTIMAND}.")
     lines.append(f"The verdict {assumption(findings)}.")
@@ -116,12 +121,12 @@ def warning_lines(findings: Findings) -> list[str]:
     """All that a reader must know before relying on the answer."""
     return [
         *failure_lines(findings),
-        *_note_lines(findings),
+        *note_lines(findings),
         *_difference_lines(findings),
     ]
 
 
-def _note_lines(findings: Findings) -> list[str]:
+def note_lines(findings: Findings) -> list[str]:
     """The judge's doubts, each said once for all comparisons that share it.
 
     What a doubt means in general (behind its first sentence) follows once, after them. Those of a

@@ -1,0 +1,131 @@
+"""``steelyard judge``: verdicts on trials that were measured elsewhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from steelyard.cli.console import say
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.run import FailIfOption
+from steelyard.errors import StudyError
+from steelyard.judge import TrialsVerdict, judge_trials
+from steelyard.judge.trial_rows import TrialsError
+from steelyard.records.trials_file import Field, TrialsFile, read_trials
+from steelyard.report.trials import trials_lines
+from steelyard.units import UnitError, parse
+
+
+class _Design(StrEnum):
+    BIGSTICK = "bigstick"
+    PAIRS = "pairs"
+    BLOCKS = "blocks"
+    NONE = "none"
+
+
+class _Direction(StrEnum):
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+def judge(  # noqa: PLR0917 - typer reads options from the parameters
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV with the columns order, system, a response, and maybe block and load.",
+            show_default=False,
+        ),
+    ],
+    baseline: Annotated[
+        str, typer.Option(help="The system that the others are compared with.", show_default=False)
+    ],
+    margin: Annotated[
+        str, typer.Option(help="The smallest difference that matters, fixed before trial 1.")
+    ] = "2%",
+    design: Annotated[
+        _Design, typer.Option(help="How the order was drawn; `none` says what is lost.")
+    ] = _Design.BIGSTICK,
+    direction: Annotated[
+        _Direction, typer.Option(help="Which responses are better.")
+    ] = _Direction.HIGHER,
+    response: Annotated[
+        str, typer.Option(help="The column that holds what was measured.")
+    ] = "response",
+    unit: Annotated[
+        str, typer.Option(help="Its unit: of a time or a speed, verdicts say slower and faster.")
+    ] = "",
+    budget: Annotated[
+        int | None,
+        typer.Option(min=8, help="The most visits, fixed before trial 1.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="What further orders are drawn from.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    fail_if: FailIfOption = None,
+) -> int:
+    """Judge trials that were measured elsewhere, as a study would be judged."""
+    margin_ratio = _share(margin)
+    trials = read_trials(path, response)
+    numbers = trials.numbers(response)
+    try:
+        found = judge_trials(
+            trials.texts("system"),
+            numbers,
+            baseline=baseline,
+            margin=margin_ratio,
+            design=design.value,
+            direction=direction.value,
+            block=_whole(trials, "block"),
+            load=trials.levels("load") if trials.has("load") else None,
+            visit=_visits(trials),
+            budget=budget,
+            seed=seed,
+            name=response,
+            unit=unit,
+        )
+    except TrialsError as error:
+        raise _placed(error, trials, response) from error
+    _print(found, f"{path.name}: {response}", json=json)
+    wanted = {verdict.word for verdict in found.verdicts} & set(fail_if or [])
+    return ExitCode.VERDICT_NOT_MET if wanted else ExitCode.DONE
+
+
+def _print(found: TrialsVerdict, title: str, *, json: bool) -> None:
+    for line in [found.model_dump_json(indent=2)] if json else trials_lines(found, title):
+        say(line)
+
+
+def _share(margin: str) -> float:
+    try:
+        return float(parse(margin, "share"))
+    except UnitError as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}") from error
+
+
+def _whole(trials: TrialsFile, name: Literal["block"]) -> list[int] | None:
+    """A column of numbers of groups: only whether they are equal counts."""
+    if not trials.has(name):
+        return None
+    numbers = trials.levels(name)
+    known = {number: index for index, number in enumerate(dict.fromkeys(numbers))}
+    return [known[number] for number in numbers]
+
+
+def _visits(trials: TrialsFile) -> list[int] | None:
+    """Rows of one order are one visit; ``None`` when each has its own."""
+    order = trials.numbers("order")
+    if len(set(order)) == len(order):
+        return None
+    known = {number: index for index, number in enumerate(dict.fromkeys(order))}
+    return [known[number] for number in order]
+
+
+def _placed(error: TrialsError, trials: TrialsFile, response: str) -> StudyError:
+    """The refusal with its line and column in the file."""
+    column = response if error.column == "response" else error.column
+    header = trials.header.get(column) or Field(column, 1, 1)
+    field = header if error.row is None else trials.rows[error.row - 1].get(column, header)
+    complaint = trials.complaint(error.message, error.hint, field)
+    return StudyError([complaint], slug="trials-file-is-wrong")

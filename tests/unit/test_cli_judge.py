@@ -1,0 +1,136 @@
+"""``steelyard judge``: from a file of trials to words, and every mistake with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steelyard.cli.main import app
+from steelyard.errors import StudyError
+from steelyard.records.trials_file import fields_of, parse_trials
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "guide" / "judge-your-own-trials.md").read_text(encoding="utf-8")
+EXAMPLE = re.findall(r"```csv\n(.*?)```", GUIDE, re.DOTALL)[0]
+
+
+def judged(folder: Path, text: str, *words: str, code: int = 0) -> tuple[str, str]:
+    path = folder / "trials.csv"
+    path.write_text(text, encoding="utf-8")
+    given = ["judge", str(path), "--baseline", "old", "--response", "throughput", *words]
+    result = CliRunner().invoke(app, given, env={"COLUMNS": "200"})
+    assert result.exit_code == code, result.output
+    return result.stdout, result.stderr
+
+
+def test_the_example_of_the_guide_prints_what_the_guide_shows(tmp_path: Path) -> None:
+    shown = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)[0]
+    out, _ = judged(tmp_path, EXAMPLE, "--unit", "req/s", "--budget", "96")
+    assert out == shown
+
+
+def test_json_holds_the_findings_of_a_report(tmp_path: Path) -> None:
+    out, _ = judged(tmp_path, EXAMPLE, "--json")
+    found = json.loads(out)
+    assert found["verdicts"][0]["word"] == "faster"
+    assert found["systems"] == ["old", "new"]
+
+
+def test_a_word_that_must_not_be_ends_with_exit_code_five(tmp_path: Path) -> None:
+    judged(tmp_path, EXAMPLE, "--fail-if", "faster", code=5)
+    judged(tmp_path, EXAMPLE, "--fail-if", "slower")
+
+
+def test_rows_are_judged_in_their_order_wherever_they_stand_in_the_file(tmp_path: Path) -> None:
+    header, *rows = EXAMPLE.splitlines()
+    turned = "\n".join([header, *reversed(rows)])
+    assert judged(tmp_path, turned)[0] == judged(tmp_path, EXAMPLE)[0]
+
+
+def test_semicolons_and_columns_that_nobody_asked_for_are_read(tmp_path: Path) -> None:
+    header, *rows = EXAMPLE.splitlines()
+    text = "\n".join([f"{header};note", *(f'{row};"a; b"' for row in rows)]).replace(",", ";")
+    assert judged(tmp_path, text)[0] == judged(tmp_path, EXAMPLE)[0]
+
+
+def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -> None:
+    systems = ["old"] * 10 + ["new"] * 10
+    values = [100 + i % 3 for i in range(10)] + [130 + i % 3 for i in range(10)]
+    rows = [f"{i},{s},{v}" for i, (s, v) in enumerate(zip(systems, values, strict=True))]
+    text = "\n".join(["order,system,throughput", *rows])
+    out, _ = judged(tmp_path, text, "--design", "none")
+    assert "new is better than old" in out
+    assert "The order was not drawn by a coin" in out
+    assert "The verdict holds for any noise" not in out
+    _, complaint = judged(tmp_path, text, code=2)
+    assert "trials.csv:4:3: at trial 3 one system leads by 3 visits" in complaint
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "said"),
+    [
+        (("8651", "fast"), "2:7", "`fast` is not a number"),
+        (("8651", ""), "2:7", "no `throughput`"),
+        (("8651", "0"), "2:7", "trial 1: the response is zero"),
+        (("8651", "-3"), "2:7", "trial 1: the response is negative"),
+        (("order,system,throughput", "order,system,speed"), "1:1", "no column `throughput`"),
+        (("order,system", "order,platform"), "1:1", "no column `system`"),
+        (("order,system", "system,system"), "1:8", "the column `system` stands there twice"),
+        (("1,new,8651", "1,new,8651,9"), "2:7", "4 fields where the header has 3"),
+        (("old", "new"), "1:7", "no trial is of the baseline `old`"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_with_its_place(
+    tmp_path: Path, change: tuple[str, str], place: str, said: str
+) -> None:
+    _, complaint = judged(tmp_path, EXAMPLE.replace(*change), code=2)
+    assert f"trials.csv:{place}: " in complaint
+    assert said in complaint
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    given = ["judge", str(tmp_path / "none.csv"), "--baseline", "a"]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code == 3
+    assert "cannot read" in result.stderr
+
+
+def test_rows_of_one_order_are_one_visit_at_several_loads() -> None:
+    text = "order,system,load,response\n" + "\n".join(
+        f"{visit},{'ab'[visit % 2]},{load},{100 + visit + load}"
+        for visit in range(8)
+        for load in (1, 16)
+    )
+    found = parse_trials(text, Path("t.csv"), "response")
+    assert found.levels("load") == [1, 16] * 8
+    assert found.numbers("order") == [visit for visit in range(8) for _ in range(2)]
+
+
+def test_every_number_that_is_none_is_told_at_once() -> None:
+    text = "order,system,response\n1,a,x\n2,b,\n3,a,nan"
+    with pytest.raises(StudyError) as refused:
+        parse_trials(text, Path("t.csv"), "response").numbers("response")
+    assert [(c.line, c.column) for c in refused.value.complaints] == [(2, 5), (3, 5), (4, 5)]
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ('1,"a, b",3', ["1", "a, b", "3"]),
+        ('"say ""so""",2', ['say "so"', "2"]),
+        (" 1 , two ,", ["1", "two", ""]),
+    ],
+)
+def test_quotes_hold_separators_and_blanks_around_fields_do_not_count(
+    line: str, fields: list[str]
+) -> None:
+    assert [field.text for field in fields_of(line, 1, ",")] == fields
+
+
+def test_an_empty_file_is_told() -> None:
+    with pytest.raises(StudyError):
+        parse_trials("\n\n", Path("t.csv"), "response")
