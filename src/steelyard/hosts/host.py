@@ -38,16 +38,25 @@ class LoadAnswer:
 class Host:
     """A machine by name (``local``, ``ssh://pi@raspberry``, ``inside:LABEL``), and the way there.
 
-    ``engine`` is the path of the engine on it, so that further agents can be opened.
+    ``engine`` is the path of the engine on it, so that further agents can be opened. ``network`` is
+    the path of the network namespace in which its agent stands, where that is one of the run's.
 
     Every method may raise ``AgentRefusal`` (the machine refused, with a typed reason) or
     ``EngineError`` (the agent is gone).
     """
 
-    def __init__(self, name: str, agent: Agent, way: Way = here, engine: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        agent: Agent,
+        way: Way = here,
+        engine: str = "",
+        network: str | None = None,
+    ) -> None:
         self.name = name
         self.way = way
         self.engine = engine
+        self.network = network
         self._agent = agent
 
     @property

@@ -23,6 +23,7 @@ true
 MOVES_BY_ITSELF = {
     "/proc/sys/kernel/ns_last_pid": "the last process id that was given",
     "/proc/sys/kernel/perf_event_max_sample_rate": "the kernel lowers it when interrupts are long",
+    "/proc/sys/net/ipv4/tcp_fastopen_key": "the kernel makes it when a program first needs it",
     "/proc/sys/fs/aio-max-nr": "grows with contexts of asynchronous input and output",
 }
 """Values that change though nobody writes them, and why."""

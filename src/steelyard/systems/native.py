@@ -124,10 +124,16 @@ class Native:
         return {"confined.by": " ".join(limits)} if limits else {}
 
     def _within(self, argv: list[str]) -> list[str]:
-        if self._seat is not None and self.ground.network is not None:
-            path = self.ground.network.namespace(self._seat)
-            argv = ["nsenter", f"--net={path}", *argv]
+        if self._network is not None:
+            argv = ["nsenter", f"--net={self._network}", *argv]
         return enter(self._groups, argv)
+
+    @property
+    def _network(self) -> str | None:
+        """Path of the namespace of its own, in the lab network."""
+        if self._seat is None or self.ground.network is None:
+            return None
+        return self.ground.network.namespace(self._seat)
 
     def _open(self) -> Host:
         carrier = self.ground.carrier()
@@ -138,7 +144,7 @@ class Native:
                 raise
             message = f"no agent can be opened in the place of {self.ground.label}: {error.message}"
             raise SystemFailure("not_ready", message) from error
-        return Host(carrier.name, agent, self.pipe, carrier.engine)
+        return Host(carrier.name, agent, self.pipe, carrier.engine, self._network)
 
     def _confine(self) -> None:
         """Makes the control groups, each in the ledger first.

@@ -10,6 +10,7 @@ from steelyard.hosts.inverses.command import run_tool
 from steelyard.hosts.inverses.inverse import refused
 from steelyard.hosts.kernel_values import same, shown
 from steelyard.hosts.mounts import MOUNT_TABLE, mounts_below
+from steelyard.hosts.networks import network_of, within
 
 _KERNEL_VALUES = ("/proc/sys/", "/sys/")
 
@@ -73,17 +74,24 @@ class RestoreFile:
             host.write_file(self.path, self.content, mode=self.mode, durable=True)
 
 
+def value_inverse(host: Host, path: str, value: str) -> WriteValue:
+    """What gives a value of the kernel back to whom it belongs."""
+    return WriteValue(path, value, host.boot_id, network_of(host, path))
+
+
 @dataclass(frozen=True)
 class WriteValue:
     """A value of the kernel below ``/proc/sys`` or ``/sys`` is as it was.
 
     With the machine's ``boot_id``, a boot since then has taken it back already. What has gone with
-    its device needs nothing.
+    its device needs nothing, nor what has gone with ``network``: the path of the network namespace
+    of the run's own in which the value was written.
     """
 
     path: str
     value: str
     boot_id: str | None = None
+    network: str | None = None
     kind: str = "write_value"
 
     def __str__(self) -> str:
@@ -94,6 +102,13 @@ class WriteValue:
             raise refused(f"{self.path} is no value of the kernel")
         if self.boot_id is not None and host.boot_id not in (None, self.boot_id):
             return
+        if self.network is None:
+            self._write(host)
+        elif host.path_facts(self.network).exists:
+            with within(host, self.network) as inside:
+                self._write(inside)
+
+    def _write(self, host: Host) -> None:
         if not host.path_facts(self.path).exists:
             return
         host.write_file(self.path, self.value)

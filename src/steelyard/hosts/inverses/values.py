@@ -10,6 +10,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import sha256_of
 from steelyard.hosts.inverses.inverse import refused
 from steelyard.hosts.kernel_values import changed_values, read_values, shown
+from steelyard.hosts.networks import NETWORK_VALUES, within
 
 _PASSES = 4
 
@@ -20,11 +21,14 @@ class RestoreValues:
 
     Stands in the ledger only while it is not known which values are being changed. Some values
     change others when they are written, so it goes over them until nothing differs any more.
+    ``network`` is the path of the network namespace of the run's own in which they were read: what
+    each namespace has for itself is written there, or has gone with it.
     """
 
     path: str
     sha256: str
     boot_id: str | None = None
+    network: str | None = None
     kind: str = "restore_values"
 
     def __str__(self) -> str:
@@ -34,15 +38,14 @@ class RestoreValues:
         if self.boot_id is not None and host.boot_id not in (None, self.boot_id):
             return
         before = self._kept(host)
-        for _ in range(_PASSES):
-            left = _differing(before, read_values(host))
-            refusals = {path: _refusal(host, path, before[path]) for path in left}
-            if not left or all(refusals.values()):
-                break
-        left = _differing(before, read_values(host))
-        if left:
-            why = refusals.get(left[0]) or "it does not stay"
-            raise refused(f"{left[0]} cannot be {before[left[0]]!r} again: {why}")
+        if self.network is None:
+            _write_all(host, before)
+            return
+        of_network = {p: v for p, v in before.items() if p.startswith(NETWORK_VALUES)}
+        if host.path_facts(self.network).exists:
+            with within(host, self.network) as inside:
+                _write_all(inside, of_network)
+        _write_all(host, {path: v for path, v in before.items() if path not in of_network})
 
     def _kept(self, host: Host) -> dict[str, str]:
         if not host.path_facts(self.path).exists:
@@ -52,6 +55,19 @@ class RestoreValues:
             raise refused(f"{self.path}, which says what they were, was changed")
         values: dict[str, str] = json.loads(kept)
         return values
+
+
+def _write_all(host: Host, before: dict[str, str]) -> None:
+    """Raises ``AgentRefusal`` when one does not become what it was."""
+    for _ in range(_PASSES):
+        left = _differing(before, read_values(host))
+        refusals = {path: _refusal(host, path, before[path]) for path in left}
+        if not left or all(refusals.values()):
+            break
+    left = _differing(before, read_values(host))
+    if left:
+        why = refusals.get(left[0]) or "it does not stay"
+        raise refused(f"{left[0]} cannot be {before[left[0]]!r} again: {why}")
 
 
 def _differing(before: dict[str, str], now: dict[str, str]) -> list[str]:

@@ -8,7 +8,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import WriteValue
+from steelyard.hosts.inverses.files import value_inverse
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.kernel_values import same, shown
 from steelyard.hosts.undo import PendingUndo, UndoLog
@@ -44,7 +44,7 @@ class Changes:
         before = self.value(setting, path)
         if same(before, value):
             return
-        self.plan(inverse or WriteValue(path, shown(before), self.host.boot_id))
+        self.plan(inverse or value_inverse(self.host, path, shown(before)))
         try:
             self.host.write_file(path, value)
         except AgentRefusal as refusal:

@@ -14,7 +14,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
-from steelyard.hosts.inverses.files import RestoreFile, WriteValue, sha256_of
+from steelyard.hosts.inverses.files import RestoreFile, sha256_of, value_inverse
 from steelyard.hosts.inverses.tuned import TunedProfile, active_profile
 from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.kernel_values import changed_values, read_values
@@ -115,7 +115,7 @@ def _values_changed(changes: Changes, folder: str, profile: str) -> Pairs:
     changed = changed_values(before, read_values(host))
     for path, (was, is_now) in changed.items():
         if was is not None and is_now is not None:
-            changes.plan(WriteValue(path, was, host.boot_id))
+            changes.plan(value_inverse(host, path, was))
     changes.settled(coarse)
     return changed
 
@@ -155,7 +155,7 @@ def _private_configuration(changes: Changes, folder: str, level: str, text: str)
 def _kept(host: Host, folder: str, values: dict[str, str]) -> RestoreValues:
     content, path = json.dumps(values), f"{folder}/before.json"
     host.write_file(path, content, create=True, durable=True)
-    return RestoreValues(path, sha256_of(content), host.boot_id)
+    return RestoreValues(path, sha256_of(content), host.boot_id, host.network)
 
 
 def _doubts(host: Host, name: str, log: str, texts: list[str]) -> dict[str, str]:

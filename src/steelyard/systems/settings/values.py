@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import WriteValue
+from steelyard.hosts.inverses.files import value_inverse
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.kernel_values import shown
 from steelyard.hosts.tool import tell
@@ -59,7 +59,7 @@ def _inverse_by_twin(changes: Changes, name: str, key: str) -> Inverse | None:
     if twin is None or shown(changes.value(name, sysctl_path(key))) != "0":
         return None
     path = sysctl_path(twin)
-    return WriteValue(path, shown(changes.value(name, path)), changes.host.boot_id)
+    return value_inverse(changes.host, path, shown(changes.value(name, path)))
 
 
 def sysctl_path(key: str) -> str:
