@@ -12,6 +12,7 @@ from steelyard.engine.locate import find_engine
 from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.systems.images.build import build_image
 from steelyard.systems.images.recipe import Kind, find_recipe
+from steelyard.systems.images.store import find_built
 from steelyard.systems.images.words import TOOLS
 
 IMAGE = "debian-minimal"
@@ -42,3 +43,12 @@ def built(name: str, kind: Kind) -> str:
     with Machines() as machines:
         build_image(machines.open(LOCAL), find_recipe(name), kind)
     return name
+
+
+def built_folder(name: str, kind: Kind) -> str:
+    """Where that image lies."""
+    built(name, kind)
+    with Machines() as machines:
+        image = find_built(machines.open(LOCAL), find_recipe(name), kind)
+    assert image is not None
+    return image.folder

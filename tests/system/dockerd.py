@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import signal
 import subprocess
-import tarfile
 import time
 from pathlib import Path
 from typing import Self
 
+from tests.system.busybox import write_tar
 from tests.system.libvirtd import remove_groups, run
-
-TOOLS = ("sh", "sleep", "sha256sum", "true")
-BUSYBOX = Path("/usr/bin/busybox")
 
 
 class Dockerd:
@@ -54,12 +50,7 @@ class Dockerd:
     def import_busybox(self, name: str) -> None:
         """An image of busybox alone."""
         tar = self.folder / "busybox.tar"
-        with tarfile.open(tar, "w") as archive:
-            archive.add(BUSYBOX, "bin/busybox")
-            for tool in TOOLS:
-                link = tarfile.TarInfo(f"bin/{tool}")
-                link.type, link.linkname = tarfile.SYMTYPE, "busybox"
-                archive.addfile(link, io.BytesIO())
+        write_tar(tar)
         self.docker("import", str(tar), name)
 
     def _start(self) -> None:

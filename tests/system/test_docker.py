@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 import pytest
-from tests.platforms.needs import need
-from tests.system.dockerd import BUSYBOX, Dockerd
+from tests.system.conftest import IMAGE
+from tests.system.dockerd import Dockerd
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
@@ -23,19 +21,7 @@ from steelyard.systems.contract.sitting import sit
 from steelyard.systems.contract.traces import traces
 
 pytestmark = pytest.mark.system
-IMAGE = "steelyard-test"
-NAME = "steelyarddk"
 DOCKER = catalogue.platform("docker")
-
-
-@pytest.fixture(scope="module")
-def dockerd() -> Iterator[Dockerd]:
-    need("dockerd", "docker", "docker-init", "ip", "nsenter", root=True)
-    if not BUSYBOX.exists():
-        pytest.skip("needs busybox-static")
-    with tempfile.TemporaryDirectory(prefix="sydk") as folder, Dockerd(Path(folder), NAME) as made:
-        made.import_busybox(IMAGE)
-        yield made
 
 
 @pytest.fixture(scope="module")

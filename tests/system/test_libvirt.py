@@ -2,78 +2,40 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import pytest
-from tests.platforms.guests import IMAGE, built
-from tests.platforms.needs import need
-from tests.system.libvirtd import GUEST, Libvirtd, missing, running
+from tests.platforms.guests import IMAGE, built_folder
+from tests.system.libvirtd import GUEST, Libvirtd
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.machines import Machines
 from steelyard.study import catalogue
-from steelyard.study.catalogue import Platform
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.checks import CHECKS
 from steelyard.systems.contract.sitting import sit
 from steelyard.systems.contract.traces import traces
-from steelyard.systems.images.recipe import find_recipe
-from steelyard.systems.images.store import find_built
 
 pytestmark = pytest.mark.system
-NAME = "steelyardlv"
-
-
-@pytest.fixture(scope="module")
-def libvirtd() -> Iterator[Libvirtd]:
-    if missing():
-        pytest.skip(f"needs {', '.join(missing())}")
-    if running():
-        pytest.skip("a libvirtd of somebody else serves here; it is left alone")
-    with tempfile.TemporaryDirectory(prefix="sylv") as folder, Libvirtd(Path(folder), NAME) as made:
-        yield made
-
-
-def libvirt() -> Platform:
-    """The platform as it is shipped; joined by socat while the engine has no ``join``."""
-    platform = catalogue.platform("libvirt")
-    assert platform.commands is not None
-    engine = subprocess.run([find_engine(), "join", "--help"], check=False, capture_output=True)
-    if engine.returncode == 0:
-        return platform
-    need("socat")
-    inside = platform.commands.inside
-    join = [word.replace('"$1" join "unix:', 'socat - "UNIX-CONNECT:') for word in inside.join]
-    inside = inside.model_copy(update={"join": join})
-    commands = platform.commands.model_copy(update={"inside": inside})
-    return platform.model_copy(update={"commands": commands})
+LIBVIRT = catalogue.platform("libvirt")
 
 
 @pytest.fixture(scope="module")
 def bench(libvirtd: Libvirtd) -> Iterator[Bench]:
-    need("qemu-system-x86_64", root=True)
-    built(IMAGE, "guest")
-    with Machines() as machines:
-        image = find_built(machines.open("local"), find_recipe(IMAGE), "guest")
-    assert image is not None
     settings = {
-        "image": image.folder,
+        "image": built_folder(IMAGE, "guest"),
         "start": "engine",
         "uri": "qemu:///system",
         "accel": "tcg",
         "machine": "pc",
         "cpus": 1,
         "memory": 256 << 20,
-        "network": NAME,
+        "network": libvirtd.name,
         "nic": "virtio",
         "guest_address": GUEST,
         "disk_cache": "unsafe",
@@ -81,8 +43,7 @@ def bench(libvirtd: Libvirtd) -> Iterator[Bench]:
     folder = libvirtd.folder / "bench"
     folder.mkdir()
     carrier = partial(_in_the_namespace, libvirtd)
-    platform = libvirt()
-    made = Bench(partial(Commanded, platform=platform), platform, settings, carrier, folder)
+    made = Bench(partial(Commanded, platform=LIBVIRT), LIBVIRT, settings, carrier, folder)
     yield made
     made.close()
     host = carrier()
@@ -117,7 +78,7 @@ def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd
     )
     libvirtd.virsh("create", str(file), "--paused")
     before = libvirtd.virsh("domuuid", ground.label)
-    place = Commanded(ground, libvirt())
+    place = Commanded(ground, LIBVIRT)
     with pytest.raises(SystemFailure) as failure:
         place.up()
     place.down()
@@ -139,7 +100,7 @@ def test_what_libvirt_itself_says_becomes_a_typed_failure(
 ) -> None:
     ground = bench.ground(setting, folder=str(libvirtd.folder / f"bench-{setting}"))
     ground.spec.settings[setting] = value
-    place = Commanded(ground, libvirt())
+    place = Commanded(ground, LIBVIRT)
     with pytest.raises(SystemFailure) as failure:
         place.up()
     place.down()

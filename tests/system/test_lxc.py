@@ -1,0 +1,110 @@
+"""LXC for real: a container on a bridge of the test's own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from tests.system.lxc import BRIDGE, GUEST, Lxc
+
+from steelyard.engine.agent import Agent
+from steelyard.engine.locate import find_engine
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.study import catalogue
+from steelyard.systems.commanded import Commanded
+from steelyard.systems.contract.bench import Bench
+from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.contract.sitting import sit
+from steelyard.systems.contract.traces import traces
+
+pytestmark = pytest.mark.system
+LXC = catalogue.platform("lxc")
+
+
+@pytest.fixture(scope="module")
+def bench(lxc: Lxc) -> Iterator[Bench]:
+    settings = {
+        "image": str(lxc.image),
+        "path": str(lxc.path),
+        "include": "/usr/share/lxc/config/common.conf",
+        "cpuset": "0",
+        "memory": 256 << 20,
+        "network": BRIDGE,
+        "guest_address": GUEST,
+    }
+    folder = lxc.folder / "bench"
+    folder.mkdir()
+    carrier = partial(_in_the_namespace, lxc)
+    made = Bench(partial(Commanded, platform=LXC), LXC, settings, carrier, folder)
+    yield made
+    made.close()
+    host = carrier()
+    try:
+        assert traces(host, made.run) == []
+        assert list(lxc.path.iterdir()) == []
+    finally:
+        host.close()
+
+
+def _in_the_namespace(lxc: Lxc) -> Host:
+    """This machine, seen from where the bridge is."""
+    engine = str(find_engine())
+    return Host("local", Agent(lxc.enter([engine, "agent"])), lxc.enter, engine)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_lxc_keeps_its_promise(bench: Bench, check: str) -> None:
+    (finding,) = sit(bench, [check])
+    assert finding.grade != "bad", finding.seen
+    if finding.grade == "note":
+        pytest.skip(finding.seen)
+
+
+def test_limits_hold_inside(bench: Bench) -> None:
+    group = f"lxc.payload.{bench.place().ground.label}"
+    files = [
+        file
+        for name in ("memory.limit_in_bytes", "memory.max")
+        for file in Path("/sys/fs/cgroup").rglob(name)
+        if file.parent.name == group
+    ]
+    assert [file.read_text().strip() for file in files] == [str(256 << 20)]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "kind"),
+    [
+        ("image", "/nowhere.tar", "image_missing"),
+        ("image", "/etc/passwd", "image_unusable"),
+        ("network", "nowhere0", "not_supported"),
+    ],
+)
+def test_what_lxc_itself_says_becomes_a_typed_failure(
+    bench: Bench, lxc: Lxc, setting: str, value: str, kind: str
+) -> None:
+    ground = bench.ground(f"{setting}-{kind}", folder=str(lxc.folder / f"bench-{kind}"))
+    ground.spec.settings[setting] = value
+    place = Commanded(ground, LXC)
+    with pytest.raises(SystemFailure) as failure:
+        place.up()
+    place.down()
+    assert failure.value.kind == kind, failure.value.message
+    assert not (lxc.path / ground.label).exists()
+
+
+def test_a_container_of_the_users_own_is_refused_and_left_as_it_is(bench: Bench, lxc: Lxc) -> None:
+    ground = bench.ground("own", folder=str(lxc.folder / "bench-own"))
+    theirs = lxc.path / ground.label
+    theirs.mkdir()
+    (theirs / "config").write_text("lxc.uts.name = theirs\n", encoding="ascii")
+    place = Commanded(ground, LXC)
+    with pytest.raises(SystemFailure) as failure:
+        place.up()
+    place.down()
+    assert failure.value.kind == "name_taken"
+    assert (theirs / "config").read_text(encoding="ascii") == "lxc.uts.name = theirs\n"
+    shutil.rmtree(theirs)
