@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.platforms.alone import alone_with_the_machine
 from tests.platforms.needs import need
-from tests.platforms.sshd import ADDRESS, Sshd, need_sshd
-from tests.platforms.torture.torture import Session, StudySession, Victim, survive, traces
-
-from steelyard.hosts.environment import snapshot
-from steelyard.hosts.host import Host
+from tests.platforms.sshd import ADDRESS, Sshd
+from tests.platforms.torture import studies
+from tests.platforms.torture.session import Session, StudySession, Victim
+from tests.platforms.torture.torture import left_behind, survive
 
 VICTIMS: tuple[Victim, ...] = ("controller", "agent", "both")
 INSTANTS_HERE = 5
@@ -36,19 +34,11 @@ def alone() -> Iterator[None]:
         yield
 
 
-def test_what_a_killed_session_leaves_is_seen_before_it_is_restored(
-    tmp_path: Path, carrier: Host
-) -> None:
-    before = snapshot(carrier)
-    session = Session(tmp_path, "local", seed_of("seen"), events=EVENTS_UNTIL_ALL_IS_MADE)
-    session.outlive("controller")
-    try:
-        seen = traces(carrier, before, session)
-        assert [line for line in seen if line.startswith("loop device")], seen
-        assert [line for line in seen if line.startswith("mount")], seen
-        assert [line for line in seen if line.startswith("value")], seen
-    finally:
-        assert session.restore().returncode == 0
+def test_what_a_killed_session_leaves_is_seen_before_it_is_restored(tmp_path: Path) -> None:
+    seen = left_behind(Session(tmp_path, "local", seed_of("seen")), EVENTS_UNTIL_ALL_IS_MADE)
+    assert [line for line in seen if line.startswith("loop device")], seen
+    assert [line for line in seen if line.startswith("mount")], seen
+    assert [line for line in seen if line.startswith("value")], seen
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_HERE))
@@ -64,20 +54,14 @@ def test_a_kill_of_a_real_session_leaves_nothing_that_restore_does_not_take_back
 ) -> None:
     victims: tuple[Victim, ...] = ("controller", "both")
     seed = seed_of(f"study {number}")
-    survive(StudySession(tmp_path, "local", seed), victims[number % 2])
+    session = StudySession(tmp_path, "local", seed, torture=studies.HERE)
+    survive(session, victims[number % 2])
 
 
 @pytest.mark.parametrize("number", range(INSTANTS_FAR))
 def test_a_kill_far_away_leaves_nothing_that_restore_does_not_take_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    need_sshd()
-    server = Sshd(tmp_path / "sshd")
-    server.prepare()
-    server.start()
-    monkeypatch.setenv("PATH", f"{server.bin}:{os.environ['PATH']}")
-    try:
+    with Sshd(tmp_path / "sshd").running(monkeypatch):
         victims: tuple[Victim, ...] = ("ssh", "controller", "both")
         survive(Session(tmp_path / "far", ADDRESS, seed_of(f"far {number}")), victims[number])
-    finally:
-        server.stop()

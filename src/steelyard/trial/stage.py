@@ -23,6 +23,11 @@ from steelyard.trial.machines import Machines
 SCRATCH = "scratch"
 
 
+def mark_of(scratch: str) -> str:
+    """Eight hexadecimal digits that no other run has, from its folder for files of trials."""
+    return hashlib.sha256(scratch.encode()).hexdigest()[:8]
+
+
 class Stage:
     """The machines of one session; opened when first needed, and again after one was lost."""
 
@@ -47,8 +52,8 @@ class Stage:
 
     @property
     def mark(self) -> str:
-        """Eight hexadecimal digits that tell this run's things on a machine from any other's."""
-        return hashlib.sha256(self.scratch.encode()).hexdigest()[:8]
+        """What every name of this run's things on machines holds."""
+        return mark_of(self.scratch)
 
     def folder_on(self, host: Host, name: str) -> str:
         """A folder of the run on a machine: in ``scratch`` here, in ``/var/tmp`` elsewhere."""

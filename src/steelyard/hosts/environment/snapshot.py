@@ -27,13 +27,21 @@ for d in /sys/class/net/*; do [ -e "$d" ] && echo "${d##*/}	$(cat "$d/address" 2
 say 'network namespace'
 for d in /run/netns/*; do [ -e "$d" ] && echo "${d##*/}	there"; done
 say cgroup
-find /sys/fs/cgroup -type d -name 'steelyard*' 2>/dev/null | sed 's/$/	there/'
+find /sys/fs/cgroup -type d -name '*steelyard*' 2>/dev/null | sed 's/$/	there/'
 say folder
 find /tmp /var/tmp /run /dev/shm /etc/tuned -maxdepth 1 -name 'steelyard*' 2>/dev/null |
   sed 's/$/	there/'
 if command -v podman >/dev/null; then
   say container
   podman ps --all --format '{{.Names}}	{{.ID}}' 2>/dev/null
+fi
+if docker=$(timeout 10 docker ps --all --no-trunc --format '{{.Names}}	{{.ID}}' 2>/dev/null); then
+  say 'container of docker'
+  echo "$docker"
+fi
+if command -v lxc-ls >/dev/null; then
+  say 'container of lxc'
+  lxc-ls -1 2>/dev/null | sed 's/ *$/	there/'
 fi
 if command -v virsh >/dev/null; then
   say domain
