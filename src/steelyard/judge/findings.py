@@ -12,7 +12,7 @@ from typing import Literal
 
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
-from steelyard.judge.scaling.findings import ScalingFinding
+from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 
@@ -180,6 +180,8 @@ class Findings(Frozen):
     differences: tuple[DifferenceFinding, ...]
     scaling: tuple[ScalingFinding, ...] = ()
     peaks: tuple[VerdictFinding, ...] = ()
+    capacities: tuple[CapacityFinding, ...] = ()
+    capacity_verdicts: tuple[VerdictFinding, ...] = ()
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]

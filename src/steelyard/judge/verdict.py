@@ -20,6 +20,7 @@ from steelyard.judge.families import Comparison, beside, comparisons, deciding, 
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
 from steelyard.judge.ranking.rank import rankings
+from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
 from steelyard.judge.scaling.curve import scaling_findings
 from steelyard.judge.scaling.peaks import peak_verdicts
 from steelyard.judge.stop import find_stop
@@ -112,6 +113,8 @@ def judge_study(
         differences=tuple(difference_findings(study, plan, records)),
         scaling=tuple(scaling_findings(study, plan, records)),
         peaks=tuple(peak_verdicts(study, plan, records)),
+        capacities=tuple(capacity_findings(study, plan, records)),
+        capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
 from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator
-from steelyard.study.model import Level, Study
+from steelyard.study.model import FIND, Level, Study
 
 Design = Literal["big_stick", "double_blocks"]
 
@@ -26,6 +26,15 @@ def conditions(study: Study) -> tuple[dict[str, Level], ...]:
     """
     levels = itertools.product(*study.factors.values())
     return tuple(dict(zip(study.factors, combination, strict=True)) for combination in levels)
+
+
+def searches(study: Study) -> tuple[dict[str, Level], ...]:
+    """Every search for a load, under every combination of the other factors."""
+    others = {name: of for name, of in study.factors.items() if not name.startswith("load.")}
+    combined = [
+        dict(zip(others, each, strict=True)) for each in itertools.product(*others.values())
+    ]
+    return tuple({FIND: name, **other} for name in study.find for other in combined)
 
 
 def cells(study: Study) -> tuple[Cell, ...]:

@@ -19,7 +19,7 @@ def seed_of(study: Study) -> int:
 def make_plan(study: Study, seed: int) -> Plan:
     """The plan of a study: the same for the same study and seed, to the last trial."""
     systems = design.compared(study)
-    conditions = design.conditions(study)
+    conditions, searches = design.conditions(study), design.searches(study)
     count = visits_within(study)
     coins = design.coin(seed, systems, 2 * count)
     return Plan(
@@ -29,6 +29,7 @@ def make_plan(study: Study, seed: int) -> Plan:
         systems=systems,
         conditions=conditions,
         coin=coins,
-        visits=design.visits(seed, systems, coins[:count], conditions),
+        visits=design.visits(seed, systems, coins[:count], (*conditions, *searches)),
+        searches=searches,
         forecast=forecast(study, count),
     )

@@ -81,7 +81,8 @@ class Plan(_Frozen):
     or ``double_blocks`` (more; each block a random order of every system twice; once with
     ``blocks``, as runs were recorded before). ``coin`` holds the systems of all
     ``2 * len(visits)`` visits that the generator drew: those beyond the budget are there so that
-    a budget can be extended honestly, once.
+    a budget can be extended honestly, once. ``searches`` are met in every visit like
+    ``conditions``, by trials that look for a load and give no response at one.
     """
 
     schema_version: Literal[1] = 1
@@ -92,4 +93,5 @@ class Plan(_Frozen):
     conditions: tuple[dict[str, Level], ...]
     coin: tuple[str, ...]
     visits: tuple[PlannedVisit, ...]
+    searches: tuple[dict[str, Level], ...] = ()
     forecast: Forecast

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text
-from steelyard.study.model import Study
+from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
 from steelyard.study.service.own import service_of
-from steelyard.study.timing import MOST_VISITS_OF_ONE
+from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
 from steelyard.units import format_bytes, format_duration, format_share
 
 _SHOWN_VISITS = 16
@@ -30,6 +30,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
                 ("workload", _workload(study)),
                 *_limits(study),
                 ("conditions", _conditions(plan)),
+                *_searches(study, plan),
                 ("cells", _cells(plan)),
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
@@ -46,6 +47,18 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
             ]
         ),
     ]
+
+
+def _searches(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    """What is looked for in each visit besides, with its limits."""
+    rows = []
+    for searched in plan.searches:
+        rest = conditions_text({name: level for name, level in searched.items() if name != FIND})
+        find = study.find[str(searched[FIND])]
+        limits = ", ".join(f"{limit.name} {limit.text}" for limit in find.limits)
+        at = f" at {rest}" if rest else ""
+        rows.append(("search", f"{find.name}{at}: the most {searched_unit(study)} with {limits}"))
+    return rows
 
 
 def _limits(study: Study) -> list[tuple[str, str]]:

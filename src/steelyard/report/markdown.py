@@ -88,7 +88,9 @@ def _saturation(findings: Findings) -> Iterator[str]:
     if lines:
         yield f"## {TITLE}"
         yield _bullets(lines)
-        yield _grid(saturation_table(findings))
+    table = saturation_table(findings)
+    if table.rows:
+        yield _grid(table)
 
 
 def _titled(title: str, table: Table) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from steelyard.judge.findings import Findings
-from steelyard.judge.scaling.findings import FallFinding, ScalingFinding
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
 from steelyard.plan.model import conditions_text
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import counted, percent, quantity, significant
+from steelyard.report.figures import counted, listed, percent, quantity, significant
 from steelyard.report.rows import NONE, Table
 from steelyard.report.sentences import verdict_sentence
 from steelyard.report.vocabulary import noun_of, response_of
@@ -24,7 +24,50 @@ def saturation_lines(findings: Findings) -> list[str]:
     for verdict in findings.peaks:
         noun = noun_of(response_of(findings, verdict.response))
         lines.append(f"The most {noun} at any level. {verdict_sentence(verdict, findings)}")
+    lines += [_capacity_sentence(each) for each in findings.capacities]
+    known = _with_capacity(findings)
+    lines += [str(verdict_sentence(each, known)) for each in findings.capacity_verdicts]
     return lines
+
+
+def _with_capacity(findings: Findings) -> Findings:
+    """The findings with what searches give among the responses, so that words know them."""
+    more = {
+        each.name: ResponseFinding(
+            name=each.name, label=each.name, unit=each.unit, direction="higher", primary=False
+        )
+        for each in findings.capacities
+    }
+    return findings.model_copy(update={"responses": (*findings.responses, *more.values())})
+
+
+def _capacity_sentence(found: CapacityFinding) -> str:
+    where = conditions_text(found.conditions)
+    who = f"{found.system} at {where}" if where else found.system
+    target = listed(found.limits)
+    return f"{who}: {found.name} under {target}: {_found_words(found)}{_level_words(found)}."
+
+
+def _found_words(found: CapacityFinding) -> str:
+    searches = counted(len(found.values), "search", "searches")
+    if found.median is None:
+        return "; ".join(found.not_found[:_MOST_SAID]) or "never searched"
+    ends = ""
+    if found.low is not None and found.high is not None:
+        level = percent(found.interval_level)
+        ends = f" ({level} interval {_level(found.low)}..{_level(found.high)})"
+    lost = f"; {'; '.join(found.not_found[:_MOST_SAID])}" if found.not_found else ""
+    return f"{_level(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
+
+
+def _level_words(found: CapacityFinding) -> str:
+    """What the trials at the levels say by themselves."""
+    said = []
+    if found.holds_at is not None:
+        said.append(f"it surely holds up to {_level(found.holds_at)}")
+    if found.breaks_at is not None:
+        said.append(f"it surely breaks at {_level(found.breaks_at)}")
+    return f"; of the levels, {' and '.join(said)}" if said else ""
 
 
 def _curve_sentence(found: ScalingFinding, findings: Findings) -> str:
@@ -88,6 +131,8 @@ def _at(found: ScalingFinding, level: float) -> str:
 
 
 def _level(level: float) -> str:
+    if float(level).is_integer():
+        return f"{level:,.0f}"
     return significant(level, max(3, len(f"{level:.0f}"))) if level < 1000 else f"{level:,.0f}"
 
 
@@ -120,7 +165,20 @@ def _texts(found: ScalingFinding) -> tuple[str, ...]:
 
 
 def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
-    """Rows of the flat table: each curve's peak, and each level with what a typical visit has."""
+    """Rows of the flat table: each capacity, each curve's peak, each level of a typical visit."""
+    for capacity in findings.capacities:
+        yield {f"condition.{name}": level for name, level in capacity.conditions.items()} | {
+            "kind": "capacity",
+            "response": capacity.name,
+            "unit": capacity.unit,
+            "system": capacity.system,
+            "median": capacity.median,
+            "low": capacity.low,
+            "high": capacity.high,
+            "interval_level": capacity.interval_level,
+            "n": len(capacity.values),
+            "note": "; ".join(capacity.not_found),
+        }
     for found in findings.scaling:
         shared = {"response": found.response, "system": found.system, "n": found.visits}
         places = {f"condition.{name}": level for name, level in found.conditions.items()}

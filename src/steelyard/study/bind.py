@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from steelyard.study.model import Level, LoadSpec, ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.model import (
+    FIND,
+    FindSpec,
+    Level,
+    LoadSpec,
+    ServiceSpec,
+    Study,
+    SystemSpec,
+    WorkloadSpec,
+)
 
 
 class OneCell(Protocol):
@@ -23,7 +32,8 @@ class BoundCell:
     """Everything one trial needs to know of its cell.
 
     Exactly one of ``users`` and ``rate_per_s`` is set when there is a ``load``. ``beside`` is what
-    some instances run instead of the workload, by their number.
+    some instances run instead of the workload, by their number. With ``find`` the load is looked
+    for, and neither is set.
     """
 
     system: SystemSpec
@@ -32,6 +42,7 @@ class BoundCell:
     users: int | None
     rate_per_s: float | None
     beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
+    find: FindSpec | None = None
 
     @property
     def service(self) -> ServiceSpec:
@@ -56,6 +67,7 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
         beside=study.beside,
+        find=study.find.get(str(levels.get(FIND))),
     )
 
 

@@ -15,10 +15,10 @@ from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
 
+_OF_THE_LOAD = ("response", "service_time", "lateness", "phase", "kind")
 _LATER = "not in this version"
 _PARTS: dict[str, str] = {
     "probe": "a probe",
-    "find": "the search for the largest load",
     "scenarios": "scenarios",
     "screen": "screening",
 }
@@ -31,10 +31,39 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
             complaints.add(
                 (key,), f"{words} cannot be run yet", f"{_LATER}; take it out", at_key=True
             )
+    _searches(study, complaints)
     _systems(study, complaints)
     _workloads(study, complaints)
     _responses(study, complaints)
     _surroundings(study, complaints)
+
+
+def _searches(study: Study, complaints: Complaints) -> None:
+    """A search drives one instance by users or a rate, and reads limits from the load itself."""
+    if not study.find:
+        return
+    several = any(system.instances > 1 for system in study.systems.values())
+    if several or "system.instances" in study.factors:
+        hint = "search in a study of one instance"
+        message = "a search over several instances cannot be run yet"
+        complaints.add(("find",), message, hint, at_key=True)
+    if not {"load.users", "load.rate"} & set(study.factors):
+        hint = "write `load: {users: [1, 8, 64]}` or a rate; the search begins at the smallest"
+        complaints.add(("find",), "a search needs a load", hint, at_key=True)
+    for find in study.find.values():
+        if find.name in catalogue.responses():
+            hint = "give the search a name of its own, as `capacity`"
+            complaints.add(("find", find.name), f"`{find.name}` is a response", hint, at_key=True)
+        for limit in find.limits:
+            if not searchable(limit.name):
+                hint = "limit `errors` or a percentile such as `response.p99`"
+                message = f"a search cannot see `{limit.name}`"
+                complaints.add(("find", find.name, limit.name), message, hint, at_key=True)
+
+
+def searchable(response: str) -> bool:
+    """Whether a response is of the load itself, so that every short run of a search has it."""
+    return response in ("errors", "throughput") or response.partition(".")[0] in _OF_THE_LOAD
 
 
 def _runnable(shelf: Shelf) -> str:

@@ -19,6 +19,8 @@ Contrasts = Literal["baseline", "all pairs"]
 RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
 
+FIND = "find"
+"""The condition of a trial that searches for a load: its level is the name of the search."""
 MIN_VISITS = 12
 DEFAULT_VISITS = 96
 

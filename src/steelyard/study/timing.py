@@ -19,6 +19,10 @@ RESET_ALLOWANCE_S: dict[str, float] = {
 COLLECT_ALLOWANCE_S = 0.1
 # The window of one calibration run at most.
 LONGEST_CALIBRATION_S = 1.0
+# A search for a load: so many runs, each a share of the window but no shorter than a second.
+SEARCH_RUNS = 9
+SEARCH_SHARE = 4
+SEARCH_LEAST_S = 1.0
 # Limits that keep a plan readable and a look of the judge quick.
 MOST_VISITS_OF_ONE = 500
 MOST_CONDITIONS = 200
@@ -58,9 +62,33 @@ def trial_s(study: Study) -> float:
     return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S
 
 
+def searches_count(study: Study) -> int:
+    """How many searches each visit makes: each of the study under every other condition."""
+    others = (levels for name, levels in study.factors.items() if not name.startswith("load."))
+    return len(study.find) * math.prod(len(levels) for levels in others)
+
+
+def searched_unit(study: Study) -> str:
+    """What a search counts: users, or operations a second."""
+    return "users" if "load.users" in study.factors else f"{study.workload.operation}/s"
+
+
+def search_window_s(study: Study) -> float:
+    """The window of one run of a search, before the last."""
+    window_s = study.trials.window_s
+    return min(window_s, max(SEARCH_LEAST_S, window_s / SEARCH_SHARE))
+
+
+def search_s(study: Study) -> float:
+    """What a trial that searches takes beyond one that does not, as a rule."""
+    window_s = search_window_s(study)
+    return SEARCH_RUNS * (window_s + min(study.trials.warm_up_s, window_s))
+
+
 def visit_s(study: Study) -> float:
-    """One visit: a trial under every condition."""
-    return trial_s(study) * conditions_count(study)
+    """One visit: a trial under every condition, and every search."""
+    searching_s = (trial_s(study) + search_s(study)) * searches_count(study)
+    return trial_s(study) * conditions_count(study) + searching_s
 
 
 def least_visits(study: Study) -> int:

@@ -139,6 +139,7 @@ def collect(scene: Scene) -> None:
         instance.responses = measure_responses(wanted, seen)
         scene.limited = scene.limited or limits_of(scene, seen)
     scene.responses = of_all_instances(wanted, [each.responses for each in scene.measured])
+    scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
     calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
     if scene.measured[0].load is not None:
         scene.calibration = held_against(calibration, scene.measured[0].load.result)

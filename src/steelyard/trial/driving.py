@@ -66,7 +66,7 @@ class LoadDrive:
         self._answer = self.generator.start_load(self.job | at)
 
     def finish(self, deadline_ns: int) -> None:
-        load = read_load(self._answer.result(_left_s(deadline_ns)))
+        load = read_load(self._answer.result(left_s(deadline_ns)))
         window = load.result.load
         self.instance.load = load
         self.instance.window_ns = (
@@ -105,13 +105,13 @@ class RunDrive:
         )
 
     def finish(self, deadline_ns: int) -> None:
-        ran = read_ran(self._first.result(_left_s(deadline_ns)))
+        ran = read_ran(self._first.result(left_s(deadline_ns)))
         self._keep(ran, self._began_ns)
         for words in self.commands[1:]:
             started_ns = time.monotonic_ns()
-            left_s = _left_s(deadline_ns)
+            remaining_s = left_s(deadline_ns)
             ran = self.instance.host.run(
-                list(words), timeout_s=left_s, directory=self.instance.folder
+                list(words), timeout_s=remaining_s, directory=self.instance.folder
             )
             self._keep(ran, started_ns)
         self.instance.window_ns = (self._began_ns, time.monotonic_ns())
@@ -135,7 +135,8 @@ class RunDrive:
         self.instance.ran.append(Timed(ran, started_ns, time.monotonic_ns()))
 
 
-def _left_s(deadline_ns: int) -> float:
+def left_s(deadline_ns: int) -> float:
+    """Seconds until a moment of the controller's clock, none if it has passed."""
     return max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9)
 
 

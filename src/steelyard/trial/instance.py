@@ -26,7 +26,8 @@ class Instance:
 
     ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
     ``copies`` are folders that were made for it on other machines. ``window_ns`` is what was
-    measured, by the controller's monotonic clock.
+    measured, by the controller's monotonic clock. ``search`` is how the largest load was looked
+    for, ``found`` what came of it.
     """
 
     number: int
@@ -47,6 +48,8 @@ class Instance:
     load: LoadAnswer | None = None
     ran: list[Timed] = field(default_factory=list)
     window_ns: tuple[int, int] | None = None
+    search: dict[str, Any] = field(default_factory=dict)
+    found: Mapping[str, Measured] = field(default_factory=dict)
     responses: Mapping[str, Measured] = field(default_factory=dict)
 
     @property

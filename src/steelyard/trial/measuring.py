@@ -20,6 +20,7 @@ from steelyard.trial.instance import Instance
 from steelyard.trial.responses import INSTANCE, STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
+from steelyard.trial.searching import SearchDrive
 from steelyard.workloads.load import load_job, longest_run_s
 from steelyard.workloads.operations.model import Server
 from steelyard.workloads.runs import RUNS, placed
@@ -64,7 +65,11 @@ def _drive(scene: Scene, instance: Instance) -> Drive:
         generator = _generator(scene, instance)
         cell = replace(cell, workload=instance.workload)
         server = _server(scene, instance, generator)
-        job = load_job(study, cell, server, scene.seed(instance))
+        seed = scene.seed(instance)
+        if cell.find is not None:
+            clock = clock_of(scene, generator)
+            return SearchDrive(instance, generator, clock, study, cell, server, seed)
+        job = load_job(study, cell, server, seed)
         return LoadDrive(instance, generator, clock_of(scene, generator), job, longest_run_s(study))
     commands = [
         [*instance.enter(), *placed(words, instance.places())]

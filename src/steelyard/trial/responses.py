@@ -58,8 +58,9 @@ class Seen:
 
 
 def wanted_units(study: Study) -> dict[str, str]:
-    """What every trial must measure: the responses and what the gates look at, with units."""
-    gates = {gate.name: gate.unit for gate in study.gates.values()}
+    """What every trial must measure: the responses and what limits look at, with units."""
+    limits = [limit for find in study.find.values() for limit in find.limits]
+    gates = {gate.name: gate.unit for gate in (*study.gates.values(), *limits)}
     return gates | {response.name: response.unit for response in study.responses.values()}
 
 

@@ -163,6 +163,8 @@ class Scene:
             suffix = "" if instance.number == 1 else f"-{instance.number}"
             if instance.load is not None:
                 documents[f"load{suffix}.json"] = _document(instance.load.document)
+            if instance.search:
+                documents[f"search{suffix}.json"] = _document(instance.search)
             if instance.counters:
                 documents[f"service{suffix}.json"] = _document(instance.counters)
         if self.loads() and "measure" in self.timeline.durations_ns:

@@ -20,7 +20,7 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import Event, Ledger
 from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.model import Study
+from steelyard.study.model import FIND, Study
 from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.conduct import conduct
 from steelyard.trial.interrupt import Interrupt
@@ -82,7 +82,7 @@ def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     cells = {
         cell_key(t.cell): t.cell
         for t in trials
-        if t.cell.system in still and not standing.finished(t)
+        if t.cell.system in still and not standing.finished(t) and FIND not in t.cell.conditions
     }
     watcher.calibrating()
     try:

@@ -39,6 +39,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "attempt",
         "value",
         "peak",
+        "capacity",
         "level",
         "_log",
         "report.csv",

@@ -112,3 +112,27 @@ class ScalingFinding(Frozen):
     peak_stated: bool
     knee: KneeFinding | None
     fall: FallFinding | None
+
+
+class CapacityFinding(Frozen):
+    """The largest load of one system that keeps the limits of one search.
+
+    ``values`` has one for each search that found one, ``not_found`` why others did not.
+    ``holds_at`` and ``breaks_at`` are levels of the study at which the limits surely hold (as at
+    all below) and surely break, by the trials at these levels alone; ``None`` where nothing is
+    sure.
+    """
+
+    name: str
+    system: str
+    conditions: dict[str, Level]
+    limits: tuple[str, ...]
+    unit: str
+    values: tuple[float, ...]
+    median: float | None
+    low: float | None
+    high: float | None
+    interval_level: float
+    not_found: tuple[str, ...]
+    holds_at: float | None
+    breaks_at: float | None
