@@ -16,7 +16,10 @@ from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
     DifferenceFinding,
+    FailureContrastFinding,
+    FailureFinding,
     Findings,
+    GuardFinding,
     PlaceFinding,
     RankingFinding,
     ResponseFinding,
@@ -354,6 +357,46 @@ def _nothing() -> Findings:
     )  # fmt: skip
 
 
+def _trade_off() -> Findings:
+    """Faster while failing more; a guard that is not shown yet; a guard that was not measured."""
+    errors: dict[str, Any] = {
+        "response": "errors", "label": "errors", "unit": "ratio", "margin": 0.001, "absolute": True,
+    }  # fmt: skip
+    tail: dict[str, Any] = {
+        "response": "response.p99", "label": "response time, 99th percentile", "unit": "ns",
+        "margin": math.log(1.25), "absolute": False,
+    }  # fmt: skip
+    failing = GuardFinding(**errors, state="broken", effect=0.0213)
+    longer = GuardFinding(**tail, state="broken", effect=math.log(1.4))
+    short = GuardFinding(**tail, state="held", effect=-0.2)
+    unseen = GuardFinding(**errors, state="not_measured", effect=None, note="not recorded")
+    waiting = GuardFinding(**tail, state="open", effect=0.1)
+    verdicts = (
+        verdict("trade_off", 12.0, 0.02, guards=(failing, longer), decided_at_visit=12),
+        per_condition("trade_off", -9.0, 0.02, 1, guards=(failing,), decided_at_visit=12),
+        per_condition("faster", 14.0, 0.02, 4, guards=(unseen, short)),
+        per_condition(
+            "undecided", 13.0, 0.02, 16, guards=(waiting,), withheld=True,
+            notes=("durable is ahead, but that its p99 is not worse by 25 % or more is not shown",),
+        ),
+    )  # fmt: skip
+    failures = (
+        FailureFinding(system="fast", operations=1_203_444, failed=0, below=3 / 1_203_444,
+                       attempts=38, attempts_failed=0, attempts_invalid=0),
+        FailureFinding(system="durable", operations=1_350_120, failed=28_758, below=None,
+                       attempts=45, attempts_failed=9, attempts_invalid=2),
+    )  # fmt: skip
+    contrasts = (
+        FailureContrastFinding(
+            baseline="fast", other="durable", word="fails_more", odds_log=math.log(310),
+            low_log=math.log(120), high_log=None, interval_level=0.95, attempts_chance=0.0034,
+        ),
+    )  # fmt: skip
+    return findings(
+        verdicts=verdicts, responses=(THROUGHPUT,), failures=failures, failure_contrasts=contrasts
+    )
+
+
 def ranking(
     *places: tuple[str, int, int, Any, float | None],
     conditions: dict[str, Level] | None = None,
@@ -443,5 +486,6 @@ CASES: dict[str, Callable[[], Findings]] = {
     "plain": _plain,
     "three": _three,
     "six": _six,
+    "trade-off": _trade_off,
     "nothing": _nothing,
 }

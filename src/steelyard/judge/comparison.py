@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 from steelyard.judge.decision import UNDECIDED, Decision, decide
 from steelyard.judge.estimate import Estimate, estimate, visits_to_decide
 from steelyard.judge.families import Comparison
-from steelyard.judge.findings import VerdictFinding, VerdictWord
+from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
+from steelyard.judge.guards import Guarded, guarded
 from steelyard.judge.interval import Stream, high_end, low_end
 from steelyard.judge.notes import notes_on
-from steelyard.judge.shape import carry_over, shape_of
+from steelyard.judge.shape import shape_of
 from steelyard.judge.spending import FIRST_LOOK
 from steelyard.judge.streams import Readings, Series, stream_of
+from steelyard.judge.vetoes import kept_invalid, veto
 
 
 @dataclass(frozen=True)
 class Judged:
     """What the engine says of a comparison, with what may forbid to say it.
 
-    ``veto`` is the reason why a decision of the tests is withheld.
+    ``veto`` is the reason why a decision of the tests is withheld. ``guards`` are those of the
+    winner, once there is one; ``kept`` says why invalid trials were not left out.
     """
 
     comparison: Comparison
@@ -28,6 +32,8 @@ class Judged:
     stream: Stream | None
     decision: Decision
     veto: str | None
+    guards: tuple[Guarded, ...] = ()
+    kept: str | None = None
 
     @property
     def word(self) -> VerdictWord:
@@ -37,7 +43,25 @@ class Judged:
 
     @property
     def words(self) -> tuple[VerdictWord, ...]:
-        return self.decision.words if self.veto is None else ()
+        """What may be said: a difference only when every guard of the winner is held."""
+        if self.veto is not None:
+            return ()
+        if any(guard.state == "broken" for guard in self.guards):
+            return (VerdictWord.TRADE_OFF, *_alike(self.decision))
+        if any(guard.forbids for guard in self.guards):
+            return _alike(self.decision)
+        return self.decision.words
+
+    @property
+    def unguarded(self) -> str | None:
+        """Why a difference that was found is not said, if so."""
+        if self.veto is not None or any(guard.state == "broken" for guard in self.guards):
+            return None
+        missing = [guard.words() for guard in self.guards if guard.forbids]
+        if not missing:
+            return None
+        pair, wins = self.comparison.pair, self.decision.words[0] is VerdictWord.FASTER
+        return f"{pair.other if wins else pair.baseline} is ahead, but " + " and ".join(missing)
 
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
@@ -56,48 +80,44 @@ class Judged:
 
 def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judged:
     """The word on one comparison as the records stand: cheap enough to ask after each visit."""
-    series = readings.series(comparison.pair, comparison.response, comparison.conditions)
+    kept = kept_invalid(comparison, readings) if comparison.scale == "log" else None
+    series = readings.series(
+        comparison.pair,
+        comparison.response,
+        comparison.conditions,
+        keep_failed=kept is not None,
+        scale=comparison.scale,
+    )
     if series.problems or len(series.values) < FIRST_LOOK:
-        return Judged(comparison, series, None, UNDECIDED, None)
+        return Judged(comparison, series, None, UNDECIDED, None, kept=kept)
     stream = stream_of(series, readings.plan, comparison.pair, comparison.paths)
     decision = decide(stream, margin_log, comparison.share)
-    veto = None
-    if decision.words:
-        veto = left_behind(series, margin_log) or _fragile(
-            comparison, series, decision, readings, margin_log
+    if not decision.words:
+        return Judged(comparison, series, stream, decision, None, kept=kept)
+    forbidden = veto(comparison, series, decision, readings, margin_log)
+    guards = _guards(comparison, decision, readings)
+    return Judged(comparison, series, stream, decision, forbidden, guards, kept)
+
+
+def _alike(decision: Decision) -> tuple[VerdictWord, ...]:
+    return tuple(word for word in decision.words if word is VerdictWord.EQUIVALENT)
+
+
+def _guards(comparison: Comparison, decision: Decision, readings: Readings) -> tuple[Guarded, ...]:
+    """The guards of whoever the tests call faster; none without."""
+    if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(decision.words):
+        return ()
+    return tuple(
+        guarded(
+            spec,
+            comparison.pair,
+            comparison.conditions,
+            readings,
+            other_wins=VerdictWord.FASTER in decision.words,
+            alpha=comparison.share,
         )
-    return Judged(comparison, series, stream, decision, veto)
-
-
-def left_behind(series: Series, margin_log: float) -> str | None:
-    """The veto of visits that depend on the system of the visit before, if they do."""
-    left = carry_over(series.values, series.other, series.slots)
-    if left is None or not left.vetoes(margin_log):
-        return None
-    return (
-        "a visit depends on the system of the visit before it "
-        f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms): the reset is not "
-        "effective, so nothing is decided"
+        for spec in comparison.guards
     )
-
-
-def _fragile(
-    comparison: Comparison,
-    series: Series,
-    decision: Decision,
-    readings: Readings,
-    margin_log: float,
-) -> str | None:
-    """The veto of a decision that rests on leaving out failed attempts, if it does."""
-    kept = readings.series(
-        comparison.pair, comparison.response, comparison.conditions, keep_failed=True
-    )
-    if kept.visits == series.visits and (kept.values == series.values).all():
-        return None
-    stream = stream_of(kept, readings.plan, comparison.pair, comparison.paths)
-    if decide(stream, margin_log, comparison.share).words == decision.words:
-        return None
-    return "fragile: with the failed attempts kept, the verdict would be another"
 
 
 def finding(judged: Judged, margin_log: float) -> VerdictFinding:
@@ -105,7 +125,8 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
     comparison, series = judged.comparison, judged.series
     sign = -1 if comparison.response.direction == "lower" else 1
     found = judged.estimate()
-    shape = shape_of(series.values, series.other)
+    known = series.defined()
+    shape = shape_of(known.values, known.other)
     ends = _ends(judged.stream, margin_log, comparison.share, found, sign)
     return VerdictFinding(
         response=comparison.response.name,
@@ -129,12 +150,15 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         arms_differ_in_shape=not series.problems and shape.arms_differ,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
-        withheld=judged.veto is not None,
+        withheld=judged.veto is not None or judged.unguarded is not None,
+        guards=tuple(_guard_finding(each) for each in judged.guards),
         notes=notes_on(
             comparison,
             series,
             words=judged.words,
-            veto=judged.veto,
+            veto=judged.veto or judged.unguarded,
+            guards=judged.guards,
+            kept=judged.kept,
             horizon=judged.stream.horizon if judged.stream else None,
             found=found,
             shape=shape,
@@ -142,6 +166,21 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
             empty=ends.pop("empty"),
         ),
         **ends,
+    )
+
+
+def _guard_finding(guard: Guarded) -> GuardFinding:
+    spec = guard.spec
+    sign = -1 if spec.direction == "lower" else 1
+    return GuardFinding(
+        response=spec.name,
+        label=spec.label,
+        unit=spec.unit,
+        margin=spec.margin if spec.absolute else math.log1p(spec.margin),
+        absolute=spec.absolute,
+        state=guard.state,
+        effect=None if guard.effect is None else sign * guard.effect,
+        note=guard.why,
     )
 
 

@@ -127,6 +127,18 @@ def _on_the_grid(word: VerdictWord, stream: Stream, margin_log: float, alpha: fl
     return None if low is None or high is None else max(low, high)
 
 
+def excluded(stream: Stream, bound: float, margin_log: float, alpha: float) -> int | None:
+    """The look by which every tested ratio up to ``bound`` had been put out; ``None`` if not yet.
+
+    ``bound`` itself is tested beside the fixed grid of ``margin_log``. The mirrored stream asks
+    the same of ratios from ``-bound`` on.
+    """
+    grid = fixed_grid(margin_log)
+    points = np.union1d(grid[grid < bound], [bound])
+    reject_at_bound = crossings(stream, points[-1:], 1, alpha)[0]
+    return None if reject_at_bound is None else _all_out(stream, points, alpha)
+
+
 def _all_out(stream: Stream, shifts: Floats, alpha: float) -> int | None:
     looks = crossings(stream, shifts, 1, alpha)
     known = [look for look in looks if look is not None]

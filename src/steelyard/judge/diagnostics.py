@@ -29,7 +29,7 @@ def diagnostics(
 
 
 def _of_comparison(judged: Judged) -> Iterator[str]:
-    series = judged.series
+    series = judged.series.defined()
     if series.problems:
         return
     name = f"{judged.comparison.pair.other} against {judged.comparison.pair.baseline}"

@@ -36,11 +36,13 @@ def estimate(
     stalls weigh on the estimate no more than on the verdict. Their median of the differences
     between the arms is where the search starts, and the answer where it finds nothing better.
     """
-    if other.all() or not other.any():
+    defined = np.isfinite(values)
+    one, another = values[other & defined], values[~other & defined]
+    if not len(one) or not len(another):
         return None
-    start = float(np.median(np.subtract.outer(values[other], values[~other])))
+    start = float(np.median(np.subtract.outer(one, another)))
     residuals = values - start * other
-    noise = _robust_sd(residuals)
+    noise = _robust_sd(residuals[defined])
     rough = 2 * noise / math.sqrt(len(values))
     if rough == 0 or len(values) < 4:
         return Estimate(start, rough, noise)

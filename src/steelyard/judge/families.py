@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+from steelyard.judge.numbers import Scale
 from steelyard.judge.paths import EXPLORATORY_PATHS, PATHS
 from steelyard.judge.streams import Conditions, Pair
 from steelyard.plan.model import Plan
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import GuardSpec, ResponseSpec, Study
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Comparison:
     """One verdict to be given. ``conditions`` is ``None`` for all of them together.
 
     ``alpha`` is the rate of the family, ``share`` what this comparison may spend of it.
+    ``guards`` must hold for the winner before it is called faster.
     """
 
     response: ResponseSpec
@@ -31,10 +33,16 @@ class Comparison:
     alpha: float
     share: float
     family: str
+    guards: tuple[GuardSpec, ...] = ()
 
     @property
     def exploratory(self) -> bool:
         return not self.response.primary
+
+    @property
+    def scale(self) -> Scale:
+        """What a number of this response becomes: failures are judged by their odds."""
+        return "odds" if self.response.name == "errors" else "log"
 
     @property
     def paths(self) -> int:
@@ -62,6 +70,7 @@ def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Co
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
                 family=_family(study, response, len(compared), conditions, plan),
+                guards=tuple(study.judge.guards.values()) if response.primary else (),
             )
 
 

@@ -10,26 +10,33 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 
-__all__ = ["PlaceFinding", "RankingFinding"]
+__all__ = ["FailureContrastFinding", "FailureFinding", "PlaceFinding", "RankingFinding"]
 
 
 class VerdictWord(StrEnum):
-    """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction."""
+    """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction.
+
+    ``trade_off``: one of the two is faster and worse in something that the study guards.
+    """
 
     FASTER = "faster"
     SLOWER = "slower"
     EQUIVALENT = "equivalent"
     UNDECIDED = "undecided"
+    TRADE_OFF = "trade_off"
     NOT_JUDGED = "not_judged"
 
 
-DECIDED = frozenset({VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT})
+DECIDED = frozenset(
+    {VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT, VerdictWord.TRADE_OFF}
+)
 """The words that end a comparison."""
 
 
@@ -43,6 +50,23 @@ class ResponseFinding(Frozen):
     primary: bool
 
 
+class GuardFinding(Frozen):
+    """What may not be worse where a system is called faster, as it stands for the faster one.
+
+    ``effect`` is that of the faster over the slower system in the raw response: a natural
+    logarithm, or with ``absolute`` a difference; ``margin`` likewise.
+    """
+
+    response: str
+    label: str
+    unit: str
+    margin: float
+    absolute: bool
+    state: Literal["held", "broken", "open", "not_measured"]
+    effect: float | None
+    note: str | None = None
+
+
 class VerdictFinding(Frozen):
     """One comparison of one system with the baseline: one response, one condition or all.
 
@@ -51,6 +75,7 @@ class VerdictFinding(Frozen):
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
     and ``n_other`` count visits, the unit of inference. ``family`` says in words which
     comparisons share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
+    ``guards`` are looked at once a difference is found.
     ``withheld``: the tests decide, and something forbids to say it, the first of ``notes``.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
@@ -81,6 +106,7 @@ class VerdictFinding(Frozen):
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     withheld: bool = False
+    guards: tuple[GuardFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -186,3 +212,5 @@ class Findings(Frozen):
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]
     rankings: tuple[RankingFinding, ...] = ()
+    failures: tuple[FailureFinding, ...] = ()
+    failure_contrasts: tuple[FailureContrastFinding, ...] = ()

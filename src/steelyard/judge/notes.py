@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from steelyard.judge.estimate import Estimate
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictWord
-from steelyard.judge.shape import SPREAD_LIMIT, Shape, carry_over, halves
+from steelyard.judge.guards import Guarded
+from steelyard.judge.shape import SPREAD_LIMIT, Shape, carry_over
 from steelyard.judge.spending import FIRST_LOOK
 from steelyard.judge.streams import Series
 
@@ -22,6 +22,8 @@ def notes_on(
     *,
     words: tuple[VerdictWord, ...],
     veto: str | None,
+    guards: tuple[Guarded, ...] = (),
+    kept: str | None = None,
     horizon: int | None,
     found: Estimate | None,
     shape: Shape,
@@ -32,14 +34,35 @@ def notes_on(
     if series.problems:
         return series.problems
     notes = [] if veto is None else [veto]
+    notes += [] if kept is None else [kept]
+    notes += _undefined(comparison, series)
+    notes += _not_guarded(guards)
     notes += _too_few(series)
     if empty:
         notes.append("no constant ratio fits all visits: the effect changes during the study")
     notes += _shape(shape, series)
     notes += _left_behind(series, margin_log)
     notes += _stopped_early(series, words, horizon, found)
-    notes += _halves(comparison, series, found)
     return tuple(notes)
+
+
+def _undefined(comparison: Comparison, series: Series) -> Iterator[str]:
+    """Visits beyond all values, of which there is a rank and no ratio."""
+    of_baseline, of_other = series.n_undefined
+    if of_baseline or of_other:
+        pair = comparison.pair
+        yield (
+            f"{comparison.response.label} is undefined in {of_baseline} of {series.n_baseline} "
+            f"visits of {pair.baseline} and {of_other} of {series.n_other} of {pair.other}, "
+            "because too many operations failed: these rank last, and the size is that of the "
+            "others"
+        )
+
+
+def _not_guarded(guards: tuple[Guarded, ...]) -> Iterator[str]:
+    for guard in guards:
+        if guard.state == "not_measured" and not guard.spec.declared:
+            yield f"whether {guard.spec.label} is worse was not checked: {guard.why}"
 
 
 def _too_few(series: Series) -> Iterator[str]:
@@ -77,7 +100,8 @@ def _shape(shape: Shape, series: Series) -> Iterator[str]:
 
 
 def _left_behind(series: Series, margin_log: float) -> Iterator[str]:
-    left = carry_over(series.values, series.other, series.slots)
+    known = series.defined()
+    left = carry_over(known.values, known.other, known.slots)
     if left is not None and left.shows and not left.vetoes(margin_log):
         yield (
             "a visit seems to depend on the system of the visit before it "
@@ -94,14 +118,3 @@ def _stopped_early(
     small = abs(found.ratio_log) < _EXAGGERATED_BELOW_SDS * found.noise_log
     if small and any(word in _DIFFERENCES for word in words):
         yield "early stops overstate small effects: trust the interval before the point"
-
-
-def _halves(comparison: Comparison, series: Series, found: Estimate | None) -> Iterator[str]:
-    """Constancy of the ratio, the assumption behind the interval, seen from both halves."""
-    effects = halves(series.values, series.other)
-    if found is None or effects is None or comparison.exploratory:
-        return
-    first, second = effects
-    noise = 2 * found.noise_log / math.sqrt(len(series.visits) / 2)
-    if first * second < 0 and min(abs(first), abs(second)) > 2 * noise:
-        yield "the effect changes sign between the first and the second half of the visits"

@@ -19,6 +19,7 @@ _WHITEN_FROM = 16
 _WHITEN_ABOVE = 0.25
 _WHITEN_AT_MOST = 0.95
 _MAD_TO_SD = 1.4826
+_LEAST_REACH = 1.0
 
 
 def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
@@ -29,6 +30,7 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     Without ``whiten`` nothing is taken from the visit before: for orders that were not drawn,
     where an effect would look like autocorrelation.
     """
+    residuals = _last_in_rank(residuals)
     centred = residuals - _mid_mean(residuals)
     phi = _autocorrelation(residuals) if whiten else np.zeros((len(residuals), 1))
     fresh = centred.copy()
@@ -37,6 +39,20 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     scores = np.clip(fresh / (2 * _spread(fresh)), -1.0, 1.0)
     scores[:, :-1] -= phi * scores[:, 1:]
     return np.rint(SCALE * scores)
+
+
+def _last_in_rank(rows: Floats) -> Floats:
+    """Infinite values one range beyond the others, so that scores clip them like any outlier."""
+    finite = np.isfinite(rows)
+    if finite.all():
+        return rows
+    lowest = np.min(rows, axis=1, keepdims=True, where=finite, initial=np.inf)
+    highest = np.max(rows, axis=1, keepdims=True, where=finite, initial=-np.inf)
+    none = ~finite.any(axis=1, keepdims=True)
+    lowest, highest = np.where(none, 0.0, lowest), np.where(none, 0.0, highest)
+    reach = np.maximum(highest - lowest, _LEAST_REACH)
+    beyond = np.where(rows < 0, lowest - reach, highest + reach)
+    return np.where(finite, rows, beyond)
 
 
 def _mid_mean(rows: Floats) -> Floats:

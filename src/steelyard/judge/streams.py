@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from steelyard.judge.exact import Pool, pool_of
 from steelyard.judge.interval import Order, Stream
+from steelyard.judge.numbers import SCALES, Scale, odds, problem, why_no_number
 from steelyard.judge.paths import PATHS, Design, draw
 from steelyard.judge.scores import Floats
 from steelyard.plan.model import Plan
@@ -51,6 +53,26 @@ class Series:
     def n_baseline(self) -> int:
         return len(self.visits) - self.n_other
 
+    @property
+    def n_undefined(self) -> tuple[int, int]:
+        """Visits of baseline and other beyond all values: they rank last."""
+        undefined = ~np.isfinite(self.values)
+        return int((undefined & ~self.other).sum()), int((undefined & self.other).sum())
+
+    def defined(self) -> Series:
+        """The visits with a finite number: for all that cannot be said of ranks alone."""
+        finite = np.isfinite(self.values)
+        if finite.all():
+            return self
+        kept = [place for place, known in enumerate(finite) if known]
+        return replace(
+            self,
+            visits=tuple(self.visits[place] for place in kept),
+            slots=tuple(self.slots[place] for place in kept),
+            other=self.other[finite],
+            values=self.values[finite],
+        )
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -70,6 +92,9 @@ class Readings:
             attempts[record.visit, key_of(record.cell.conditions)].append(record)
         self._attempts = attempts
         self._block = {visit.visit: visit.block for visit in plan.visits}
+        self._records = records
+        told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
+        self._half_failure = 0.5 / median(told) if told else 0.0
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
@@ -80,7 +105,7 @@ class Readings:
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
         """All attempts that brought a number, however they ended."""
         found = self._attempts.get((visit, key_of(conditions)), ())
-        return [record for record in found if (record.value(response) or 0.0) > 0]
+        return [r for r in found if SCALES["log"](r.responses.get(response)) is not None]
 
     def met(self, visit: int, pair: Pair) -> bool:
         """Whether both systems of a pair were visited in the block of a visit.
@@ -93,6 +118,16 @@ class Readings:
             return True
         return all((block, name) in self._visited for name in (pair.baseline, pair.other))
 
+    def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
+        """Invalid attempts of both, and all that were measured; the baseline first."""
+        of: Counter[str] = Counter()
+        invalid: Counter[str] = Counter()
+        for record in self._records:
+            if record.outcome in {Outcome.OK, Outcome.INVALID}:
+                of[record.cell.system] += 1
+                invalid[record.cell.system] += record.outcome is Outcome.INVALID
+        return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}
+
     def series(
         self,
         pair: Pair,
@@ -100,9 +135,12 @@ class Readings:
         conditions: Conditions | None,
         *,
         keep_failed: bool = False,
+        scale: Scale = "log",
     ) -> Series:
         """The numbers of a pair under some conditions, or over all with ``None``.
 
+        ``scale`` is what a number becomes: its natural logarithm, itself (``plain``), or the
+        logarithm of the odds of a share (``odds``, with half a failure added to both sides).
         ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
         those that did not end well: the check whether leaving them out made the verdict.
         """
@@ -114,7 +152,9 @@ class Readings:
             if not self.met(visit, pair):
                 continue
             logs = [
-                self._log(visit, each, response.name, problems, system, keep_failed=keep_failed)
+                self._number(
+                    visit, each, response, problems, system, keep_failed=keep_failed, scale=scale
+                )
                 for each in wanted
             ]
             known = [log for log in logs if log is not None]
@@ -126,27 +166,33 @@ class Readings:
             slots=tuple(row[1] for row in rows),
             other=np.array([row[2] for row in rows], dtype=np.bool_),
             values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=tuple(_problem(*key, count) for key, count in problems.items()),
+            problems=tuple(problem(*key, count) for key, count in problems.items()),
         )
 
-    def _log(
+    def _number(
         self,
         visit: int,
         conditions: Conditions,
-        response: str,
+        response: ResponseSpec,
         problems: Counter[tuple[str, str]],
         system: str,
         *,
         keep_failed: bool,
+        scale: Scale,
     ) -> float | None:
         if keep_failed:
-            logs = [_ln(r.value(response)) for r in self.valued(visit, conditions, response)]
-            return math.fsum(logs) / len(logs) if logs else None
+            kept = self.valued(visit, conditions, response.name)
+            logs = [SCALES["log"](r.responses.get(response.name)) for r in kept]
+            return math.fsum(log for log in logs if log is not None) / len(logs) if logs else None
         for record in self.good(visit, conditions):
-            value = record.value(response)
-            if value is not None and math.isfinite(value) and value > 0:
-                return math.log(value)
-            problems[system, _why_no_ratio(record, response, value)] += 1
+            measured = record.responses.get(response.name)
+            number = (
+                odds(measured, self._half_failure) if scale == "odds" else SCALES[scale](measured)
+            )
+            if number is not None:
+                return number
+            value = record.value(response.name)
+            problems[system, why_no_number(record, response.name, value)] += 1
         return None
 
 
@@ -193,20 +239,3 @@ def _pool(coin: _Coin, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool
     """Kept for the conditions and responses that share it."""
     simulated = draw(coin.seed, coin.design, coin.length, PATHS)[list(slots), : coin.paths]
     return pool_of(np.where(others, np.int8(1), np.int8(-1)), simulated)
-
-
-def _ln(value: float | None) -> float:
-    return math.log(value) if value else math.nan
-
-
-def _why_no_ratio(record: TrialRecord, response: str, value: float | None) -> str:
-    if value is not None:
-        return "is zero" if value == 0 else "is negative or not finite"
-    measured = record.responses.get(response)
-    reason = measured.missing if measured is not None else None
-    return f"was not measured ({reason})" if reason else "was not measured"
-
-
-def _problem(system: str, why: str, count: int) -> str:
-    noun = "trial" if count == 1 else "trials"
-    return f"no ratio is defined: the value {why} in {count} {noun} of {system}"

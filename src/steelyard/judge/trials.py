@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.judge.comparison import Judged, finding, left_behind
+from steelyard.judge.comparison import Judged, finding
 from steelyard.judge.decision import UNDECIDED, decide
 from steelyard.judge.exact import pool_of
 from steelyard.judge.families import Comparison
@@ -24,6 +24,7 @@ from steelyard.judge.interval import Stream
 from steelyard.judge.paths import PATHS, Signs, draw, shuffles
 from steelyard.judge.streams import Pair, Series
 from steelyard.judge.trial_rows import DESIGNS, Design, TrialRows, TrialsError, Visit, visits_of
+from steelyard.judge.vetoes import left_behind
 from steelyard.study.model import Level, ResponseSpec
 
 DEFAULT_BUDGET = 96

@@ -16,7 +16,8 @@ from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.diagnostics import diagnostics
-from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response
+from steelyard.judge.failures.count import failure_contrasts, failure_findings
+from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response, pairs
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
 from steelyard.judge.ranking.rank import rankings
@@ -89,6 +90,7 @@ def judge_study(
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
     verdicts = tuple(finding(each, margin) for each in judged)
     responses = tuple(_responses(study))
+    counted = tuple(failure_findings(plan, records))
     unasked = [judge(each, readings, margin) for each in beside(study, plan)]
     overall = [
         j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
@@ -118,6 +120,8 @@ def judge_study(
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),
+        failures=counted,
+        failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
         limits=(*limits(study, plan, records), *left_as_found(events)),
     )
 

@@ -54,11 +54,17 @@ class AttemptFailure(_Record):
 
 
 class Measured(_Record):
-    """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why."""
+    """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why.
+
+    ``infinite``: there is no value because it is beyond all others, as a percentile into which
+    failed operations fall. ``of`` is how many operations a share is a share of.
+    """
 
     value: float | None
     unit: str
     missing: str | None = None
+    infinite: bool = False
+    of: int | None = None
 
 
 class GateRecord(_Record):

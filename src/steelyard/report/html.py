@@ -13,6 +13,7 @@ from steelyard.judge.findings import Findings, ResponseFinding
 from steelyard.report.chart_time import Series
 from steelyard.report.charts import Charts, all_charts
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
+from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
@@ -50,6 +51,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         compared=compared_all(findings),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
         answer=answer(findings),
+        failures=failed_lines(findings),
         ranking=ranking_lines(findings),
         rankings=ranking_tables(findings),
         warnings=warning_lines(findings),

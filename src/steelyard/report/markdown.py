@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
+from steelyard.report.failures import failed_lines
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
     Table,
@@ -42,6 +43,9 @@ def _parts(findings: Findings) -> Iterator[str]:
     for main, parts in answer(findings):
         yield f"**{escaped(main.head)}**{_tail(main.tail)}"
         yield _bullets(parts)
+    failed = failed_lines(findings)
+    yield "## Failures" if failed else ""
+    yield _bullets(failed)
     warnings = warning_lines(findings)
     yield "## Before relying on this" if warnings else ""
     yield _bullets(warnings)

@@ -18,6 +18,7 @@ from steelyard.report.effects import (
     signed_phrase,
 )
 from steelyard.report.figures import counted, percent
+from steelyard.report.trade_offs import trade_off
 from steelyard.report.vocabulary import (
     DECIDED,
     direction_of,
@@ -51,7 +52,9 @@ def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
     """The whole sentence for one comparison, with interval and n."""
     response = response_of(findings, verdict.response)
     where = place(verdict.conditions, findings)
-    if verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
+    if verdict.estimate_log is None and verdict.word in DECIDED:
+        found = _without_size(verdict, response, where)
+    elif verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
         found = _not_judged(verdict, response, where)
     elif verdict.word is VerdictWord.EQUIVALENT:
         found = _equivalent(verdict, response, where)
@@ -99,9 +102,13 @@ def _decided(
 
 def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
     word = verdict_word(verdict, response)
+    if verdict.word is VerdictWord.TRADE_OFF:
+        return trade_off(verdict, response, size)
     in_percent = form_for(verdict.estimate_log or 0.0) == "percent"
     if response.direction == "none":
         return f"{verdict.other} has {size} {'than' if in_percent else 'of'} {verdict.baseline}"
+    if word.startswith("fails"):
+        return f"{verdict.other} {word} than {verdict.baseline}: {size}"
     if not word.startswith("uses"):
         return f"{verdict.other} is {word} than {verdict.baseline}: {size}"
     if in_percent:
@@ -138,10 +145,18 @@ def _undecided(
     evidence = (
         f"after {visits_words(verdict)}: "
         f"{signed_phrase(verdict.estimate_log or 0.0, noun_of(response))}, "
-        f"{interval_words(verdict, response)}{_forecast_words(verdict, findings)}."
+        f"{interval_words(verdict, response)}{_withheld(verdict)}"
+        f"{_forecast_words(verdict, findings)}."
     )
     head = f"Undecided{where} between {verdict.baseline} and {verdict.other}"
     return Sentence(head, f" {evidence}", _capital(evidence))
+
+
+def _without_size(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
+    """A difference of ranks alone: one of the two has no value that is finite."""
+    evidence = f"{visits_words(verdict)}: {_reason(verdict)}."
+    head = f"{verdict.other} is {verdict_word(verdict, response)} than {verdict.baseline}{where}"
+    return Sentence(head, f", {evidence}", _capital(evidence))
 
 
 def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
@@ -199,6 +214,10 @@ def visits_words(verdict: VerdictFinding) -> str:
 def margin_text(verdict: VerdictFinding) -> str:
     """The margin as the study declared it: ``2 %``."""
     return percent(math.expm1(verdict.margin_log))
+
+
+def _withheld(verdict: VerdictFinding) -> str:
+    return f"; {verdict.notes[0]}" if verdict.withheld and verdict.notes else ""
 
 
 def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:

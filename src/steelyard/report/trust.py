@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
 
@@ -58,7 +59,7 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     )
     lines.append(f"Estimate: {ESTIMAND}.")
     lines.append(f"The verdict {assumption(findings)}.")
-    return lines + _spread_lines(findings)
+    return lines + guard_lines(judged(findings)) + _spread_lines(findings)
 
 
 def _stop_line(findings: Findings) -> str:
@@ -147,6 +148,8 @@ def note_lines(findings: Findings) -> list[str]:
 def _notes(verdict: VerdictFinding) -> list[str]:
     if verdict.word is VerdictWord.NOT_JUDGED:
         return []
+    if verdict.withheld and verdict.conditions is None:
+        return list(verdict.notes[1:])  # the first is in its sentence
     if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
         alpha = percent(verdict.alpha)
         return [

@@ -61,17 +61,24 @@ def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
     ``faster`` and ``slower`` are kept for speeds and times; other responses that have a good
     direction are used up (lower is better) or reached (higher is better); the rest only differ.
     """
+    if verdict.word is VerdictWord.TRADE_OFF:
+        return "trade-off"
     if verdict.word not in DECIDED:
         return verdict.word.value.replace("_", " ")
     if response.direction == "none":
         return "more" if (verdict.estimate_log or 0.0) > 0 else "less"
+    good, bad = _good_and_bad(response)
+    return good if verdict.word is VerdictWord.FASTER else bad
+
+
+def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
+    if response.name == "errors":
+        return "fails less", "fails more"
     if response.unit in _TIME_UNITS:
-        return "quicker" if verdict.word is VerdictWord.FASTER else "slower"
+        return "quicker", "slower"
     if response.unit.endswith("/s") and response.direction == "higher":
-        return verdict.word.value
-    if response.direction == "lower":
-        return "uses less" if verdict.word is VerdictWord.FASTER else "uses more"
-    return "better" if verdict.word is VerdictWord.FASTER else "worse"
+        return "faster", "slower"
+    return ("uses less", "uses more") if response.direction == "lower" else ("better", "worse")
 
 
 def place(conditions: dict[str, Level] | None, findings: Findings) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.ranking import ranking_lines
 from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
@@ -29,6 +30,9 @@ def verdict_lines(findings: Findings) -> list[str]:
     lines += [*order, ""] if order else []
     lines += _indented(findings)
     lines += ["", "How sure:", *(f"  {line}" for line in sure_lines(findings))]
+    failed = failed_lines(findings)
+    if failed:
+        lines += ["", "Failures:", *(f"  {line}" for line in failed)]
     warnings = warning_lines(findings)
     if warnings:
         lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]

@@ -239,12 +239,29 @@ class ScenarioSpec(Spec):
     instances: dict[int, tuple[PlacedWorkload, ...]]
 
 
+class GuardSpec(Spec):
+    """A response that may not be worse by more than ``margin`` where a system is called faster.
+
+    The margin is a share of the response; where that may be zero (``absolute``), a difference.
+    ``declared`` guards forbid the word when they cannot be judged, others only when they can.
+    """
+
+    name: str
+    label: str
+    unit: str
+    direction: Direction
+    margin: float
+    absolute: bool = False
+    declared: bool = True
+
+
 class JudgeSpec(Spec):
     """How records become verdicts. ``contrasts``: which systems are compared with which."""
 
     engine: Literal["exact", "normal"] = "exact"
     contrasts: Contrasts = "baseline"
     consolidation: bool = False
+    guards: dict[str, GuardSpec] = {}
 
 
 class CachesSpec(Spec):

@@ -68,7 +68,9 @@ def of_all_instances(
 def _joined(name: str, unit: str, measured: Sequence[Measured]) -> Measured:
     for number, one in enumerate(measured, start=1):
         if one.value is None:
-            return Measured(value=None, unit=unit, missing=f"instance {number}: {one.missing}")
+            why = f"instance {number}: {one.missing}"
+            return Measured(value=None, unit=unit, missing=why, infinite=one.infinite)
     values = [one.value for one in measured if one.value is not None]
     join = _JOINED[catalogue.responses()[name].instances]
-    return Measured(value=join(values), unit=unit)
+    fewest = min((one.of for one in measured if one.of is not None), default=None)
+    return Measured(value=join(values), unit=unit, of=fewest)

@@ -26,6 +26,9 @@ SERVICE = "service"
 STORE = "store"
 INSTANCE = "instance"
 
+ERRORS = "errors"
+
+_OF_OPERATIONS = ("response", "service_time")
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
 _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
 _SAMPLES_ABOVE = 10
@@ -58,23 +61,44 @@ class Seen:
 
 
 def wanted_units(study: Study) -> dict[str, str]:
-    """What every trial must measure: the responses and what limits look at, with units."""
+    """What every trial must measure, with units: responses, what limits look at, failures."""
     limits = [limit for find in study.find.values() for limit in find.limits]
     gates = {gate.name: gate.unit for gate in (*study.gates.values(), *limits)}
+    gates |= {guard.name: guard.unit for guard in study.judge.guards.values()}
+    if study.load is not None:
+        gates |= {ERRORS: "ratio"}
     return gates | {response.name: response.unit for response in study.responses.values()}
 
 
 def measure_responses(wanted: Mapping[str, str], seen: Seen) -> dict[str, Measured]:
     """Each wanted response; ``wanted`` maps names to units."""
     return {
-        name: seen.own.get(name) or _measured(unit, _read(name, seen))
-        for name, unit in wanted.items()
+        name: seen.own.get(name) or _measured(name, unit, seen) for name, unit in wanted.items()
     }
 
 
-def _measured(unit: str, reading: Reading) -> Measured:
-    value, missing = reading
-    return Measured(value=value, unit=unit, missing=missing)
+def _measured(name: str, unit: str, seen: Seen) -> Measured:
+    undefined = _undefined(name, seen)
+    if undefined is not None:
+        return Measured(value=None, unit=unit, missing=undefined, infinite=True)
+    value, missing = _read(name, seen)
+    of = seen.load.counts.intended if name == ERRORS and value is not None else None
+    return Measured(value=value, unit=unit, missing=missing, of=of)
+
+
+def _undefined(name: str, seen: Seen) -> str | None:
+    """Why a percentile of all operations is beyond every value: a failed one never ended.
+
+    Only of what an operation as a whole takes. Where fewer fail, the percentile is that of the
+    operations that were answered well.
+    """
+    kind, _, figure = name.partition(".")
+    if seen.driven is None or kind not in _OF_OPERATIONS or figure not in _SHARE_ABOVE:
+        return None
+    failed, _ = _errors(seen)
+    if failed is None or failed < _SHARE_ABOVE[figure]:
+        return None
+    return f"undefined ({failed:.2g} of the operations failed, and a failed one never ended)"
 
 
 def _read(name: str, seen: Seen) -> Reading:

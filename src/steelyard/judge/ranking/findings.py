@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from steelyard.judge.frozen import Frozen
 from steelyard.study.model import Level
 
 Neighbours = Literal["apart", "equivalent", "open"]
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PlaceFinding(_Finding):
+class PlaceFinding(Frozen):
     """One system in the order, with the places that it may have for all that is known.
 
     ``next`` says how it stands to the system below it: ``apart``, ``equivalent`` within the
@@ -31,7 +26,7 @@ class PlaceFinding(_Finding):
     next: Neighbours | None
 
 
-class RankingFinding(_Finding):
+class RankingFinding(Frozen):
     """All systems by one response, the best first, over all conditions (``None``) or at one.
 
     All places together are right with probability ``1 - alpha`` at least, at any stop.

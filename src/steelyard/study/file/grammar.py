@@ -205,6 +205,8 @@ class JudgePart(Part):
     """`exact` holds for any noise; `normal` is faster and assumes a distribution."""
     contrasts: Contrasts | None = None
     """`baseline`: each system against the baseline; `all pairs`: each against each."""
+    guards: dict[str, Share] | None = None
+    """What may not be worse by more than this where a system is called faster."""
     consolidation: bool | None = None
     """Also: sum, minimum, slowdown and fairness of instances against one alone."""
 

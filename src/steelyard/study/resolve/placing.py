@@ -16,6 +16,7 @@ from steelyard.study.model import (
     JudgeSpec,
     PlacedWorkload,
     ReportSpec,
+    ResponseSpec,
     SampleSpec,
     ScenarioSpec,
     ScreenSpec,
@@ -23,6 +24,7 @@ from steelyard.study.model import (
     TrialsSpec,
 )
 from steelyard.study.resolve.driving import bindable, bound_setting, fewest_instances
+from steelyard.study.resolve.guards import resolve_guards
 from steelyard.study.resolve.settings import Factors, read_levels
 
 _PLACES = ("system", "host", "generator")
@@ -185,9 +187,12 @@ def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:
     return CachesSpec(dropped=True, where=where)
 
 
-def resolve_judge(file: StudyFile) -> JudgeSpec:
+def resolve_judge(
+    file: StudyFile, responses: Mapping[str, ResponseSpec], complaints: Complaints
+) -> JudgeSpec:
     """How records become verdicts."""
-    return JudgeSpec.model_validate(given(file.judge))
+    guards = resolve_guards(file, responses, complaints)
+    return JudgeSpec.model_validate(given(file.judge) | {"guards": guards})
 
 
 def resolve_report(

@@ -93,7 +93,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "trials": trials,
             "claims": claims,
             "variants": tuple(file.variants or {}),
-            "judge": resolve_judge(file),
+            "judge": resolve_judge(file, responses, complaints),
             "clock": file.clock or "controller",
             **parts,
         }

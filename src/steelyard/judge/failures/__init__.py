@@ -1,0 +1,1 @@
+"""Operations that failed and attempts that did not end well, as responses of their own."""

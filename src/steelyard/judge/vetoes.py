@@ -1,0 +1,104 @@
+"""What forbids to say what the tests decide: each a reason in a sentence, or ``None``."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.judge.decision import Decision, decide
+from steelyard.judge.estimate import estimate
+from steelyard.judge.families import Comparison
+from steelyard.judge.shape import carry_over, counts_differ, halves
+from steelyard.judge.streams import Readings, Series, stream_of
+
+MOST_INVALID = 0.10
+FEW_INVALID = 2
+_CLEAR_SES = 2.0
+
+
+def veto(
+    comparison: Comparison,
+    series: Series,
+    decision: Decision,
+    readings: Readings,
+    margin_log: float,
+) -> str | None:
+    """The gravest reason why a decision must not be announced."""
+    return (
+        refused(comparison, readings)
+        or left_behind(series, margin_log)
+        or unstable(series)
+        or _fragile(comparison, series, decision, readings, margin_log)
+    )
+
+
+def refused(comparison: Comparison, readings: Readings) -> str | None:
+    """More than a tenth of what was measured is invalid: the machine cannot carry this study."""
+    counts = readings.invalid(comparison.pair)
+    invalid = sum(count for count, _ in counts.values())
+    measured = sum(of for _, of in counts.values())
+    if invalid <= max(FEW_INVALID, MOST_INVALID * measured):
+        return None
+    return (
+        f"refused: {invalid} of {measured} measured trials were invalid, more than "
+        f"{MOST_INVALID:.0%}; find what disturbs them"
+    )
+
+
+def kept_invalid(comparison: Comparison, readings: Readings) -> str | None:
+    """Invalid trials that are not blind to the system: leaving them out would favour one."""
+    pair = comparison.pair
+    one, another = readings.invalid(pair).values()
+    if not counts_differ(one, another):
+        return None
+    return (
+        f"trials are invalid unequally ({one[0]} of {one[1]} of {pair.baseline}, {another[0]} of "
+        f"{another[1]} of {pair.other}), so they were not left out"
+    )
+
+
+def left_behind(series: Series, margin_log: float) -> str | None:
+    """Visits that depend on the system of the visit before."""
+    known = series.defined()
+    left = carry_over(known.values, known.other, known.slots)
+    if left is None or not left.vetoes(margin_log):
+        return None
+    return (
+        "a visit depends on the system of the visit before it "
+        f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms): the reset is not "
+        "effective, so nothing is decided"
+    )
+
+
+def unstable(series: Series) -> str | None:
+    """An effect that is clear in both halves of the visits, with opposite signs."""
+    known = series.defined()
+    effects = halves(known.values, known.other)
+    found = estimate(known.values, known.other)
+    if found is None or effects is None:
+        return None
+    first, second = effects
+    error = 2 * found.noise_log / math.sqrt(len(known.visits) / 2)
+    if first * second < 0 and min(abs(first), abs(second)) > _CLEAR_SES * error:
+        return "the effect changes sign between the first and the second half of the visits"
+    return None
+
+
+def _fragile(
+    comparison: Comparison,
+    series: Series,
+    decision: Decision,
+    readings: Readings,
+    margin_log: float,
+) -> str | None:
+    """A decision that rests on leaving out failed attempts."""
+    if comparison.scale != "log":
+        return None
+    kept = readings.series(
+        comparison.pair, comparison.response, comparison.conditions, keep_failed=True
+    )
+    if kept.visits == series.visits and (kept.values == series.values).all():
+        return None
+    stream = stream_of(kept, readings.plan, comparison.pair, comparison.paths)
+    if decide(stream, margin_log, comparison.share).words == decision.words:
+        return None
+    return "fragile: with the failed attempts kept, the verdict would be another"

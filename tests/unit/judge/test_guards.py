@@ -1,0 +1,211 @@
+"""Faster while failing more is never faster."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, noisy
+
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.verdict import judge_study, look
+from steelyard.plan.make import make_plan
+from steelyard.plan.model import PlannedTrial
+from steelyard.records.schema import Measured, TrialRecord
+from steelyard.study.model import GuardSpec, Study
+
+FAILURES = GuardSpec(
+    name="errors", label="errors", unit="ratio", direction="lower", margin=0.001, absolute=True
+)
+TAIL = GuardSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
+
+
+def guarded(
+    *guards: GuardSpec,
+    shares: tuple[float, float] = (0.0, 0.0),
+    tail: float | None = 1.0,
+    rate: Value | None = None,
+    declared: bool = True,
+    per_cell: int = 16,
+) -> tuple[Study, Any, list[TrialRecord]]:
+    """``shares`` fail on baseline and other; ``tail`` is the other's p99 over the baseline's."""
+    known = {g.name: g.model_copy(update={"declared": declared}) for g in guards}
+    study = a_study(users=(1,), per_cell=per_cell, judge={"guards": known})
+    plan = make_plan(study, 3)
+    random = np.random.default_rng(5)
+    rate = rate or noisy(1.2)
+
+    def record(trial: PlannedTrial) -> TrialRecord:
+        other = trial.cell.system == "durable"
+        of = 5_000 + int(random.integers(500))
+        share = random.binomial(of, shares[other]) / of
+        p99 = 1e6 * math.exp(random.normal(0, 0.05)) * ((tail or 1.0) if other else 1.0)
+        return a_record(
+            trial,
+            None,
+            responses={
+                "rate": Measured(value=rate(trial), unit="1/s"),
+                "p99": Measured(value=p99, unit="ns")
+                if tail is not None
+                else Measured(value=None, unit="ns", missing="fewer than the 1,000 samples"),
+                "errors": Measured(value=share, unit="ratio", of=of),
+            },
+        )
+
+    return study, plan, [record(t) for visit in plan.visits for t in visit.trials]
+
+
+def findings(*guards: GuardSpec, **changes: Any) -> Findings:
+    study, plan, records = guarded(*guards, **changes)
+    return judge_study(study, plan, records, run="r")
+
+
+def overall(found: Findings) -> VerdictFinding:
+    return next(v for v in found.verdicts if not v.exploratory)
+
+
+def test_a_system_without_failures_and_with_a_short_tail_is_faster() -> None:
+    verdict = overall(findings(FAILURES, TAIL))
+    assert verdict.word is VerdictWord.FASTER
+    assert [guard.state for guard in verdict.guards] == ["held", "held"]
+
+
+def test_faster_while_failing_more_is_a_trade_off() -> None:
+    verdict = overall(findings(FAILURES, TAIL, shares=(0.0, 0.02)))
+    assert verdict.words == (VerdictWord.TRADE_OFF,)
+    broken = next(guard for guard in verdict.guards if guard.response == "errors")
+    assert broken.state == "broken"
+    assert broken.effect == pytest.approx(0.02, abs=0.002)
+
+
+def test_a_longer_tail_is_a_trade_off_too() -> None:
+    verdict = overall(findings(TAIL, tail=1.8))
+    assert verdict.word is VerdictWord.TRADE_OFF
+    assert verdict.guards[0].effect == pytest.approx(math.log(1.8), abs=0.1)
+
+
+def test_a_slower_system_that_fails_less_is_a_trade_off_of_the_baseline() -> None:
+    verdict = overall(findings(FAILURES, shares=(0.02, 0.0), rate=noisy(0.8)))
+    assert verdict.word is VerdictWord.TRADE_OFF
+    assert verdict.estimate_log == pytest.approx(math.log(0.8), abs=0.01)
+
+
+def test_failing_less_and_being_faster_is_faster() -> None:
+    assert overall(findings(FAILURES, shares=(0.02, 0.0))).word is VerdictWord.FASTER
+
+
+def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
+    narrow = TAIL.model_copy(update={"margin": 0.01})
+    study, plan, records = guarded(narrow, tail=1.008)
+    records = records[:12]
+    verdict = overall(judge_study(study, plan, records, run="r"))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.withheld
+    assert (
+        "durable is ahead, but that its p99 is not worse by 1 % or more is not shown"
+        in (verdict.notes[0])
+    )
+    assert not look(study, plan, records).decided
+
+
+def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
+    verdict = overall(findings(TAIL, tail=None))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert "cannot be judged" in verdict.notes[0]
+    assert "fewer than the 1,000 samples" in verdict.notes[0]
+
+
+def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() -> None:
+    verdict = overall(findings(TAIL, tail=None, declared=False))
+    assert verdict.word is VerdictWord.FASTER
+    assert any("was not checked" in note for note in verdict.notes)
+
+
+def test_equal_systems_need_no_guard() -> None:
+    verdict = overall(findings(FAILURES, rate=noisy(1.0, noise=0.004), per_cell=24))
+    assert verdict.word is VerdictWord.EQUIVALENT
+    assert verdict.guards == ()
+
+
+def test_a_trade_off_ends_a_study() -> None:
+    study, plan, records = guarded(FAILURES, shares=(0.0, 0.02))
+    assert look(study, plan, records).decided
+
+
+def test_failures_are_judged_by_visit_with_their_odds() -> None:
+    found = findings(shares=(0.01, 0.03))
+    contrast = found.failure_contrasts[0]
+    assert contrast.word == "fails_more"
+    assert contrast.odds_log == pytest.approx(
+        math.log(0.03 / 0.97) - math.log(0.01 / 0.99), abs=0.2
+    )
+    assert contrast.low_log is not None
+    assert contrast.low_log > 0
+
+
+def test_no_failure_at_all_is_below_three_over_n_and_no_difference() -> None:
+    found = findings()
+    assert found.failure_contrasts[0].word == "none_failed"
+    for count in found.failures:
+        assert count.failed == 0
+        assert count.below == pytest.approx(3 / (count.operations or 0))
+
+
+def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
+    """One failure in one trial, and twice as many operations on one system."""
+    study, plan, records = guarded()
+    changed = []
+    for record in records:
+        other = record.cell.system == "durable"
+        failed = 1 if record is records[0] else 0
+        of = 10_000 if other else 5_000
+        errors = Measured(value=failed / of, unit="ratio", of=of)
+        changed.append(
+            record.model_copy(update={"responses": record.responses | {"errors": errors}})
+        )
+    found = judge_study(study, plan, changed, run="r")
+    assert found.failure_contrasts[0].word == "undecided"
+
+
+def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
+    study, plan, records = guarded(shares=(0.01, 0.03))
+    errors = RESPONSES["p99"].model_copy(update={"name": "errors", "label": "errors"})
+    listed = study.model_copy(update={"responses": study.responses | {"errors": errors}})
+    found = judge_study(listed, plan, records, run="r")
+    verdict = next(v for v in found.verdicts if v.response == "errors")
+    assert verdict.word is VerdictWord.SLOWER
+
+
+def undefined(share_of_other: float, noise: float = 0.01) -> VerdictFinding:
+    """A study by p99, where the other system's is undefined in some visits."""
+    tail = RESPONSES["p99"].model_copy(update={"primary": True})
+    study = a_study(users=(1,), per_cell=16, responses={"p99": tail})
+    plan = make_plan(study, 3)
+    random = np.random.default_rng(2)
+
+    def record(trial: PlannedTrial) -> TrialRecord:
+        value = 1e6 * math.exp(random.normal(0, noise))
+        if trial.cell.system == "durable" and random.random() < share_of_other:
+            gone = Measured(value=None, unit="ns", missing="undefined", infinite=True)
+            return a_record(trial, None, responses={"p99": gone})
+        return a_record(trial, None, responses={"p99": Measured(value=value, unit="ns")})
+
+    records = [record(t) for visit in plan.visits for t in visit.trials]
+    return overall(judge_study(study, plan, records, run="r"))
+
+
+def test_a_percentile_that_is_undefined_everywhere_ranks_last() -> None:
+    verdict = undefined(1.0)
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.estimate_log is None
+    assert "undefined in 0 of 17 visits of fast and 15 of 15 of durable" in verdict.notes[0]
+
+
+def test_a_percentile_that_is_undefined_in_half_of_the_visits_makes_a_system_slower() -> None:
+    verdict = undefined(0.5)
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.estimate_log is not None
+    assert math.isfinite(verdict.estimate_log)
+    assert "rank last" in " ".join(verdict.notes)
