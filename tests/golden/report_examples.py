@@ -12,21 +12,19 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
     DifferenceFinding,
-    FailureContrastFinding,
-    FailureFinding,
     Findings,
     GuardFinding,
-    PlaceFinding,
-    RankingFinding,
     ResponseFinding,
     StopFinding,
     VerdictFinding,
     VerdictWord,
 )
+from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 

@@ -12,12 +12,10 @@ from typing import Literal
 
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
+from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
-
-__all__ = ["FailureContrastFinding", "FailureFinding", "PlaceFinding", "RankingFinding"]
 
 
 class VerdictWord(StrEnum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from steelyard.judge.findings import FailureContrastFinding, FailureFinding, Findings
+from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.findings import Findings
 from steelyard.report.effects import interval
 from steelyard.report.figures import percent, significant
 

@@ -17,9 +17,9 @@ from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
     Findings,
-    RankingFinding,
     VerdictFinding,
 )
+from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.judge.findings import Findings, PlaceFinding, RankingFinding
+from steelyard.judge.findings import Findings
+from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import listed, percent
 from steelyard.report.rows import NONE, Table

@@ -9,13 +9,15 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.judge import findings
+from steelyard.judge.failures import findings as failures
+from steelyard.judge.ranking import findings as ranking
 from steelyard.judge.scaling import findings as scaling
 from steelyard.report.flat import COLUMNS, CONDITION
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
 MODELS = [
     model
-    for name, model in (vars(findings) | vars(scaling)).items()
+    for name, model in (vars(findings) | vars(scaling) | vars(ranking) | vars(failures)).items()
     if name.endswith("Finding") or name == "Findings"
     if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
 ]

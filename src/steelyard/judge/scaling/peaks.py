@@ -12,6 +12,7 @@ import numpy as np
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.findings import ScalingFinding
 from steelyard.judge.scaling.readings import Axis, axis_of
 from steelyard.judge.scaling.shape import umbrella
@@ -40,13 +41,14 @@ class PeakReadings(Readings):
         conditions: Conditions | None,
         *,
         keep_failed: bool = False,
+        scale: Scale = "log",
     ) -> Series:
-        del keep_failed  # an attempt that failed has reached nothing that counts
+        del keep_failed, scale  # an attempt that failed has reached nothing that counts
         rows: list[tuple[int, int, bool, float]] = []
         problems: Counter[str] = Counter()
         for visit, slot, system in slots_of(self.plan, pair):
             most = self._most(visit, response, conditions or {})
-            if most is not None:
+            if most is not None and self.met(visit, pair):
                 rows.append((visit, slot, system == pair.other, most))
         return Series(
             visits=tuple(row[0] for row in rows),
