@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit.hosts.stand_in import Machine, said
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.images.tree import is_tree
 from steelyard.systems.podman.image import image_name
+from steelyard.systems.podman.proofs import prove_new, upper_folder
 from steelyard.systems.podman.tool import read_container, read_info, read_limits
 from steelyard.systems.podman.words import Running, run_words
 
@@ -26,6 +29,7 @@ def words(**changes: Any) -> list[str]:
         "mark": "0123",
         "image": "localhost/steelyard-7-a-1:latest",
         "engine": "/opt/engine",
+        "notes": "/run/place",
         "network": "ns:/run/netns/steelyard-7-a-1",
         "settings": {},
         "limits": {},
@@ -97,11 +101,32 @@ def test_a_container_of_somebody_else_has_no_mark() -> None:
             "State": {"Pid": 0, "Running": False, "StartedAt": "", "ExitCode": 1},
             "Config": {"Labels": None},
             "Image": "cd",
-            "GraphDriver": {"Name": "vfs", "Data": None},
         }
     )
     assert seen.mark is None
-    assert seen.upper_folder is None
+
+
+OVERLAID = """\
+812 760 0:61 / /proc rw - proc proc rw
+760 700 0:52 / / rw,relatime - overlay overlay rw,lowerdir=/s/l/A,upperdir=/s/7/diff,workdir=/s/7/w
+"""
+
+
+def test_what_was_written_to_a_container_is_found_where_the_kernel_keeps_it() -> None:
+    assert upper_folder(OVERLAID) == "/s/7/diff"
+    assert upper_folder("760 700 8:1 / / rw - ext4 /dev/sda1 rw\n") is None
+    assert upper_folder(OVERLAID.replace("=/s/7/diff", "=7/diff")) is None
+
+
+def test_the_same_container_or_one_that_was_written_to_is_no_new_one() -> None:
+    machine = Machine(tools={"find": lambda _: said(stdout="0\n3\n")})
+    machine.files["/proc/7/mountinfo"] = OVERLAID
+    for before, now in (("a", "a"), ("a", "b")):
+        with pytest.raises(SystemFailure) as refused:
+            prove_new(machine.host(), "steelyard-x", before, now, "7")
+        assert refused.value.kind == "reset_not_proved"
+    machine.tools["find"] = lambda _: said(stdout="0\n")
+    assert prove_new(machine.host(), "steelyard-x", "a", "b", "7")["overlay.bytes"] == "0"
 
 
 def test_what_podman_says_of_itself_is_read() -> None:

@@ -22,6 +22,8 @@ Init = Literal["engine", "systemd"]
 EPOCH_S = 1_700_000_000
 """Every time stamp inside an image: 2023-11-14, so that two builds are alike."""
 
+FINISH = "finish-tree.sh"
+"""The only script that a container's tree depends on, too."""
 LEFT_OUT = ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/info/*", "/usr/share/locale/*")
 GUEST_PACKAGES = ("busybox-static", "iproute2", "kmod", "mount", "procps")
 SYSTEMD_PACKAGES = ("dbus", "systemd-sysv", "udev")
@@ -96,13 +98,18 @@ class NamedRecipe(BaseModel):
 
     def digest(self, kind: Kind) -> str:
         """SHA-256 over all that decides the bits: the recipe, the kind, and how it is built."""
-        told = {
+        told: dict[str, object] = {
             "kind": kind,
             "epoch_s": EPOCH_S,
-            "scripts": scripts(),
-            "packages": (GUEST_PACKAGES, SYSTEMD_PACKAGES, LEFT_OUT),
-            "modules": (BOOT_MODULES, OPTIONAL_MODULES),
+            "left_out": LEFT_OUT,
+            "finish": scripts()[FINISH],
         }
+        if kind == "guest":
+            told |= {
+                "scripts": scripts(),
+                "packages": (GUEST_PACKAGES, SYSTEMD_PACKAGES),
+                "modules": (BOOT_MODULES, OPTIONAL_MODULES),
+            }
         written = self.recipe.model_dump(mode="json", exclude={"summary"})
         return hashlib.sha256(json.dumps([told, written], sort_keys=True).encode()).hexdigest()
 

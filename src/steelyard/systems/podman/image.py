@@ -9,7 +9,7 @@ from __future__ import annotations
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.inverses.podman import RemoveImageName
 from steelyard.hosts.undo import PendingUndo
-from steelyard.systems.images.tree import is_tree, sha256_of_tree, tree_of
+from steelyard.systems.images.tree import is_tree, sha256_of_file, tree_of
 from steelyard.systems.platform import Ground
 from steelyard.systems.podman.tool import Tool
 
@@ -34,7 +34,7 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
     if wanted is not None and not is_tree(wanted):
         return _known(ground, tool, wanted), None
     tar = None if wanted is None else tree_of(host, wanted)
-    digest = "empty" if tar is None else sha256_of_tree(host, tar)
+    digest = "empty" if tar is None else sha256_of_file(host, tar)
     name = image_name(ground.label)
     planned = ground.undo.plan(host.name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"

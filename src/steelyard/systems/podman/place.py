@@ -24,8 +24,17 @@ from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.podman.image import provide
+from steelyard.systems.podman.proofs import prove_new, prove_same
 from steelyard.systems.podman.tool import Container, Tool
-from steelyard.systems.podman.words import ENGINE, SERVICE_FOLDER, Running, not_started, run_words
+from steelyard.systems.podman.words import (
+    ENGINE,
+    ID_NOTE,
+    PID_NOTE,
+    SERVICE_FOLDER,
+    Running,
+    not_started,
+    run_words,
+)
 
 
 class Podman:
@@ -66,17 +75,18 @@ class Podman:
 
     def reset(self, strength: Reset) -> ResetProof:
         started_ns = time.monotonic_ns()
-        before = self._seen or self._container()
         if strength == "container":
-            self._make_anew()
-        elif strength == "process":
+            evidence = self._made_anew()
+            return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
+        before = self._seen or self._container()
+        if strength == "process":
             self._close_agent()
             self.host()
         elif strength == "service":
             self.host().sync_filesystem(SERVICE_FOLDER)
         else:
             raise SystemFailure("not_supported", f"a container has no reset `{strength}`")
-        evidence = self._prove(strength, before, self._container())
+        evidence = prove_same(strength, self.ground.label, before, self._container())
         return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
 
     def pipe(self, argv: Sequence[str]) -> list[str]:
@@ -149,6 +159,8 @@ class Podman:
 
     def _run(self) -> Host:
         self._make_folder()
+        for note in (ID_NOTE, PID_NOTE):
+            self.ground.carrier().remove_tree(f"{self.ground.folder}/{note}")
         return self._reach(self._tool.words(*run_words(self._running())))
 
     def _reach(self, argv: list[str]) -> Host:
@@ -175,6 +187,7 @@ class Podman:
             mark=self._mark,
             image=self._image,
             engine=self.ground.carrier().engine,
+            notes=self.ground.folder,
             network=joined,
             settings=self.ground.spec.settings,
             limits=self._tool.limits,
@@ -188,39 +201,31 @@ class Podman:
         asked = self.ground.spec.settings.get("storage") == "volume"
         return f"{self.ground.folder}/volume" if asked else None
 
-    def _make_anew(self) -> None:
-        """Removes the container and what it wrote, without waiting for anything in it."""
+    def _made_anew(self) -> dict[str, str]:
+        """Removes the container and what it wrote, without waiting for anything in it.
+
+        What shows that the new one is another, and empty, is read from Podman's notes and from
+        the kernel: to ask Podman takes a third of the time of a reset.
+
+        Raises:
+            SystemFailure: ``reset_not_proved``.
+        """
+        carrier, before = self.ground.carrier(), self._note(ID_NOTE)
         self._tool.tell("rm", "--force", "--time=0", "--volumes", self.ground.label)
         self._close_agent()
+        self._seen = None
         self._host = self._run()
+        return prove_new(
+            carrier, self.ground.label, before, self._note(ID_NOTE), self._note(PID_NOTE)
+        )
+
+    def _note(self, name: str) -> str:
+        return self.ground.carrier().read_file(f"{self.ground.folder}/{name}").strip()
 
     def _make_folder(self) -> None:
         if self._volume is not None:
             self.ground.carrier().remove_tree(self._volume)
             self.ground.carrier().make_directory(self._volume)
-
-    def _prove(self, strength: Reset, before: Container, now: Container) -> dict[str, str]:
-        """What shows that the reset was what it claims to be.
-
-        Raises:
-            SystemFailure: ``reset_not_proved``.
-        """
-        evidence = {"container.id": now.id, "container.started_at": now.started_at}
-        same = before.id == now.id
-        restarted = before.started_at != now.started_at
-        proved = {"container": not same, "process": same and restarted, "service": same}[strength]
-        if strength == "container" and now.upper_folder is not None:
-            evidence["overlay.bytes"] = self._bytes_written(now.upper_folder)
-            proved = proved and evidence["overlay.bytes"] == "0"
-        if not proved:
-            message = f"after the reset `{strength}` of {self.ground.label} it is {evidence}"
-            raise SystemFailure("reset_not_proved", message)
-        return evidence
-
-    def _bytes_written(self, folder: str) -> str:
-        """Of the files in the container's own layer; those that Podman puts there are empty."""
-        argv = ["find", folder, "-type", "f", "-printf", "%s\\n"]
-        return str(sum(int(size) for size in tell(self.ground.carrier(), argv).split()))
 
     def _container(self) -> Container:
         found = self._tool.container(self.ground.label)

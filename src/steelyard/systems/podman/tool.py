@@ -29,11 +29,7 @@ class Info:
 
 @dataclass(frozen=True)
 class Container:
-    """A container as ``podman inspect`` has it. ``pid`` is 0 where none runs.
-
-    ``upper_folder`` holds what was written since it was made; ``None`` where the storage driver
-    keeps that elsewhere.
-    """
+    """A container as ``podman inspect`` has it. ``pid`` is 0 where none runs."""
 
     id: str
     pid: int
@@ -42,7 +38,6 @@ class Container:
     mark: str | None
     image_id: str
     image_digest: str
-    upper_folder: str | None
     exit_code: int
 
 
@@ -138,7 +133,6 @@ def read_container(document: dict[str, Any]) -> Container:
     """One element of the answer of ``podman container inspect``."""
     state = document["State"]
     labels = document["Config"].get("Labels") or {}
-    layers = (document.get("GraphDriver") or {}).get("Data") or {}
     return Container(
         id=document["Id"],
         pid=state["Pid"],
@@ -147,7 +141,6 @@ def read_container(document: dict[str, Any]) -> Container:
         mark=labels.get("steelyard"),
         image_id=document["Image"],
         image_digest=document.get("ImageDigest", ""),
-        upper_folder=layers.get("UpperDir"),
         exit_code=state["ExitCode"],
     )
 

@@ -13,6 +13,7 @@ ENGINE = "/.steelyard/engine"
 """Where the engine is inside; bound read-only, so that the image is run as it is."""
 SERVICE_FOLDER = "/var/lib/steelyard"
 MARK = "steelyard"
+ID_NOTE, PID_NOTE = "container.id", "container.pid"
 
 _OPTIONS = {
     "cpus": "--cpus",
@@ -24,12 +25,16 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class Running:
-    """What one container is made of. ``network`` is ``host`` or ``ns:PATH``."""
+    """What one container is made of. ``network`` is ``host`` or ``ns:PATH``.
+
+    ``notes`` is the folder where Podman writes the container's id and its first process.
+    """
 
     name: str
     mark: str
     image: str
     engine: str
+    notes: str
     network: str
     settings: Mapping[str, Any]
     limits: Mapping[str, int]
@@ -47,6 +52,8 @@ def run_words(running: Running) -> list[str]:
         "run",
         "--interactive",
         f"--name={running.name}",
+        f"--cidfile={running.notes}/{ID_NOTE}",
+        f"--pidfile={running.notes}/{PID_NOTE}",
         f"--label={MARK}={running.mark}",
         "--pull=never",
         "--log-driver=none",

@@ -7,7 +7,10 @@ cd "$work"
 mkdir tree kernel-tree initrd-tree
 tar -C tree -xf root.tar --numeric-owner
 dpkg-deb -x kernel-debs/*.deb kernel-tree
+[ -d kernel-tree/lib ] || ln -s usr/lib kernel-tree/lib
 release=$(ls kernel-tree/lib/modules)
+# Later suites pack each module: unpacked here, so that no emulated processor has to.
+find kernel-tree/lib/modules/"$release"/ -name '*.ko.xz' -exec xz -d {} +
 echo "$release" >kernel-release
 depmod -b kernel-tree "$release"
 
