@@ -42,7 +42,8 @@ class Setting(Entry):
     ``example`` one that does. ``option`` is the word of the service's command line that takes the
     value, ``options`` the words that each choice becomes; a flag's option stands alone. ``off``
     says what the level ``off`` means; without it there is none. What is ``required`` has no default
-    that could be right.
+    that could be right. What ``differs`` is a text that each instance of a system must have for
+    itself.
     """
 
     option: str | None = None
@@ -50,6 +51,7 @@ class Setting(Entry):
     kind: SettingKind
     default: Any = None
     required: bool = False
+    differs: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from steelyard.study.catalogue import Platform
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.source import Where
+from steelyard.study.platforms.apart import check_apart
 from steelyard.study.platforms.file import STEP_VERBS, Command, Commands, Reading, Step
 from steelyard.study.platforms.places import Text, texts
 from steelyard.study.platforms.templates import UNITS, Place, places, whole_place
@@ -36,6 +37,7 @@ def check(platform: Platform, complaints: Complaints) -> None:
         _pattern(where, pattern, needs_group, complaints)
     _ways(commands, complaints)
     _resets(platform, commands, complaints)
+    check_apart(platform, complaints)
 
 
 def _places(text: Text, platform: Platform, commands: Commands, complaints: Complaints) -> None:

@@ -35,7 +35,7 @@ from steelyard.study.resolve.placing import (
 from steelyard.study.resolve.profiles import resolve_profiles
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.systems import resolve_systems
+from steelyard.study.resolve.systems import check_apart, resolve_systems
 from steelyard.study.service.own import known_service, own_texts, spoken
 
 
@@ -48,6 +48,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     written = resolve_factors(file, systems, complaints)
     _check_twice(written, listed | loaded, complaints)
     factors = listed | loaded | written
+    check_apart(systems, factors, complaints)
     compared, baseline = _comparison(file, systems, factors, complaints)
     if workloads:
         _check_services(systems, workloads, complaints)

@@ -11,6 +11,8 @@ from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.model import ServiceSpec, SystemSpec
+from steelyard.study.platforms.apart import INSTANCE, shared
+from steelyard.study.platforms.own import known_platform
 from steelyard.study.platforms.places import required_settings
 from steelyard.study.resolve.machine import read_machine_settings
 from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
@@ -120,6 +122,24 @@ def _check_instances(name: str, system: SystemSpec, complaints: Complaints) -> N
         own = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
         message = f"a machine is there once, so `{name}` cannot have {system.instances} instances"
         complaints.add(("systems", name), message, own, at_key=True)
+
+
+def check_apart(
+    systems: Mapping[str, SystemSpec],
+    factors: Mapping[str, tuple[Any, ...]],
+    complaints: Complaints,
+) -> None:
+    """What each of several instances must have for itself."""
+    counts = [int(level) for level in factors.get("system.instances", ())]
+    for name, system in systems.items():
+        platform, most = known_platform(system), max([system.instances, *counts])
+        if platform is None or most < 2:
+            continue
+        for key in shared(platform.settings, system.settings):
+            value = system.settings[key]
+            hint = f"write `{INSTANCE}` where the number of the instance belongs"
+            message = f"`{key}` is `{value}` for each of {most} instances of `{name}`"
+            complaints.add(("systems", name, key), message, hint)
 
 
 def _carrier(where: Where, written: str | None, complaints: Complaints) -> str:
