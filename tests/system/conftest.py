@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.platforms.conftest import carrier, name, network, undo
 from tests.platforms.guests import SMALL, built, guest_settings
 from tests.platforms.needs import need
 from tests.system.busybox import BUSYBOX
@@ -20,6 +21,7 @@ from steelyard.systems.contract.bench import Bench
 from steelyard.systems.platform import AttachedDisk, Platform, RawDisk
 from steelyard.systems.platforms import PLATFORMS
 
+__all__ = ["carrier", "name", "network", "undo"]
 DISK_BYTES = 512 * 2**20
 IMAGE = "steelyard-test"
 """The image in the daemon of Docker: busybox alone."""

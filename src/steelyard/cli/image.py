@@ -13,8 +13,10 @@ from steelyard.errors import HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL, Machines
+from steelyard.hosts.ssh import SCHEME
 from steelyard.systems.images import recipe
 from steelyard.systems.images.build import build_image
+from steelyard.systems.images.copying import copy_image
 from steelyard.systems.images.recipe import Kind, NamedRecipe
 from steelyard.systems.images.store import Image, find_built
 from steelyard.units import format_bytes
@@ -32,24 +34,32 @@ KindAsked = Annotated[
     typer.Option("--kind", help="`guest` or `container`; needed where a recipe is for both."),
 ]
 
+On = Annotated[
+    str,
+    typer.Option("--on", help="The machine that will carry the system: `ssh://[USER@]HOST`."),
+]
+
 
 @images.command("build")
 @ends_well
-def build(name: Name, kind: KindAsked = None) -> int:
-    """Build an image from Debian's packages; one of the same recipe is not built again."""
+def build(name: Name, kind: KindAsked = None, on: On = LOCAL) -> int:
+    """Build an image from Debian's packages; one of the same recipe is not built again.
+
+    For another machine the image of this one is copied; where there is none it is built there.
+    """
     named = _named(name)
     with Machines() as machines:
-        image = _attempt(machines.open(LOCAL), named, _kind(named, kind))
+        image = _attempt(machines, on, named, _kind(named, kind))
     say(image.folder)
     return ExitCode.DONE
 
 
 @images.command("list")
 @ends_well
-def list_images() -> int:
-    """List the recipes, and which of them have been built on this machine."""
+def list_images(on: On = LOCAL) -> int:
+    """List the recipes, and which of them have been built on a machine."""
     with Machines() as machines:
-        host = machines.open(LOCAL)
+        host = _open(machines, on)
         for name in recipe.names():
             named = recipe.shipped(name)
             for kind in named.recipe.kinds():
@@ -99,8 +109,22 @@ def _named(name: str) -> NamedRecipe:
         raise _error(failure) from failure
 
 
-def _attempt(host: Host, named: NamedRecipe, kind: Kind) -> Image:
+def _open(machines: Machines, address: str) -> Host:
+    if address != LOCAL and not address.startswith(SCHEME):
+        raise typer.BadParameter(f"`{address}` is no machine: say --on ssh://[USER@]HOST")
     try:
+        return machines.open(address)
+    except SystemFailure as failure:
+        raise _error(failure) from failure
+
+
+def _attempt(machines: Machines, on: str, named: NamedRecipe, kind: Kind) -> Image:
+    host = _open(machines, on)
+    try:
+        if on != LOCAL:
+            copied = copy_image(machines.open(LOCAL), host, named, kind, tell)
+            if copied is not None:
+                return copied
         return build_image(host, named, kind, tell)
     except SystemFailure as failure:
         for line in failure.last_words.strip().splitlines()[-8:]:

@@ -12,7 +12,7 @@ import os
 import secrets
 import shlex
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.engine.agent import Agent
@@ -33,6 +33,8 @@ OPTIONS = (
     "-oServerAliveCountMax=3",
     "-oControlPersist=no",
 )
+NOT_YET = frozenset({"unreachable", "timed_out", "tool_failed", "no_rights"})
+"""What a machine that is starting may answer; ``no_rights`` while only root may log in."""
 _ADD_KEY = "connect by hand once and compare the fingerprint, or add the key to known_hosts"
 _WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
     (
@@ -62,21 +64,29 @@ def open_ssh(address: str) -> Host:
         EngineError: the engine here is missing or of another version.
     """
     socket = _private_folder() / secrets.token_hex(8)
-    shared = ssh_way(address, ("-oControlMaster=no", f"-oControlPath={socket}"))
-    alone = ssh_way(address, ("-oControlMaster=no", "-oControlPath=none"))
-    master = ssh_way(address, ("-oControlMaster=yes", f"-oControlPath={socket}"))
+    return open_through(address, lambda options: ssh_way(address, options), str(socket))
+
+
+def open_through(name: str, ssh: Callable[[Sequence[str]], Way], socket: str) -> Host:
+    """As :func:`open_ssh`, for a machine that ``ssh`` with further options is the way to.
+
+    ``socket`` is where further commands find the connection of the agent.
+    """
+    shared = ssh(("-oControlMaster=no", f"-oControlPath={socket}"))
+    alone = ssh(("-oControlMaster=no", "-oControlPath=none"))
+    master = ssh(("-oControlMaster=yes", f"-oControlPath={socket}"))
 
     def explain(exit_code: int, said: str) -> SystemFailure:
-        return failure(address, exit_code, said)
+        return failure(name, exit_code, said)
 
-    engine = carry_engine(alone, address, explain)
+    engine = carry_engine(alone, name, explain)
     try:
         agent = Agent(master([engine, "agent"]))
     except EngineError as error:
         if error.slug != "agent-is-lost":
             raise
-        raise failure(address, SSH_FAILED, error.message) from error
-    return Host(address, agent, shared, engine)
+        raise failure(name, SSH_FAILED, error.message) from error
+    return Host(name, agent, shared, engine)
 
 
 def ssh_way(address: str, options: Sequence[str]) -> Way:

@@ -16,7 +16,7 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.ssh import SCHEME, open_ssh
+from steelyard.hosts.ssh import NOT_YET, SCHEME, open_ssh
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
@@ -25,8 +25,6 @@ from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, Res
 
 BOOT_TIMEOUT_S = 600.0
 _BETWEEN_TRIES_S = 2.0
-_NOT_YET = frozenset({"unreachable", "timed_out", "tool_failed", "no_rights"})
-"""What a machine that is starting may answer; ``no_rights`` while only root may log in."""
 
 
 class Ssh:
@@ -152,7 +150,7 @@ class Ssh:
                 if self.host().boot_id != before:
                     return
             except SystemFailure as failure:
-                if failure.kind not in _NOT_YET:
+                if failure.kind not in NOT_YET:
                     raise
                 last = failure.message
             except EngineError as error:

@@ -11,7 +11,7 @@ from tests.unit.hosts.stand_in import Machine, said
 from steelyard.errors import StudyError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.systems.images import words
-from steelyard.systems.images.build import _sweep, build_image
+from steelyard.systems.images.build import build_image, sweep
 from steelyard.systems.images.recipe import (
     FilePart,
     NamedRecipe,
@@ -138,7 +138,7 @@ def test_what_a_killed_build_left_is_removed_and_a_running_one_is_not() -> None:
     listed = ".building-a-41\n.building-b-42\ndebian-minimal-1\n"
     machine.tools[f"ls -A {folder}"] = lambda _: said(stdout=listed)
     machine.files["/proc/42/stat"] = ""
-    _sweep(machine.host(), folder)
+    sweep(machine.host(), folder)
     removed = [change[1] for change in machine.changes if change[0] == "remove"]
     assert removed == [f"{folder}/.building-a-41"]
 

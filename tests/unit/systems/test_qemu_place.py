@@ -23,6 +23,7 @@ from steelyard.systems.qemu.guest_image import check_modules, guest_image
 from steelyard.systems.qemu.overlays import Backing, make_overlay
 from steelyard.systems.qemu.shape import shape
 from steelyard.systems.qemu.snapshot import set_clock
+from steelyard.systems.qemu.source import Source
 
 SETTINGS: dict[str, Any] = {
     "cpus": 2,
@@ -76,10 +77,17 @@ def ground(folder: Path, *, lab: bool, **more: Any) -> Ground:
 
 
 TCG = Accelerator("tcg", "asked for")
+BUILT = Source(
+    Backing("/images/debian-minimal-0/root.qcow2", "1:2:3:4"),
+    kernel="/images/debian-minimal-0/kernel",
+    initrd="initrd",
+    start="engine",
+    facts={},
+)
 
 
 def test_a_machine_stands_on_its_seat_and_has_room_for_its_disks(tmp_path: Path) -> None:
-    machine = shape(ground(tmp_path, lab=True), image(), TCG)
+    machine = shape(ground(tmp_path, lab=True), BUILT, TCG)
     assert (machine.nic.tap, machine.nic.mac) == ("tap10", SEAT.mac)
     assert (machine.address, machine.gateway) == ("10.64.0.10/24", "10.64.0.1")
     assert machine.root_ports >= 3
@@ -88,13 +96,13 @@ def test_a_machine_stands_on_its_seat_and_has_room_for_its_disks(tmp_path: Path)
 
 def test_on_qemus_own_network_ports_are_forwarded_even_beside_a_lab(tmp_path: Path) -> None:
     place = ground(tmp_path, lab=True, network="user", ports=("8025",))
-    machine = shape(place, image(), TCG)
+    machine = shape(place, BUILT, TCG)
     assert (machine.nic.tap, machine.nic.ports) == (None, (8025,))
 
 
 def test_without_any_network_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(SystemFailure, match="no network"):
-        shape(ground(tmp_path, lab=False), image(), TCG)
+        shape(ground(tmp_path, lab=False), BUILT, TCG)
 
 
 def test_a_card_that_the_guests_kernel_cannot_drive_is_named_with_a_way_out() -> None:
@@ -104,13 +112,6 @@ def test_a_card_that_the_guests_kernel_cannot_drive_is_named_with_a_way_out() ->
     assert "has no virtio_pci" in refused.value.message
     assert "e1000" in refused.value.message
     assert "debian-bench" in str(refused.value.hint)
-
-
-def test_a_disk_of_the_users_own_is_refused_with_what_to_do() -> None:
-    with pytest.raises(SystemFailure) as refused:
-        guest_image(Machine().host(), "/srv/cloud.qcow2")
-    assert refused.value.kind == "not_supported"
-    assert "platform: ssh" in str(refused.value.hint)
 
 
 def test_an_image_of_another_recipe_is_not_taken() -> None:

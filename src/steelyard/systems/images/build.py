@@ -42,7 +42,7 @@ KEPT: dict[Kind, tuple[str, ...]] = {
     "guest": (DISK, KERNEL, INITRD, ENGINE_PART),
     "container": (TREE,),
 }
-_BUILDING = ".building-"
+BUILDING = ".building-"
 Say = Callable[[str], None]
 
 
@@ -63,8 +63,8 @@ def build_image(host: Host, named: NamedRecipe, kind: Kind, say: Say = lambda _:
         )
     _check_machine(host, kind)
     folder = images_folder(host)
-    _sweep(host, folder)
-    work = f"{folder}/{_BUILDING}{named.name}-{kind}-{host.agent_pid}"
+    sweep(host, folder)
+    work = f"{folder}/{BUILDING}{named.name}-{kind}-{host.agent_pid}"
     try:
         host.make_directory(work)
         return _Build(host, named, kind, work, say).image(f"{folder}/{named.folder_name(kind)}")
@@ -176,11 +176,11 @@ class _Build:
         return FileFacts(sha256=sums[path], size_bytes=size_bytes)
 
 
-def _sweep(host: Host, folder: str) -> None:
+def sweep(host: Host, folder: str) -> None:
     """Removes what builds left that were killed: their folders bear the process id of the agent."""
     for name in host.run(["ls", "-A", folder], timeout_s=10).stdout.split():
         pid = name.rpartition("-")[2]
-        if name.startswith(_BUILDING) and not host.path_facts(f"/proc/{pid}").exists:
+        if name.startswith(BUILDING) and not host.path_facts(f"/proc/{pid}").exists:
             host.remove_tree(f"{folder}/{name}")
 
 

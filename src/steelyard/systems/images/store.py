@@ -84,6 +84,15 @@ def find_built(host: Host, named: NamedRecipe, kind: Kind) -> Image | None:
     return read_image(host, folder)
 
 
+def not_built(host: Host, wanted: str, kind: Kind) -> SystemFailure:
+    """That a study names an image which is not on the machine, and what builds it there."""
+    message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
+    options = " --kind container" if kind == "container" else ""
+    options += "" if host.name == "local" else f" --on {host.name}"
+    hint = f"build it: steelyard image build {wanted}{options}"
+    return SystemFailure("image_missing", message, hint)
+
+
 def read_image(host: Host, folder: str) -> Image:
     """The image in this folder.
 

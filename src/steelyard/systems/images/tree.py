@@ -6,7 +6,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
 from steelyard.systems.images import recipe
-from steelyard.systems.images.store import TREE, find_built
+from steelyard.systems.images.store import TREE, find_built, not_built
 
 _TARS = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.zst")
 _READ_TIMEOUT_S = 600.0
@@ -35,9 +35,9 @@ def tree_of(host: Host, image: str) -> str:
     return image
 
 
-def sha256_of_tree(host: Host, tar: str) -> str:
+def sha256_of_file(host: Host, path: str) -> str:
     """Of the file as it is now."""
-    told = tell(host, ["sha256sum", "--", tar], timeout_s=_READ_TIMEOUT_S)
+    told = tell(host, ["sha256sum", "--", path], timeout_s=_READ_TIMEOUT_S)
     return told.split()[0].lstrip("\\")
 
 
@@ -48,7 +48,5 @@ def _shipped(image: str) -> bool:
 def _built(host: Host, wanted: str) -> str:
     built = find_built(host, recipe.find_recipe(wanted), "container")
     if built is None:
-        message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
-        hint = f"build it: steelyard image build {wanted} --kind container"
-        raise SystemFailure("image_missing", message, hint)
+        raise not_built(host, wanted, "container")
     return built.file(TREE)

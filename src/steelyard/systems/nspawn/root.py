@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.inverses.storage import Unmount
 from steelyard.hosts.tool import attempt, tell
-from steelyard.systems.images.tree import sha256_of_tree, tree_of
+from steelyard.systems.images.tree import sha256_of_file, tree_of
 from steelyard.systems.platform import Ground
 
 _UNPACK_TIMEOUT_S = 600.0
@@ -44,7 +44,7 @@ class LayeredRoot:
         if ran.exit_code != 0:
             message = f"on {host.name}: {tar} cannot be unpacked: {ran.stderr.strip()[-300:]}"
             raise SystemFailure("image_unusable", message, "it takes a tar of a root filesystem")
-        return sha256_of_tree(host, tar)
+        return sha256_of_file(host, tar)
 
     def mount(self) -> None:
         """With an empty layer."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems.images import recipe
-from steelyard.systems.images.store import Image, find_built
+from steelyard.systems.images.store import Image, find_built, not_built
 from steelyard.systems.qemu.words import modules
-
-_DISKS = (".qcow2", ".raw", ".img", ".vmdk", ".vdi")
 
 
 def guest_image(host: Host, wanted: str) -> Image:
@@ -16,20 +14,12 @@ def guest_image(host: Host, wanted: str) -> Image:
 
     Raises:
         StudyError: the recipe's file has mistakes.
-        SystemFailure: ``image_missing``: it was not built there; ``not_supported``: it is a disk
-            of the user's own.
+        SystemFailure: ``image_missing``: it was not built there.
     """
-    if wanted.endswith(_DISKS):
-        raise SystemFailure(
-            "not_supported",
-            f"{wanted} is a disk of your own, and the engine is not in it",
-            "start that machine yourself and name it with `platform: ssh`, or write a recipe",
-        )
     named = recipe.find_recipe(wanted)
     image = find_built(host, named, "guest")
     if image is None:
-        message = f"on {host.name}: the image {wanted} has not been built of its present recipe"
-        raise SystemFailure("image_missing", message, f"build it: steelyard image build {wanted}")
+        raise not_built(host, wanted, "guest")
     return image
 
 

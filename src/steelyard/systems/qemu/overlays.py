@@ -15,15 +15,19 @@ _IDENTITY = "--format=%d:%i:%s:%.9Y"
 
 @dataclass(frozen=True)
 class Backing:
-    """A file that overlays stand on; ``identity`` is device, inode, bytes and time of change."""
+    """A file that overlays stand on; ``identity`` is device, inode, bytes and time of change.
+
+    ``format`` is one of QEMU's.
+    """
 
     path: str
     identity: str
+    format: str = "qcow2"
 
 
-def backing(host: Host, path: str) -> Backing:
+def backing(host: Host, path: str, format_: str = "qcow2") -> Backing:
     """The file as it is now."""
-    return Backing(path, tell(host, ["stat", _IDENTITY, "--", path]))
+    return Backing(path, tell(host, ["stat", _IDENTITY, "--", path]), format_)
 
 
 def make_overlay(host: Host, overlay: str, below: Backing) -> dict[str, str]:
@@ -33,12 +37,13 @@ def make_overlay(host: Host, overlay: str, below: Backing) -> dict[str, str]:
         SystemFailure: ``reset_not_proved``: what lies below has changed since, or the overlay
             holds something; ``no_space``.
     """
-    create = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "qcow2", "-b", below.path, overlay]
+    ground = ["-F", below.format, "-b", below.path]
+    create = ["qemu-img", "create", "-q", "-f", "qcow2", *ground, overlay]
     tell(host, ["rm", "-f", "--", overlay])
     tell(host, create)
     chain = json.loads(tell(host, [*_INFO, "--backing-chain", overlay]))
     written = json.loads(tell(host, ["qemu-img", "map", "--output=json", overlay]))
-    now = backing(host, below.path)
+    now = backing(host, below.path, below.format)
     proof = {
         "overlay.backing": now.identity,
         "overlay.chain": " < ".join(base_names(chain)),

@@ -1,8 +1,9 @@
 """A virtual machine run by QEMU.
 
-The kernel, an initrd and the engine are given to it directly; the agent inside is reached through
-a serial port of its own, so that control never touches the network that is measured. QEMU is a
-child of the carrier's agent and ends with it.
+Of a built image the kernel, an initrd and the engine are given to it directly; the agent inside
+is reached through a serial port of its own, so that control never touches the network that is
+measured. A disk of the user's own is entered by ``ssh``, through a network card of its own. QEMU
+is a child of the carrier's agent and ends with it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from steelyard.hosts.inverses.qemu import EndMachine, machines
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.images.engine_part import add_engine
-from steelyard.systems.images.store import DISK, INITRD, Image
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu import snapshot, words
 from steelyard.systems.qemu.accelerator import Accelerator, choose
 from steelyard.systems.qemu.disks import Disks
-from steelyard.systems.qemu.guest_image import check_modules, guest_image
-from steelyard.systems.qemu.overlays import Backing, backing, make_overlay
+from steelyard.systems.qemu.door import Door, join_lab, settle
+from steelyard.systems.qemu.overlays import Backing, make_overlay
 from steelyard.systems.qemu.running import RunningMachine
+from steelyard.systems.qemu.seed import KEY
 from steelyard.systems.qemu.shape import on_user_network, seat, shape
+from steelyard.systems.qemu.source import Source, provide
 
 SERVICE_FOLDER = "/var/lib/steelyard"
 
@@ -37,14 +38,14 @@ class Qemu:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._image: Image | None = None
-        self._base: Backing | None = None
+        self._source: Source | None = None
         self._accelerator: Accelerator | None = None
         self._machine: words.Machine | None = None
         self._snapshot: snapshot.Snapshot | None = None
         self._undo: PendingUndo | None = None
         self._running: RunningMachine | None = None
         self._disks: Disks | None = None
+        self._door: Door | None = None
         self._host: Host | None = None
 
     def up(self) -> None:
@@ -64,7 +65,7 @@ class Qemu:
         if self._machine is not None:
             folder = self.ground.folder
             names = (words.OVERLAY, words.INITRD, snapshot.DISK, snapshot.STATE, "disks")
-            for name in names:
+            for name in (*names, words.SEED, KEY, f"{KEY}.pub"):
                 self.ground.carrier().remove_tree(f"{folder}/{name}")
         self._machine = self._snapshot = None
 
@@ -128,7 +129,7 @@ class Qemu:
         return Costs({"qemu": self._running.pid}, {"qemu": self._running.pid})
 
     def facts(self) -> dict[str, str | None]:
-        image, accelerator = self._image, self._accelerator
+        source, accelerator = self._source, self._accelerator
         version = tell(self.ground.carrier(), [words.QEMU, "--version"]).splitlines()[0]
         return {
             "qemu.version": version,
@@ -136,29 +137,23 @@ class Qemu:
             "qemu.accelerator_reason": accelerator.reason if accelerator else None,
             "qemu.machine": words.MACHINE,
             "qemu.cpu_model": words.CPU,
-            "image.name": image.manifest.name if image else None,
-            "image.recipe": image.manifest.digest if image else None,
-            "image.digest": image.manifest.files[DISK].sha256 if image else None,
-            "image.kernel": image.manifest.kernel if image else None,
+            **({} if source is None else source.facts),
         }
 
     def _prepare(self) -> None:
-        """Finds the image and the accelerator, and packs kernel, initrd and engine together."""
+        """Finds what it starts from and the accelerator."""
         carrier, settings = self.ground.carrier(), self.ground.spec.settings
         words.check_memory(settings["memory"])
-        image = guest_image(carrier, settings["image"])
-        check_modules(image, settings["nic"], settings["disk_bus"])
+        self._source = provide(self.ground)
         self._accelerator = choose(carrier, settings["accel"])
-        add_engine(carrier, image.file(INITRD), f"{self.ground.folder}/{words.INITRD}")
-        self._image, self._base = image, backing(carrier, image.file(DISK))
-        self._machine = shape(self.ground, image, self._accelerator)
+        self._machine = shape(self.ground, self._source, self._accelerator)
 
     def _boot(self) -> dict[str, str]:
         """A cold start on an empty overlay of the image."""
-        machine, base = self._machine, self._base
-        if machine is None or base is None:
+        machine, source = self._machine, self._source
+        if machine is None or source is None:
             raise SystemFailure("not_ready", f"{self.ground.label} is not up")
-        return self._start(machine, base)
+        return self._start(machine, source.disk)
 
     def _restore(self) -> dict[str, str]:
         """A start from the memory snapshot, on an empty overlay of its disk."""
@@ -187,9 +182,16 @@ class Qemu:
         try:
             if machine.incoming is not None:
                 snapshot.wake(self._running)
+            if machine.start is None:
+                key = self.ground.spec.settings.get("key")
+                self._door = Door(self._running, self._enter(), key)
             host = self._open(self._running)
+            if self._door is not None:
+                join_lab(host, self._running)
             if machine.incoming is not None:
                 snapshot.set_clock(host, carrier)
+            elif self._door is not None:
+                settle(host)
         except SystemFailure:
             self._end()
             raise
@@ -200,7 +202,7 @@ class Qemu:
         return [] if network is None or on_user_network(self.ground) else network.enter([])
 
     def _open(self, running: RunningMachine) -> Host:
-        self._host = running.agent()
+        self._host = running.agent() if self._door is None else self._door.open()
         self._host.make_directory(SERVICE_FOLDER)
         return self._host
 
@@ -209,7 +211,7 @@ class Qemu:
         self._close_agent()
         if self._running is not None:
             self._running.end()
-        self._running = self._disks = None
+        self._running = self._disks = self._door = None
 
     def _close_agent(self) -> None:
         host, self._host = self._host, None
@@ -226,7 +228,7 @@ class Qemu:
 
     def _dismiss_agent(self) -> None:
         """Ends the agent whose controller was lost: it may not have noticed, and go on."""
-        if self._running is not None:
+        if self._running is not None and self._door is None:
             self._running.agent().leave()
 
     def _refuse_taken_name(self) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.lab_network import Seat
-from steelyard.systems.images.store import KERNEL, Image
 from steelyard.systems.platform import Ground
 from steelyard.systems.qemu.accelerator import Accelerator
+from steelyard.systems.qemu.source import Source
 from steelyard.systems.qemu.words import Machine, Nic
 from steelyard.systems.settings.command_line import boot_words
 
@@ -15,7 +15,7 @@ _USER_SEAT = Seat("", "10.0.2.15", 24, "10.0.2.2", "52:54:00:12:34:56")
 _SPARE_PORTS = 2
 
 
-def shape(ground: Ground, image: Image, accelerator: Accelerator) -> Machine:
+def shape(ground: Ground, source: Source, accelerator: Accelerator) -> Machine:
     """The machine of one instance; on the lab network its tap device is made.
 
     Raises:
@@ -29,8 +29,9 @@ def shape(ground: Ground, image: Image, accelerator: Accelerator) -> Machine:
         accel=accelerator.name,
         cpus=settings["cpus"],
         memory_bytes=settings["memory"],
-        kernel=image.file(KERNEL),
-        start=image.manifest.init,
+        kernel=source.kernel,
+        initrd=source.initrd,
+        start=source.start,
         disk_bus=settings["disk_bus"],
         disk_cache=settings["disk_cache"],
         nic=_nic(ground, place),

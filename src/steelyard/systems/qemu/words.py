@@ -14,6 +14,9 @@ CPU = "max"
 AGENT_SOCKET, QMP_SOCKET = "agent.sock", "qmp.sock"
 CONSOLE, OVERLAY, INITRD = "console.log", "overlay.qcow2", "initrd"
 AGENT_PORT = "steelyard.agent"
+SEED = "seed"
+CONTROL_NET, CONTROL_MAC = "10.0.3.0/24", "52:54:00:73:79:01"
+"""Only QEMU and the guest see them: every machine can have the same."""
 
 _NICS = {
     "virtio": ("virtio-net-pci", "virtio_net"),
@@ -60,6 +63,8 @@ class Nic:
 class Machine:
     """All that makes a machine what it is. ``folder`` holds its files, sizes are bytes.
 
+    ``start`` is what the first program of a built image is to start; ``None`` for a disk of the
+    user's own, which is entered by ``ssh``. Without ``kernel`` the disk's own boot loader starts.
     ``address`` has its prefix length. ``incoming`` is the file of a memory snapshot.
     """
 
@@ -68,13 +73,14 @@ class Machine:
     accel: str
     cpus: int
     memory_bytes: int
-    kernel: str
-    start: str
+    kernel: str | None
     disk_bus: str
     disk_cache: str
     nic: Nic
     address: str
     gateway: str
+    start: str | None = None
+    initrd: str | None = INITRD
     root_ports: int = 4
     kernel_words: str = ""
     incoming: str | None = None
@@ -100,21 +106,35 @@ def qemu_words(machine: Machine) -> list[str]:
         *("-m", f"{machine.memory_bytes // 1024}k"),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
-        *("-kernel", machine.kernel),
-        *("-initrd", INITRD),
-        *("-append", " ".join(kernel_words(machine))),
+        *_kernel(machine),
         *("-chardev", f"file,id=console,path={CONSOLE},append=on"),
         *("-serial", "chardev:console"),
         *("-chardev", "stdio,id=greeting,signal=off", "-mon", "chardev=greeting,mode=control"),
         *("-qmp", f"unix:{QMP_SOCKET},server=on,wait=off"),
-        *("-device", "virtio-serial-pci"),
-        *("-chardev", f"socket,id=agent,path={AGENT_SOCKET},server=on,wait=off"),
-        *("-device", f"virtserialport,chardev=agent,name={AGENT_PORT}"),
+        *(_BY_SERIAL if machine.start is not None else _BY_SSH),
         *_disk(machine),
+        *(() if machine.start is not None else _FOR_CLOUD_INIT),
         *_network(machine.nic),
         *_root_ports(machine.root_ports),
         *_incoming(machine.incoming),
     ]
+
+
+_BY_SERIAL = (
+    *("-device", "virtio-serial-pci"),
+    *("-chardev", f"socket,id=agent,path={AGENT_SOCKET},server=on,wait=off"),
+    *("-device", f"virtserialport,chardev=agent,name={AGENT_PORT}"),
+)
+_BY_SSH = (
+    *("-netdev", f"user,id=control,net={CONTROL_NET},restrict=on,hostfwd=tcp:127.0.0.1:0-:22"),
+    *("-device", f"virtio-net-pci,netdev=control,mac={CONTROL_MAC},romfile="),
+)
+"""A card for control alone, on a network that leads nowhere else."""
+_FOR_CLOUD_INIT = (
+    *("-blockdev", f"driver=vvfat,node-name=seed,dir={SEED},label=CIDATA,read-only=on"),
+    *("-device", "virtio-blk-pci,drive=seed"),
+)
+"""Behind the guest's own disk, which so bears the first name."""
 
 
 def accelerator_words(accel: str) -> str:
@@ -126,6 +146,8 @@ def kernel_words(machine: Machine) -> list[str]:
 
     An emulated timer may be late on a busy machine: the kernel must not take that for a defect.
     """
+    if machine.start is None:
+        return machine.kernel_words.split()
     words = [
         *("console=ttyS0", "quiet", "panic=-1", "net.ifnames=0", "no_timer_check"),
         "systemd.unit=steelyard.target",
@@ -179,7 +201,15 @@ def _disk(machine: Machine) -> Iterator[str]:
     yield from ("-blockdev", drive_words("root", OVERLAY, machine.disk_cache))
     for controller in controllers:
         yield from ("-device", controller)
-    yield from ("-device", f"{disk},write-cache={_on(CACHES[machine.disk_cache][2])}")
+    first = "" if machine.kernel else ",bootindex=0"
+    yield from ("-device", f"{disk},write-cache={_on(CACHES[machine.disk_cache][2])}{first}")
+
+
+def _kernel(machine: Machine) -> Iterator[str]:
+    if machine.kernel is not None:
+        yield from ("-kernel", machine.kernel)
+        yield from () if machine.initrd is None else ("-initrd", machine.initrd)
+        yield from ("-append", " ".join(kernel_words(machine)))
 
 
 def _network(nic: Nic) -> Iterator[str]:

@@ -1,0 +1,117 @@
+"""What a machine starts from: an image that was built here, or a disk of the user's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.tool import tell
+from steelyard.systems.images.engine_part import add_engine
+from steelyard.systems.images.store import DISK, INITRD, KERNEL
+from steelyard.systems.images.tree import sha256_of_file
+from steelyard.systems.platform import Ground
+from steelyard.systems.qemu import words
+from steelyard.systems.qemu.guest_image import check_modules, guest_image
+from steelyard.systems.qemu.overlays import Backing, backing
+from steelyard.systems.qemu.seed import write_seed
+
+_DISKS = (".qcow2", ".raw", ".img", ".vmdk", ".vdi")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The disk below every overlay, and what starts from it.
+
+    Without ``kernel`` the disk's own boot loader. ``start`` is what the first program of a built
+    image starts; ``None`` for a disk of the user's own, which is entered by ``ssh``.
+    """
+
+    disk: Backing
+    kernel: str | None
+    initrd: str | None
+    start: str | None
+    facts: dict[str, str | None]
+
+
+def provide(ground: Ground) -> Source:
+    """What the system's settings name, ready for QEMU to be started in the instance's folder.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing``, ``image_unusable``, ``tool_missing``, ``no_space``.
+    """
+    if str(ground.spec.settings["image"]).endswith(_DISKS):
+        return _own(ground)
+    return _built(ground)
+
+
+def _built(ground: Ground) -> Source:
+    carrier, settings = ground.carrier(), ground.spec.settings
+    for name in ("kernel", "initrd", "key"):
+        if settings.get(name) is not None:
+            message = f"`{name}` is for a disk of your own, {settings['image']} has what it needs"
+            raise SystemFailure("image_unusable", message, f"take `{name}` out")
+    image = guest_image(carrier, settings["image"])
+    check_modules(image, settings["nic"], settings["disk_bus"])
+    add_engine(carrier, image.file(INITRD), f"{ground.folder}/{words.INITRD}")
+    facts = {
+        "image.name": image.manifest.name,
+        "image.recipe": image.manifest.digest,
+        "image.digest": image.manifest.files[DISK].sha256,
+        "image.kernel": image.manifest.kernel,
+    }
+    disk = backing(carrier, image.file(DISK))
+    return Source(disk, image.file(KERNEL), words.INITRD, image.manifest.init, facts)
+
+
+def _own(ground: Ground) -> Source:
+    carrier, settings = ground.carrier(), ground.spec.settings
+    kernel, initrd = _kernel(carrier, settings)
+    path = _found(carrier, settings["image"])
+    disk = backing(carrier, path, _format(carrier, path))
+    write_seed(carrier, ground.folder, ground.label)
+    facts = {
+        "image.name": path,
+        "image.recipe": None,
+        "image.digest": sha256_of_file(carrier, path),
+        "image.kernel": kernel,
+    }
+    return Source(disk, kernel, initrd, None, facts)
+
+
+def _kernel(host: Host, settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    kernel, initrd = settings.get("kernel"), settings.get("initrd")
+    if kernel is None and (initrd is not None or settings.get("kernel_words") is not None):
+        message = "`initrd` and `kernel_words` are for a `kernel` that is named, too"
+        raise SystemFailure("image_unusable", message, "the disk's boot loader has its own")
+    return (
+        None if kernel is None else _found(host, kernel),
+        None if initrd is None else _found(host, initrd),
+    )
+
+
+def _found(host: Host, file: str) -> str:
+    """The whole path: QEMU is started in another folder."""
+    path = tell(host, ["realpath", "-m", "--", file])
+    if not host.path_facts(path).exists:
+        message = f"on {host.name}: there is no file {path}"
+        raise SystemFailure("image_missing", message, "name a file of the machine that runs it")
+    return path
+
+
+def _format(host: Host, path: str) -> str:
+    try:
+        told = json.loads(tell(host, ["qemu-img", "info", "--output=json", "--", path]))
+    except SystemFailure as failure:
+        if failure.kind != "tool_failed":
+            raise
+        message = f"on {host.name}: QEMU cannot read {path}"
+        hint = "it takes disks in qcow2, raw, vmdk and vdi"
+        raise SystemFailure(
+            "image_unusable", message, hint, last_words=failure.last_words
+        ) from failure
+    return str(told["format"])

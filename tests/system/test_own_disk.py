@@ -1,0 +1,98 @@
+"""A disk of a user's own, with cloud-init and an ssh server, started by QEMU for real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.platforms.cloud_image import cloud_image
+from tests.platforms.guests import SMALL
+from tests.platforms.needs import need
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.qemu import machines
+from steelyard.hosts.lab_network import NamespaceNetwork
+from steelyard.hosts.undo import UndoLog
+from steelyard.study.model import SystemSpec
+from steelyard.systems.platform import Ground, RawDisk
+from steelyard.systems.qemu.place import Qemu
+
+pytestmark = pytest.mark.system
+Make = Callable[..., Qemu]
+
+
+@pytest.fixture
+def make(
+    carrier: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
+) -> Iterator[Make]:
+    need("qemu-system-x86_64", "qemu-img", "ip", "nsenter", "ssh", "ssh-keygen", root=True)
+    made: list[Qemu] = []
+    disk = str(cloud_image() / "disk.qcow2")
+
+    def one(**more: Any) -> Qemu:
+        settings = {**SMALL, "memory": 512 << 20, "image": disk, "network": "lab", **more}
+        network.up()
+        spec = SystemSpec(name="own", platform="qemu", settings=settings)
+        folder = tmp_path / "machine"
+        folder.mkdir()
+        ground = Ground(spec, 1, f"{name}-own-1", lambda: carrier, undo, str(folder), network)
+        made.append(Qemu(ground))
+        return made[-1]
+
+    yield one
+    for place in made:
+        place.down()
+        assert machines(carrier, place.ground.label) == []
+
+
+def test_it_starts_by_its_own_boot_loader_and_is_entered_with_a_key_of_the_run(
+    make: Make, carrier: Host, network: NamespaceNetwork
+) -> None:
+    place = make()
+    place.up()
+    inside = place.host()
+    assert "BOOT_IMAGE=/vmlinuz" in inside.read_file("/proc/cmdline")
+    assert inside.run(["id", "-u"], timeout_s=60).stdout == "0\n"
+
+    argv = ["@engine", "sink", "http", "--listen", "0.0.0.0:18925"]
+    inside.start("sink", argv, directory=place.folder(), ready_timeout_s=60)
+    load = [carrier.engine, "load", f"http://{place.address()}:18925/", "-c", "1", "-n", "20"]
+    ran = carrier.run(network.enter(load), timeout_s=120)
+    assert ran.succeeded, ran.stderr
+
+    disk = place.attach(RawDisk("data-1", 32 << 20))
+    assert inside.run(["mkfs.ext4", "-q", disk.device], timeout_s=60).succeeded
+    place.detach(disk)
+
+    inside.write_file("/root/left", "by the last trial", create=True)
+    first = place.reset("snapshot")
+    assert not place.host().path_facts("/root/left").exists
+    assert first.evidence["overlay.bytes"] == "0"
+    assert place.reset("snapshot").evidence == first.evidence
+    assert place.facts()["image.name"] == place.ground.spec.settings["image"]
+
+
+def test_it_starts_from_a_kernel_that_is_given_on_an_empty_overlay_each_time(make: Make) -> None:
+    folder = cloud_image()
+    words = "root=LABEL=cloud console=ttyS0 quiet no_timer_check steelyard.test=given"
+    place = make(
+        kernel=str(folder / "vmlinuz"), initrd=str(folder / "initrd.img"), kernel_words=words
+    )
+    place.up()
+    assert "steelyard.test=given" in place.host().read_file("/proc/cmdline")
+    place.host().write_file("/root/left", "by the last trial", create=True)
+    before = place.host().boot_id
+    proof = place.reset("boot")
+    assert proof.evidence["boot_id"] != before
+    assert proof.evidence["overlay.bytes"] == "0"
+    assert not place.host().path_facts("/root/left").exists
+
+
+def test_what_is_no_disk_is_named_before_anything_is_started(make: Make, tmp_path: Path) -> None:
+    missing = make(image=str(tmp_path / "none.qcow2"))
+    with pytest.raises(SystemFailure) as refused:
+        missing.up()
+    assert refused.value.kind == "image_missing"
