@@ -59,9 +59,8 @@ def test_a_value_holds_in_a_guest_and_comes_back(
 def test_off_leaves_every_value_of_a_guest_as_found(
     guest_bench: Bench, guest: Platform, place: Place
 ) -> None:
-    names = [*LEVELS, "mount", "governor", "cgroup.cpus", "module.bfq"]
+    levels = dict.fromkeys((*LEVELS, "mount", "cgroup.cpus", "module.bfq"), "off")
     found = read_values(guest.host())
-    levels = {name: "off" for name in names if name != "governor"}
     with applied(guest_bench, guest.host(), place, levels):
         assert changed_values(found, read_values(guest.host())) == {}
 

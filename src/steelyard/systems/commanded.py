@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Presence
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.catalogue import Platform
@@ -26,7 +27,6 @@ from steelyard.systems.commanding.proofs import Evidence, compared, judge
 from steelyard.systems.commanding.render import Renderer, values_of
 from steelyard.systems.commanding.taking_down import inverse_of
 from steelyard.systems.commanding.tool import Tool, value_in
-from steelyard.systems.failures import SystemFailure
 from steelyard.systems.images.engine_part import engine_path
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu.snapshot import set_clock

@@ -48,15 +48,14 @@ class Native:
         limits = ground.spec.settings.get("confine") or {}
         self._limits = {name: value for name, value in limits.items() if value is not None}
         self._in_lab = ground.spec.settings.get("network") == "lab"
-        self._seat = None if ground.network is None else ground.network.seat(ground.label)
+        self._seat = ground.seat()
         self._loops = LoopDisks(ground)
         self._groups: list[Group] = []
         self._made: list[PendingUndo] = []
         self._own: Host | None = None
 
     def up(self) -> None:
-        if self._in_lab and self._seat is None:
-            raise SystemFailure("not_supported", f"{self.ground.label} has no lab network to join")
+        self.ground.refuse_without_network()
         if self._limits and not self._groups:
             self._confine()
         self.host()

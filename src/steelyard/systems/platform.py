@@ -15,10 +15,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.lab_network import LabNetwork
+from steelyard.hosts.lab_network import LabNetwork, Seat
 from steelyard.hosts.undo import UndoLog
 from steelyard.study.model import Reset, SystemSpec
+from steelyard.systems.cgroups import cgroup_folder
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,15 @@ class Ground:
     undo: UndoLog
     folder: str
     network: LabNetwork | None = None
+
+    def seat(self) -> Seat | None:
+        """What the instance has on the lab network; ``None`` where the run has none."""
+        return None if self.network is None else self.network.seat(self.label)
+
+    def refuse_without_network(self) -> None:
+        """Raises ``SystemFailure`` when the lab network was asked for and is not there."""
+        if self.network is None and self.spec.settings.get("network") == "lab":
+            raise SystemFailure("not_supported", f"{self.label} has no lab network to join")
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,14 @@ class Costs:
     processes: dict[str, int] = field(default_factory=dict)
     threads: dict[str, int] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
+
+
+def costs_of_container(carrier: Host, pid: int) -> Costs:
+    """Of a container whose first process the carrier numbers so: that, and its control group."""
+    folder = cgroup_folder(
+        carrier.read_file("/proc/self/mounts"), carrier.read_file(f"/proc/{pid}/cgroup")
+    )
+    return Costs({"container": pid}, cgroups={} if folder is None else {"container": folder})
 
 
 class Platform(Protocol):

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.systems import disks, services
-from steelyard.systems.failures import SystemFailure
 from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
 from steelyard.trial.collecting import limits_of, of_all_instances, seen_of

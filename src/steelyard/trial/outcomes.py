@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
+from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.records.schema import AttemptFailure, Outcome
-from steelyard.systems.failures import FailureKind, SystemFailure
 
 OF_FAILURE_KIND: dict[str, Outcome] = {
     "address_in_use": Outcome.ADDRESS_IN_USE,

@@ -23,9 +23,7 @@ def tool(world: World, name: str, words: list[str]) -> str | list[str]:
         return _create(world, number, rest)
     thing = world.need(number, f"Container config file does not exist: {number}")
     if verb == "exec2":
-        if thing["state"] != "running":
-            raise Refused("Container is not running")
-        return ["sh", "-c", " ".join(rest)]
+        return world.shell(thing, rest, "Container is not running")
     if verb not in _VERBS:
         raise Refused(f"Invalid command: {verb}")
     return _VERBS[verb](world, thing, rest)
@@ -75,11 +73,8 @@ def _switch(world: World, thing: dict[str, Any], words: list[str]) -> str:
     _, given = options(words, takes, _UNKNOWN)
     if thing["state"] == "running":
         raise Refused("the container runs; it would be stopped hard")
-    world.revert(thing, given["--id"][0], f"Snapshot {given['--id'][0]} not found")
-    if "--skip-resume" in given:
-        thing["state"] = "off"
-    else:
-        world.start(thing, "")
+    tag = given["--id"][0]
+    world.switch(thing, tag, f"Snapshot {tag} not found", resume="--skip-resume" not in given)
     return ""
 
 
@@ -94,9 +89,7 @@ def _status(world: World, thing: dict[str, Any], words: list[str]) -> str:
 
 
 def _destroy(world: World, thing: dict[str, Any], words: list[str]) -> str:
-    if thing["state"] == "running":
-        raise Refused("Container is currently running. Stop it first")
-    del world.things[thing["name"]]
+    world.remove(thing, "Container is currently running. Stop it first")
     return "Container private area was destroyed\n"
 
 

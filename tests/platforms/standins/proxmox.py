@@ -97,9 +97,7 @@ def _config(world: World, thing: dict[str, Any], _: list[str], given: Given) -> 
 
 
 def _destroy(world: World, thing: dict[str, Any], _: list[str], given: Given) -> str:
-    if thing["state"] == "running":
-        raise Refused(f"VM {thing['name']} is running - destroy failed", 255)
-    del world.things[thing["name"]]
+    world.remove(thing, f"VM {thing['name']} is running - destroy failed", 255)
     return ""
 
 

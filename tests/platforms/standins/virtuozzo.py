@@ -22,9 +22,7 @@ def tool(world: World, _name: str, words: list[str]) -> str | list[str]:
         return _create(world, label, rest)
     thing = _container(world, label)
     if verb == "exec":
-        if thing["state"] != "running":
-            raise Refused("Unable to execute: the container is not running")
-        return ["sh", "-c", " ".join(rest)]
+        return world.shell(thing, rest, "Unable to execute: the container is not running")
     if verb not in _VERBS:
         raise Refused(f"Unknown action: {verb}")
     return _VERBS[verb](world, thing, rest)
@@ -72,11 +70,8 @@ def _snapshot(world: World, thing: dict[str, Any], words: list[str]) -> str:
 
 def _switch(world: World, thing: dict[str, Any], words: list[str]) -> str:
     _, given = options(words, {"--id": True, "--skip-resume": False}, _UNKNOWN)
-    world.revert(thing, given["--id"][0], "The snapshot was not found")
-    if "--skip-resume" in given:
-        thing["state"] = "off"
-    else:
-        world.start(thing, "")
+    resume = "--skip-resume" not in given
+    world.switch(thing, given["--id"][0], "The snapshot was not found", resume=resume)
     return "The snapshot has been successfully switched.\n"
 
 
@@ -91,9 +86,7 @@ def _status(world: World, thing: dict[str, Any], words: list[str]) -> str:
 
 
 def _delete(world: World, thing: dict[str, Any], words: list[str]) -> str:
-    if thing["state"] == "running":
-        raise Refused("Failed to remove the CT: it is running")
-    del world.things[thing["name"]]
+    world.remove(thing, "Failed to remove the CT: it is running")
     return "The Container has been successfully removed.\n"
 
 

@@ -96,6 +96,25 @@ class World:
         kept = thing["snapshots"][tag]
         thing.update(state=kept["state"], boot_id=kept["boot_id"], layer=thing["layer"] + 1)
 
+    def switch(self, thing: dict[str, Any], tag: str, missing: str, *, resume: bool) -> None:
+        """Reverts a container: it goes on where it was, or is left switched off."""
+        self.revert(thing, tag, missing)
+        if resume:
+            self.start(thing, "")
+        else:
+            thing["state"] = "off"
+
+    def remove(self, thing: dict[str, Any], running: str, code: int = 1) -> None:
+        if thing["state"] == "running":
+            raise Refused(running, code)
+        del self.things[thing["name"]]
+
+    def shell(self, thing: dict[str, Any], words: list[str], stopped: str) -> list[str]:
+        """Words of a tool that has them read by a shell inside."""
+        if thing["state"] != "running":
+            raise Refused(stopped)
+        return ["sh", "-c", " ".join(words)]
+
     def attach(self, thing: dict[str, Any], slot: str, device: str, size_bytes: int) -> None:
         if slot in thing["disks"]:
             raise Refused(f"{slot} is in use")

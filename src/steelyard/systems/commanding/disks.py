@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from steelyard.engine.agent import AgentRefusal
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.systems.failures import SystemFailure
 
 _SECTOR_BYTES = 512
 """``/sys/block/*/size`` counts these, whatever the disk's own sectors are."""

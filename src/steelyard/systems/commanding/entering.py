@@ -10,10 +10,10 @@ from functools import partial
 from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Call, ask
+from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems.commanding.render import Renderer
 from steelyard.systems.commanding.tool import Tool
-from steelyard.systems.failures import FailureKind, SystemFailure
 
 _LOOK_TIMEOUT_S = 60.0
 _FIRST_PATIENCE_S = 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.study.platforms.file import Proof
-from steelyard.systems.failures import SystemFailure
 
 Evidence = dict[str, str]
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from steelyard.hosts.calls import Call, Identity
+from steelyard.hosts.failures import SystemFailure
 from steelyard.study.catalogue import Platform
 from steelyard.study.platforms.file import Command, Commands, Reading, Step, Verb
 from steelyard.study.platforms.templates import (
@@ -21,7 +22,6 @@ from steelyard.study.platforms.templates import (
     whole_place,
 )
 from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
-from steelyard.systems.failures import SystemFailure
 from steelyard.systems.platform import Ground, RawDisk
 
 _NAMESPACE = uuid.UUID("7b1c6a52-8f0e-5d9c-9a54-3f0b6a7b9e21")

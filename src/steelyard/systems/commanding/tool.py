@@ -12,9 +12,9 @@ from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.calls import Call, CallFailed, ask, perform
+from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study.platforms.file import FailureRule, Reading
-from steelyard.systems.failures import FailureKind, SystemFailure
 
 _REFUSALS: dict[str, FailureKind] = {
     "not_found": "tool_missing",

@@ -19,7 +19,6 @@ from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.confinement import (
     ACCOUNTS,
     NAMED,
@@ -31,7 +30,14 @@ from steelyard.systems.confinement import (
     plan_groups,
 )
 from steelyard.systems.nspawn.root import LayeredRoot
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.platform import (
+    AttachedDisk,
+    Costs,
+    Ground,
+    RawDisk,
+    ResetProof,
+    costs_of_container,
+)
 
 ENGINE = "/.steelyard/engine"
 SERVICE_FOLDER = "/var/lib/steelyard"
@@ -47,7 +53,7 @@ class Nspawn:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._seat = None if ground.network is None else ground.network.seat(ground.label)
+        self._seat = ground.seat()
         self._root = LayeredRoot(ground)
         self._groups: list[Group] = []
         self._made: list[PendingUndo] = []
@@ -120,11 +126,7 @@ class Nspawn:
         """Nothing was attached."""
 
     def costs(self) -> Costs:
-        pid, host = self._leader(), self.ground.carrier()
-        folder = cgroup_folder(
-            host.read_file("/proc/self/mounts"), host.read_file(f"/proc/{pid}/cgroup")
-        )
-        return Costs({"container": pid}, cgroups={} if folder is None else {"container": folder})
+        return costs_of_container(self.ground.carrier(), self._leader())
 
     def facts(self) -> dict[str, str | None]:
         told = tell(self.ground.carrier(), ["systemd-nspawn", "--version"])
@@ -224,8 +226,7 @@ class Nspawn:
         if tell(host, ["id", "-u"]) != "0":
             message = f"on {host.name}: systemd-nspawn needs root"
             raise SystemFailure("no_rights", message, "run as root, or take `platform: podman`")
-        if self._seat is None and self.ground.spec.settings.get("network") == "lab":
-            raise SystemFailure("not_supported", f"{self.ground.label} has no lab network to join")
+        self.ground.refuse_without_network()
         tell(host, ["systemd-nspawn", "--version"])
 
     def _close(self) -> None:

@@ -20,9 +20,15 @@ from steelyard.hosts.inverses.podman import RemoveContainer
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.loop_disks import LoopDisks
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.platform import (
+    AttachedDisk,
+    Costs,
+    Ground,
+    RawDisk,
+    ResetProof,
+    costs_of_container,
+)
 from steelyard.systems.podman.image import provide
 from steelyard.systems.podman.proofs import prove_new, prove_same
 from steelyard.systems.podman.tool import Container, Tool
@@ -44,7 +50,7 @@ class Podman:
         self.ground = ground
         settings = ground.spec.settings
         self._tool = Tool(ground.carrier, settings.get("runtime") or "auto")
-        self._seat = None if ground.network is None else ground.network.seat(ground.label)
+        self._seat = ground.seat()
         self._mark = hashlib.sha256(f"{ground.folder} {ground.label}".encode()).hexdigest()[:16]
         self._loops = LoopDisks(ground)
         self._image: str | None = None
@@ -53,8 +59,7 @@ class Podman:
         self._seen: Container | None = None
 
     def up(self) -> None:
-        if self._seat is None and self.ground.spec.settings.get("network") == "lab":
-            raise SystemFailure("not_supported", f"{self.ground.label} has no lab network to join")
+        self.ground.refuse_without_network()
         if self._image is None:
             self._refuse_taken_name()
             self._image, name = provide(self.ground, self._tool)
@@ -126,12 +131,7 @@ class Podman:
         container = self._container()
         if not container.pid:
             return Costs()
-        host = self.ground.carrier()
-        folder = cgroup_folder(
-            host.read_file("/proc/self/mounts"), host.read_file(f"/proc/{container.pid}/cgroup")
-        )
-        cgroups = {} if folder is None else {"container": folder}
-        return Costs({"container": container.pid}, cgroups=cgroups)
+        return costs_of_container(self.ground.carrier(), container.pid)
 
     def facts(self) -> dict[str, str | None]:
         info, container = self._tool.info, self._container()
