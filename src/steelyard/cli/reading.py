@@ -21,7 +21,9 @@ def find(run: Run) -> Findings:
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
-    return judge_study(study, plan, records, run=name, events=run.events())
+    return judge_study(
+        study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
+    )
 
 
 def write(run: Run, findings: Findings, formats: tuple[str, ...]) -> list[Path]:

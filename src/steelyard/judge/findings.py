@@ -14,6 +14,7 @@ from steelyard.judge.failures.findings import FailureContrastFinding, FailureFin
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
+from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 
@@ -206,6 +207,7 @@ class Findings(Frozen):
     peaks: tuple[VerdictFinding, ...] = ()
     capacities: tuple[CapacityFinding, ...] = ()
     capacity_verdicts: tuple[VerdictFinding, ...] = ()
+    steadiness: tuple[SteadyFinding, ...] = ()
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]

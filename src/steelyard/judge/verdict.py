@@ -6,7 +6,7 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard import __version__
@@ -24,10 +24,12 @@ from steelyard.judge.ranking.rank import rankings
 from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
 from steelyard.judge.scaling.curve import scaling_findings
 from steelyard.judge.scaling.peaks import peak_verdicts
+from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
 from steelyard.judge.stop import find_stop
 from steelyard.judge.streams import Readings
 from steelyard.judge.surroundings import left_as_found
 from steelyard.plan.model import Plan, conditions_text
+from steelyard.records.courses import Course
 from steelyard.records.ledger import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
@@ -76,17 +78,19 @@ def judge_study(
     *,
     run: str,
     events: Sequence[Event] = (),
+    courses: Mapping[str, Course] | None = None,
 ) -> Findings:
     """All findings of a study, decided or not.
 
     ``events`` is the ledger of the run, which knows why it ended and what time it took; without
-    them it counts as running.
+    them it counts as running. ``courses`` is throughput over the windows, by attempt key.
 
     Raises:
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
     readings, margin = Readings(plan, records), study.trials.margin_log
+    windows = tuple(steady_findings(study, plan, records, courses or {}))
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
     verdicts = tuple(finding(each, margin) for each in judged)
     responses = tuple(_responses(study))
@@ -117,12 +121,17 @@ def judge_study(
         peaks=tuple(peak_verdicts(study, plan, records)),
         capacities=tuple(capacity_findings(study, plan, records)),
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
+        steadiness=windows,
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),
         failures=counted,
         failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
-        limits=(*limits(study, plan, records), *left_as_found(events)),
+        limits=(
+            *limits(study, plan, records),
+            *steadiness_limits(study, windows),
+            *left_as_found(events),
+        ),
     )
 
 

@@ -18,19 +18,21 @@ A trial's folder appears by rename, whole or not at all, whatever its outcome.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.plan.model import Plan
+from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
 from steelyard.records.ledger import Event, read_ledger
 from steelyard.records.schema import TrialRecord
@@ -104,6 +106,18 @@ class Run:
             path = folder / "samples.parquet"
             if path.exists():
                 yield key, pl.read_parquet(path)
+
+    def courses(self) -> Iterator[tuple[str, Course]]:
+        """Throughput over the window of every attempt that drove a load, by attempt key.
+
+        Raises:
+            RecordError: the result of a load is damaged.
+        """
+        for key, folder in self._attempts():
+            paths = sorted(folder.glob("load*.json"))
+            course = course_of([_read_document(path) for path in paths])
+            if course is not None:
+                yield key, course
 
     def write_attempt(
         self,
@@ -209,6 +223,17 @@ def _free_name(folder: Path) -> Path:
     while candidate.exists():
         candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
     return candidate
+
+
+def _read_document(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_bytes()))
+    except ValueError as error:
+        raise RecordError(
+            f"{path}: {error}",
+            hint="it is damaged, or was written by another version of steelyard",
+            slug="record-is-damaged",
+        ) from error
 
 
 def _read_model(path: Path, model: type[_Model]) -> _Model:

@@ -2,7 +2,7 @@
 
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
 cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
-``level`` one of its levels). Figures are unrounded, in the
+``level`` one of its levels, ``steadiness`` the windows of one cell). Figures are unrounded, in the
 unit of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
 """
 
@@ -20,6 +20,7 @@ from steelyard.judge.findings import (
     VerdictFinding,
 )
 from steelyard.judge.ranking.findings import RankingFinding
+from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
 
@@ -54,6 +55,8 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
     yield from saturation_rows(findings)
+    for window in findings.steadiness:
+        yield _steadiness(window)
     for attempt in findings.attempts:
         yield _attempt(attempt)
 
@@ -102,6 +105,22 @@ def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict
     for trial, value in zip(cell.trials, cell.values, strict=True):
         visit = visits.get(trial)
         yield shared | {"kind": "value", "trial": trial, "visit": visit, "value": value}
+
+
+def _steadiness(window: SteadyFinding) -> dict[str, Any]:
+    return {
+        "kind": "steadiness",
+        "unit": "s",
+        "system": window.cell.system,
+        "word": window.state.value,
+        "value": window.cut_s,
+        "estimate_log": window.bias_log,
+        "low_log": window.drift_low_log,
+        "high_log": window.drift_high_log,
+        "n": window.trials,
+        "note": window.why,
+        **_conditions(window.cell.conditions),
+    }
 
 
 def _attempt(attempt: AttemptFinding) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from steelyard.report.rows import (
     failed_table,
     limits_table,
     response_table,
+    steadiness_table,
     words_of_direction,
 )
 from steelyard.report.saturation import saturation_lines, saturation_table
@@ -66,6 +67,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         saturation_table=saturation_table(findings),
         limits=limits_table(findings),
         calibrations=calibration_table(findings),
+        steadiness=steadiness_table(findings),
         failed=failed_table(findings),
         attempts=attempt_table(findings),
         differences=difference_table(findings),

@@ -16,6 +16,7 @@ from steelyard.report.rows import (
     failed_table,
     limits_table,
     response_table,
+    steadiness_table,
     words_of_direction,
 )
 from steelyard.report.saturation import TITLE, saturation_lines, saturation_table
@@ -55,6 +56,8 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield from _saturation(findings)
     yield from _titled("What limited the trials", limits_table(findings))
     yield from _titled("The generator's own limits", calibration_table(findings))
+    steadiness = steadiness_table(findings)
+    yield from _titled(steadiness.caption, steadiness)
     yield from _titled("Attempts that did not end well", failed_table(findings))
     yield from _titled("Trials and attempts", attempt_table(findings))
     yield from _titled(

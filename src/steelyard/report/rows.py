@@ -13,8 +13,10 @@ from steelyard.judge.findings import (
     ResponseFinding,
     VerdictFinding,
 )
+from steelyard.judge.steadiness.findings import SteadyFinding
+from steelyard.judge.steadiness.steady import Steadiness
 from steelyard.plan.model import Cell, conditions_text
-from steelyard.report.effects import signed_effect
+from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
@@ -216,6 +218,38 @@ def _calibration_words(found: CalibrationFinding) -> str:
     if found.trials_near:
         return f"the generator may be the limit in {found.trials_near} of {found.trials}"
     return "the generator had room"
+
+
+_STEADY_WORDS = {
+    Steadiness.STEADY: "steady",
+    Steadiness.STEADY_LATER: "steady later",
+    Steadiness.NEVER: "not steady",
+    Steadiness.UNKNOWN: "cannot be told",
+}
+
+
+def steadiness_table(findings: Findings) -> Table:
+    """Whether throughput was steady within the windows of each cell."""
+    head = ("Condition", "System", "Throughput is", "Steady after", "All against steady part",
+            "Drift of it", "Trials")  # fmt: skip
+    rows = tuple(_steadiness_texts(each) for each in findings.steadiness)
+    note = "Throughput over the window, the mean of all trials of a cell; drift with its interval."
+    return Table("Steady within the window", head, rows, frozenset({3, 4, 5, 6}), (note,))
+
+
+def _steadiness_texts(found: SteadyFinding) -> tuple[str, ...]:
+    words = _STEADY_WORDS[found.state] + (f": {found.why}" if found.why else "")
+    low, high = found.drift_low_log, found.drift_high_log
+    drift = NONE if low is None or high is None else interval(low, high, estimate_log=0.0)
+    return (
+        found.cell.conditions_text() or "all trials",
+        found.cell.system,
+        words,
+        NONE if found.cut_s is None else format_duration(found.cut_s),
+        NONE if found.bias_log is None else signed_effect(found.bias_log),
+        drift,
+        str(found.trials),
+    )
 
 
 def difference_table(findings: Findings) -> Table:

@@ -10,6 +10,8 @@ from steelyard.workloads.operations import ftp, http, mail, network
 from steelyard.workloads.operations.model import Driven, Row, Server, ns, tls
 
 _SPARE_S = 30.0
+COURSE_ROWS = 60
+"""Rows that the course of a window has at least, so that a warm-up shows in short windows too."""
 _STREAM_SETUP_S = 5.0  # a stream agrees on its window, and may look at latency without load first
 
 
@@ -30,7 +32,7 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[
         "drain_ns": ns(trials.drain_s),
         "timeout_ns": ns(trials.timeout_s),
         "seed": seed,
-        "series_interval_ns": ns(study.sample.every_s),
+        "series_interval_ns": ns(min(study.sample.every_s, trials.window_s / COURSE_ROWS)),
         "tls": tls(driven),
     }
 

@@ -12,18 +12,20 @@ from steelyard.judge import findings
 from steelyard.judge.failures import findings as failures
 from steelyard.judge.ranking import findings as ranking
 from steelyard.judge.scaling import findings as scaling
+from steelyard.judge.steadiness import findings as steadiness
 from steelyard.report.flat import COLUMNS, CONDITION
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
-MODELS = [
-    model
-    for name, model in (vars(findings) | vars(scaling) | vars(ranking) | vars(failures)).items()
+MODELS = {
+    model.__name__: model
+    for room in (findings, scaling, steadiness, ranking, failures)
+    for name, model in vars(room).items()
     if name.endswith("Finding") or name == "Findings"
     if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
-]
+}
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 def test_every_field_of_the_findings_has_its_row_in_order(model: type[BaseModel]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     section = re.search(rf"^## {model.__name__}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
@@ -41,6 +43,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "attempt",
         "value",
         "peak",
+        "steadiness",
         "capacity",
         "level",
         "_log",

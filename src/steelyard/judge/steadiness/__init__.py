@@ -1,0 +1,1 @@
+"""Whether what was measured had warmed up: throughput within the windows."""

@@ -1,0 +1,52 @@
+"""Twelve warm-ups: what is kept is steady to a quarter of the margin, or the window is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.calibration.warm_ups import MARGIN_LOG, SECONDS, SHAPES, series
+
+from steelyard.judge.steadiness.steady import Steadiness, steady
+
+SLICE, WHOLE = 20, 400
+REFUSED = (Steadiness.NEVER, Steadiness.UNKNOWN)
+
+
+def safe(name: str, seed: int, trials: int) -> bool:
+    """Whether the mean that a reader would rely on is near the steady level, or refused."""
+    found = steady(series(SHAPES[name], seed, trials), MARGIN_LOG)
+    if found.state in REFUSED:
+        return True
+    cut = found.cut if found.state is Steadiness.STEADY_LATER else 0
+    truth = SHAPES[name](np.arange(SECONDS) + 0.5)[cut:]
+    return abs(float(np.log(truth.mean()))) <= MARGIN_LOG / 4
+
+
+def states(name: str, count: int, trials: int) -> list[Steadiness]:
+    return [steady(series(SHAPES[name], n, trials), MARGIN_LOG).state for n in range(count)]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_slice_of_warm_ups_is_left_out_or_refused(name: str) -> None:
+    assert sum(safe(name, seed, 8) for seed in range(SLICE)) >= SLICE - 2
+
+
+def test_a_slice_of_flat_courses_of_many_trials_is_called_steady() -> None:
+    assert states("flat", SLICE, 24).count(Steadiness.STEADY) >= 0.8 * SLICE
+
+
+def test_a_slice_of_early_steps_is_steady_later() -> None:
+    found = states("a step of 10 % after 60 s", SLICE, 24)
+    assert found.count(Steadiness.STEADY_LATER) >= 0.8 * SLICE
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("trials", [1, 8, 24])
+@pytest.mark.parametrize("name", SHAPES)
+def test_95_percent_of_warm_ups_are_left_out_or_refused(name: str, trials: int) -> None:
+    assert sum(safe(name, seed, trials) for seed in range(WHOLE)) >= 0.95 * WHOLE
+
+
+@pytest.mark.validate
+def test_flat_courses_of_many_trials_are_called_steady() -> None:
+    assert states("flat", WHOLE, 24).count(Steadiness.STEADY) >= 0.85 * WHOLE

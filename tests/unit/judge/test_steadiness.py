@@ -1,0 +1,119 @@
+"""What is said of throughput within the windows."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from tests.calibration.warm_ups import MARGIN_LOG, SHAPES, series
+from tests.unit.judge.test_judge_study import a_study, measured, noisy
+
+from steelyard.judge.findings import Findings
+from steelyard.judge.steadiness.steady import Steadiness, mser, segments, steady
+from steelyard.judge.steadiness.windows import mean_course
+from steelyard.judge.verdict import judge_study
+from steelyard.plan.make import make_plan
+from steelyard.records.archive import attempt_key
+from steelyard.records.courses import Course, course_of
+from steelyard.report.flat import csv_text
+from steelyard.report.markdown import markdown_text
+
+
+def test_mser_cuts_where_a_step_ends() -> None:
+    values = np.concatenate((np.full(10, 0.8), 1 + 0.01 * np.sin(np.arange(90))))
+    assert mser(values) == 10
+
+
+def test_mser_never_cuts_more_than_half() -> None:
+    assert mser(np.arange(100.0)) <= 50
+
+
+def test_levels_are_found_where_they_change() -> None:
+    random = np.random.default_rng(1)
+    values = np.concatenate((np.full(40, 1.0), np.full(60, 1.1))) + random.normal(0, 0.01, 100)
+    assert segments(values) == [(0, 40), (40, 100)]
+
+
+def test_a_level_that_changes_near_the_end_is_never_steady() -> None:
+    found = steady(series(SHAPES["a step of 5 % after 480 s"], 1, 24), MARGIN_LOG)
+    assert found.state is Steadiness.NEVER
+    assert found.why == "its level changes within the window"
+
+
+def test_a_slow_dip_that_mser_keeps_is_not_called_steady() -> None:
+    found = steady(series(SHAPES["30 % dip, 600 s"], 1, 24), MARGIN_LOG)
+    assert found.state is Steadiness.NEVER
+
+
+def test_too_few_intervals_tell_nothing() -> None:
+    found = steady(np.ones(12), MARGIN_LOG)
+    assert found.state is Steadiness.UNKNOWN
+    assert found.why == "12 intervals, 20 are needed"
+
+
+def test_a_window_without_answers_tells_nothing() -> None:
+    assert steady(np.zeros(100), MARGIN_LOG).why == "nothing was answered"
+
+
+def test_a_course_is_read_from_the_rows_of_a_load_without_the_last() -> None:
+    rows = [{"start_ns": n * 500_000_000, "ok": 10 * n} for n in range(4)]
+    course = course_of([{"series": rows}])
+    assert course == Course(0.5, (0.0, 20.0, 40.0))
+
+
+def test_the_loads_of_several_instances_add_up() -> None:
+    rows = [{"start_ns": n * 1_000_000_000, "ok": 7} for n in range(4)]
+    course = course_of([{"series": rows}, {"series": rows}])
+    assert course == Course(1.0, (14.0, 14.0, 14.0))
+
+
+@pytest.mark.parametrize("documents", [[], [{}], [{"series": [{"start_ns": 0, "ok": 1}]}]])
+def test_a_load_without_rows_has_no_course(documents: list[dict[str, object]]) -> None:
+    assert course_of(documents) is None
+
+
+def test_trials_weigh_alike_whatever_their_throughput() -> None:
+    fast, slow = Course(1.0, (100.0, 300.0)), Course(1.0, (1.0, 1.0))
+    mean, _ = mean_course([fast, slow])
+    assert mean == pytest.approx([0.75, 1.25])
+
+
+def judged(shape: str) -> Findings:
+    study = a_study(users=(4,), per_cell=8)
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.8))
+    courses = {
+        attempt_key(r.trial, r.attempt): Course(1.0, tuple(series(SHAPES[shape], r.trial, 8)))
+        for r in records
+    }
+    return judge_study(study, plan, records, run="r", courses=courses)
+
+
+def test_a_window_that_never_is_steady_bounds_the_verdict_in_words() -> None:
+    found = judged("a ramp of 4 % over all")
+    assert {each.state for each in found.steadiness} == {Steadiness.NEVER}
+    said = [line for line in found.limits if "not steady within the window" in line]
+    assert len(said) == 1
+    assert "fast at 4 users and 1 more cell" in said[0]
+    assert "10 s after 2 s of warm-up" in said[0]
+
+
+def test_a_window_that_is_steady_later_says_which_warm_up_all_systems_need() -> None:
+    found = judged("a step of 10 % after 60 s")
+    said = next(line for line in found.limits if "becomes steady only" in line)
+    declared = re.search(r"Declare `warm_up: (\d+) s`, the same for all systems", said)
+    assert declared is not None
+    assert 62 <= int(declared[1]) <= 77  # the step at 60 s, after 2 s, in batches of 5
+
+
+def test_a_steady_window_bounds_nothing() -> None:
+    found = judged("flat")
+    assert {each.state for each in found.steadiness} == {Steadiness.STEADY}
+    assert not any("steady" in line for line in found.limits)
+
+
+def test_the_report_has_a_row_for_each_cell() -> None:
+    found = judged("a step of 10 % after 60 s")
+    assert "## Steady within the window" in markdown_text(found)
+    assert csv_text(found).count("\nsteadiness,") == 2
