@@ -96,7 +96,7 @@ class Display:
         if self._plan is None or not self._trials_timed:
             return "forecast after the first trial"
         per_trial_s = (time.monotonic() - self._started) / self._trials_timed
-        trials = sum(len(visit.trials) for visit in self._plan.visits)
+        trials = sum(len(visit.trials) for visit in self._plan.every_visit)
         left_s = per_trial_s * max(0, trials - self._trials_done)
         budget_s = self._study.trials.budget.time_s
         if budget_s is not None:
@@ -111,7 +111,7 @@ class Display:
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim", no_wrap=True)
         table.add_column()
-        visits = len(self._plan.visits) if self._plan else 0
+        visits = len(self._plan.every_visit) if self._plan else 0
         table.add_row("now", escape(self._trial))
         table.add_row("done", f"{self._trials_done} trials, {self._visits_done} of {visits} visits")
         table.add_row("verdict so far", escape(self._verdict))

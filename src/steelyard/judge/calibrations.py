@@ -26,11 +26,10 @@ def calibration_findings(
         if record.outcome is Outcome.OK and record.calibration is not None:
             key = (record.cell.system, key_of(record.cell.conditions))
             by_cell.setdefault(key, []).append(record)
-    for conditions in plan.conditions:
-        for system in plan.systems:
-            found = by_cell.get((system, key_of(conditions)))
-            if found:
-                yield _finding(study, Cell(system=system, conditions=conditions), found)
+    for cell in plan.every_cell:
+        found = by_cell.get((cell.system, key_of(cell.conditions)))
+        if found:
+            yield _finding(study, cell, found)
 
 
 def _finding(study: Study, cell: Cell, records: Sequence[TrialRecord]) -> CalibrationFinding:

@@ -28,11 +28,9 @@ def cell_findings(
     for record in sorted(records, key=lambda r: (r.started_unix_ns, r.trial, r.attempt)):
         by_cell.setdefault((record.cell.system, key_of(record.cell.conditions)), []).append(record)
     for response in study.responses:
-        for conditions in plan.conditions:
-            for system in plan.systems:
-                cell = Cell(system=system, conditions=conditions)
-                found = by_cell.get((system, key_of(conditions)), [])
-                yield _cell_finding(cell, response, found)
+        for cell in plan.every_cell:
+            found = by_cell.get((cell.system, key_of(cell.conditions)), [])
+            yield _cell_finding(cell, response, found)
 
 
 def _cell_finding(cell: Cell, response: str, records: Sequence[TrialRecord]) -> CellFinding:

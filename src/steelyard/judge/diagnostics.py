@@ -21,7 +21,10 @@ def diagnostics(
     plan: Plan, judged: Iterable[Judged], records: Sequence[TrialRecord]
 ) -> Iterator[str]:
     """One sentence each. ``judged`` are the overall comparisons of the primary response."""
-    yield f"Order drawn by {_COINS[plan.design]}, seed {plan.seed}."
+    if plan.visits:
+        yield f"Order drawn by {_COINS[plan.design]}, seed {plan.seed}."
+    if plan.screen is not None:
+        yield f"Cells of the screening in random order within each replicate, seed {plan.seed}."
     for each in judged:
         yield from _of_comparison(each)
     for fact in varying_facts(records):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.ranking.findings import RankingFinding
@@ -199,6 +200,7 @@ class Findings(Frozen):
     conditions: tuple[dict[str, Level], ...]
     responses: tuple[ResponseFinding, ...]
     verdicts: tuple[VerdictFinding, ...]
+    influence: tuple[InfluenceFinding, ...] = ()
     cells: tuple[CellFinding, ...]
     attempts: tuple[AttemptFinding, ...]
     calibrations: tuple[CalibrationFinding, ...] = ()

@@ -26,6 +26,7 @@ def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator
     """What this study cannot say, from the study and its records."""
     yield _machine(records)
     yield from _conditions(plan)
+    yield from _screened(plan)
     yield (
         f"A trial measures {study.trials.window_s:g} s after {study.trials.warm_up_s:g} s of "
         "warm-up: longer runs were not tested."
@@ -37,10 +38,11 @@ def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator
     yield from _generator(study, records)
     yield from _doubts(records)
     yield from failures(plan, records)
-    yield (
-        "The error rate holds for any noise, given the recorded coin, no carry-over from one "
-        "visit to the next, and systems that differ by a constant ratio."
-    )
+    if len(plan.systems) > 1:
+        yield (
+            "The error rate holds for any noise, given the recorded coin, no carry-over from one "
+            "visit to the next, and systems that differ by a constant ratio."
+        )
 
 
 def failures(plan: Plan, records: Sequence[TrialRecord]) -> Iterator[str]:
@@ -80,6 +82,19 @@ def _conditions(plan: Plan) -> Iterator[str]:
     texts = [text for each in plan.conditions if (text := conditions_text(each))]
     if texts:
         yield f"Measured at {'; '.join(texts)}: nothing is said between or beyond."
+
+
+def _screened(plan: Plan) -> Iterator[str]:
+    if plan.screen is None:
+        return
+    levels = "; ".join(
+        f"{name} {', '.join(map(str, each))}" for name, each in plan.screen.factors.items()
+    )
+    yield f"Screened at {levels}: nothing is said between or beyond."
+    yield (
+        "The error rate of effects rests on trials of equal spread in every cell, in random order; "
+        "that of shares also on noise that is about normal."
+    )
 
 
 def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[str]:

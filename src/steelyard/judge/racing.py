@@ -21,13 +21,14 @@ from steelyard.study.model import Study
 def racing(study: Study, plan: Plan, records: Sequence[TrialRecord], block: int) -> frozenset[str]:
     """The systems that are visited in a block: a function of the records of earlier blocks alone.
 
-    With two systems both race to the end. A comparison that cannot be judged is not decided.
+    With two systems both race to the end, and so do all where the influence of factors is asked,
+    which needs a balanced table. A comparison that cannot be judged is not decided.
     """
     systems = frozenset(plan.systems)
-    if len(systems) <= 2:
+    if len(systems) <= 2 or study.ask is not None:
         return systems
     of = {visit.visit: visit.block for visit in plan.visits}
-    earlier = [record for record in records if of[record.visit] < block]
+    earlier = [r for r in records if r.visit in of and of[r.visit] < block]
     if not earlier:
         return systems
     last = {record.cell.system for record in earlier if of[record.visit] == block - 1}

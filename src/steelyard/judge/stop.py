@@ -20,8 +20,8 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
     reason = last_reason(events)
     return StopFinding(
         reason=cast("Reason", reason) if reason in get_args(Reason) else "running",
-        visits_done=sum(all(t.trial in good for t in visit.trials) for visit in plan.visits),
-        visits_planned=len(plan.visits),
+        visits_done=sum(all(t.trial in good for t in visit.trials) for visit in plan.every_visit),
+        visits_planned=len(plan.every_visit),
         trials_done=len(good),
         attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
         spent_s=spent_ns(events) / 1e9,

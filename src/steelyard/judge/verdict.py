@@ -16,6 +16,7 @@ from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.diagnostics import diagnostics
+from steelyard.judge.factors.influence import SoFar, influence_findings, so_far
 from steelyard.judge.failures.count import failure_contrasts, failure_findings
 from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response, pairs
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
@@ -43,13 +44,16 @@ class Look:
     (``4 users``; empty for all conditions together; with several systems led by the system's
     name), to the word so far. ``may_continue`` is false when no further visit can help.
     ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
-    decided or nothing is in sight.
+    decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
+    holds the numbers of visits that can no longer change an answer.
     """
 
     words: dict[str, VerdictWord]
     decided: bool
     may_continue: bool
     visits_to_decide: int | None
+    influence: tuple[SoFar, ...] = ()
+    settled: frozenset[int] = frozenset()
 
 
 def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
@@ -60,15 +64,28 @@ def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
     wanted = [each for each in judged if each.comparison in deciding(study, plan)]
     all_pairs = study.judge.contrasts == "all pairs"
     undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
-    decided = all(each.word in DECIDED for each in wanted)
-    visits = {visit.visit for visit in plan.visits}
+    compared = all(each.word in DECIDED for each in wanted)
+    factors = so_far(study, plan, readings)
+    settled = _settled(plan, factors, compared=compared)
+    visits = {visit.visit for visit in plan.every_visit} - settled
     remaining = visits - {record.visit for record in records}
+    may_help = bool(undecided) or any(not each.settled for each in factors)
     return Look(
         words={_place(each.comparison, plan, all_pairs=all_pairs): each.word for each in judged},
-        decided=decided,
-        may_continue=bool(undecided) and bool(remaining),
+        decided=compared and all(each.settled for each in factors),
+        may_continue=may_help and bool(remaining),
         visits_to_decide=_forecast(undecided, margin),
+        influence=tuple(factors),
+        settled=settled,
     )
+
+
+def _settled(plan: Plan, factors: Sequence[SoFar], *, compared: bool) -> frozenset[int]:
+    """Visits of a part of the plan whose questions are all answered."""
+    needed = {visit for each in factors if not each.settled for visit in each.visits}
+    if not compared:
+        needed |= {visit.visit for visit in plan.visits}
+    return frozenset(visit.visit for visit in plan.every_visit) - needed
 
 
 def judge_study(
@@ -113,6 +130,7 @@ def judge_study(
         conditions=plan.conditions,
         responses=responses,
         verdicts=verdicts,
+        influence=tuple(influence_findings(study, plan, readings)),
         cells=tuple(cell_findings(study, plan, records)),
         attempts=tuple(attempt_findings(records)),
         calibrations=tuple(calibration_findings(study, plan, records)),
@@ -183,6 +201,7 @@ def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) ->
             slug="study-has-changed",
         )
     strangers = {record.cell.system for record in records} - set(plan.systems)
+    strangers -= set() if plan.screen is None else {plan.screen.system}
     if strangers:
         raise AnalysisError(
             f"the records name systems that the plan does not have: {', '.join(sorted(strangers))}",

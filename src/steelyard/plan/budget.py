@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.plan.model import Forecast
-from steelyard.study import timing
+from steelyard.study import screening, timing
 from steelyard.study.model import Study
 
 # Visits before the judge looks for the first time, of two systems.
@@ -22,6 +22,8 @@ def visits_within(study: Study) -> int:
     fewer; neither, ``DEFAULT_VISITS`` of two systems. Reading the study has refused a budget
     with fewer visits than a verdict needs; here they are the floor.
     """
+    if not timing.compares(study):
+        return 0
     return max(timing.affordable_visits(study), timing.least_visits(study))
 
 
@@ -34,13 +36,21 @@ def forecast(study: Study, visits: int) -> Forecast:
     """What calibration and ``visits`` visits take, and the earliest that a verdict can come."""
     visit_s, calibration_s = timing.visit_s(study), timing.calibration_s(study)
     trials = visits * timing.conditions_count(study)
+    total_s, earliest_s = visits * visit_s, min(first_look(study), visits) * visit_s
+    asked = screening.screened(study)
+    if asked is not None:
+        replicates = screening.replicates_within(study)
+        replicate_s = screening.replicate_s(study, asked)
+        trials += replicates * asked.cells
+        total_s += replicates * replicate_s
+        earliest_s = earliest_s or min(asked.first_answer, replicates) * replicate_s
     window_s = study.trials.warm_up_s + study.trials.window_s
     samples = math.ceil(window_s / study.sample.every_s) * len(study.sample.where)
     return Forecast(
         trial_s=timing.trial_s(study),
         visit_s=visit_s,
         calibration_s=calibration_s,
-        total_s=calibration_s + visits * visit_s,
-        earliest_verdict_s=calibration_s + min(first_look(study), visits) * visit_s,
+        total_s=calibration_s + total_s,
+        earliest_verdict_s=calibration_s + earliest_s,
         disk_bytes=trials * (TRIAL_BYTES + samples * SAMPLE_BYTES),
     )

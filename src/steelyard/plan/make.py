@@ -6,7 +6,9 @@ from steelyard.plan import design
 from steelyard.plan.budget import forecast, visits_within
 from steelyard.plan.model import Plan
 from steelyard.plan.order import draw_seed
+from steelyard.plan.screen import screen_plan
 from steelyard.study.model import Study
+from steelyard.study.timing import compares
 
 __all__ = ["draw_seed", "make_plan", "seed_of"]
 
@@ -19,9 +21,12 @@ def seed_of(study: Study) -> int:
 def make_plan(study: Study, seed: int) -> Plan:
     """The plan of a study: the same for the same study and seed, to the last trial."""
     systems = design.compared(study)
-    conditions, searches = design.conditions(study), design.searches(study)
+    conditions = design.conditions(study) if compares(study) else ()
+    searches = design.searches(study) if compares(study) else ()
     count = visits_within(study)
     coins = design.coin(seed, systems, 2 * count)
+    visits = design.visits(seed, systems, coins[:count], (*conditions, *searches))
+    trials = sum(len(visit.trials) for visit in visits)
     return Plan(
         seed=seed,
         study_sha256=study.sha256,
@@ -29,7 +34,8 @@ def make_plan(study: Study, seed: int) -> Plan:
         systems=systems,
         conditions=conditions,
         coin=coins,
-        visits=design.visits(seed, systems, coins[:count], (*conditions, *searches)),
+        visits=visits,
         searches=searches,
+        screen=screen_plan(study, seed, len(visits), trials),
         forecast=forecast(study, count),
     )

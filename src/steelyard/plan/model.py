@@ -27,14 +27,19 @@ class Cell(_Frozen):
         return conditions_text(self.conditions)
 
 
+def level_text(level: Level) -> str:
+    """A level as people write it: ``true``, ``64``."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
 def conditions_text(conditions: dict[str, Level]) -> str:
     """Conditions as people say them: ``4 users, workload.block 4096``."""
     words = []
     for name, value in conditions.items():
-        level = str(value).lower() if isinstance(value, bool) else value
+        level = level_text(value)
         stage, _, rest = name.partition(".")
         if stage == "load" and rest:
-            noun = rest[:-1] if level == 1 and rest.endswith("s") else rest
+            noun = rest[:-1] if level == "1" and rest.endswith("s") else rest
             words.append(f"{level} {noun}")
         else:
             words.append(f"{name} {level}")
@@ -63,6 +68,34 @@ class PlannedVisit(_Frozen):
     trials: tuple[PlannedTrial, ...]
 
 
+class ScreenFraction(_Frozen):
+    """The cells of one replicate of a screening.
+
+    ``relation`` is the defining relation in letters of the factors, those that are hard to change
+    first; empty when the cells are all that there are.
+    """
+
+    relation: str = ""
+    resolution: int | None = None
+    cells: tuple[dict[str, Level], ...]
+
+
+class ScreenPlan(_Frozen):
+    """Which factors are varied on one system, and the visits that do it.
+
+    A replicate is a block: every cell of one of the ``fractions``, which take turns. What is
+    ``hard_to_change`` keeps its level within a visit; without it a replicate is one visit. The
+    first level of each factor is the one that the others are told against.
+    """
+
+    system: str
+    factors: dict[str, tuple[Level, ...]]
+    hard_to_change: tuple[str, ...] = ()
+    fractions: tuple[ScreenFraction, ...]
+    replicates: int
+    visits: tuple[PlannedVisit, ...]
+
+
 class Forecast(_Frozen):
     """What the plan will take, from declared durations and an allowance for the rest."""
 
@@ -82,7 +115,8 @@ class Plan(_Frozen):
     ``blocks``, as runs were recorded before). ``coin`` holds the systems of all
     ``2 * len(visits)`` visits that the generator drew: those beyond the budget are there so that
     a budget can be extended honestly, once. ``searches`` are met in every visit like
-    ``conditions``, by trials that look for a load and give no response at one.
+    ``conditions``, by trials that look for a load and give no response at one. A study of one
+    system has no visits of its own, only those of ``screen``.
     """
 
     schema_version: Literal[1] = 1
@@ -94,4 +128,27 @@ class Plan(_Frozen):
     coin: tuple[str, ...]
     visits: tuple[PlannedVisit, ...]
     searches: tuple[dict[str, Level], ...] = ()
+    screen: ScreenPlan | None = None
     forecast: Forecast
+
+    @property
+    def every_visit(self) -> tuple[PlannedVisit, ...]:
+        """Those of the comparison, then those of the screening, in the order of their numbers."""
+        return self.visits if self.screen is None else (*self.visits, *self.screen.visits)
+
+    @property
+    def every_cell(self) -> tuple[Cell, ...]:
+        """The compared cells by condition, then those of the screening that are not among them."""
+        compared = [
+            Cell(system=system, conditions=conditions)
+            for conditions in self.conditions
+            for system in self.systems
+        ]
+        if self.screen is None:
+            return tuple(compared)
+        screened = [
+            Cell(system=self.screen.system, conditions=conditions)
+            for fraction in self.screen.fractions
+            for conditions in fraction.cells
+        ]
+        return (*compared, *(cell for cell in screened if cell not in compared))

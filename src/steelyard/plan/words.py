@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text
+from steelyard.plan.screen_words import screen_rows
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
@@ -25,20 +26,18 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
         "",
         *_pairs(
             [
-                ("compared", _compared(plan)),
+                *([("compared", _compared(plan))] if plan.visits else []),
                 *_unproven(study),
                 ("workload", _workload(study)),
                 *_limits(study),
-                ("conditions", _conditions(plan)),
-                *_searches(study, plan),
-                ("cells", _cells(plan)),
+                *_conditions_and_cells(study, plan),
+                *_influence(study, plan),
+                *screen_rows(study, plan),
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", _trial(study, plan)),
                 ("calibration", _calibration(plan)),
-                ("order", _order(plan)),
-                ("first visits", _first_visits(plan)),
-                ("visits", _visits(study, plan)),
+                *_visits_in_order(study, plan),
                 ("trials", f"{_trials(plan)}, about {format_duration(plan.forecast.total_s)}"),
                 ("earliest verdict", _earliest(study, plan)),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
@@ -59,6 +58,29 @@ def _searches(study: Study, plan: Plan) -> list[tuple[str, str]]:
         at = f" at {rest}" if rest else ""
         rows.append(("search", f"{find.name}{at}: the most {searched_unit(study)} with {limits}"))
     return rows
+
+
+def _conditions_and_cells(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    if not plan.visits:
+        return []
+    return [("conditions", _conditions(plan)), *_searches(study, plan), ("cells", _cells(plan))]
+
+
+def _influence(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    if study.ask is None or not plan.visits:
+        return []
+    names = [study.compare, *(name for name, levels in study.factors.items() if len(levels) > 1)]
+    return [("influence", f"of {', '.join(names)}; {study.compare} changes between visits only")]
+
+
+def _visits_in_order(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    if not plan.visits:
+        return []
+    return [
+        ("order", _order(plan)),
+        ("first visits", _first_visits(plan)),
+        ("visits", _visits(study, plan)),
+    ]
 
 
 def _limits(study: Study) -> list[tuple[str, str]]:
@@ -175,11 +197,13 @@ def _visits(study: Study, plan: Plan) -> str:
 
 
 def _trials(plan: Plan) -> str:
-    return f"{sum(len(visit.trials) for visit in plan.visits):,} at most"
+    return f"{sum(len(visit.trials) for visit in plan.every_visit):,} at most"
 
 
 def _earliest(study: Study, plan: Plan) -> str:
     visits = min(first_look(study), len(plan.visits))
+    if not plan.visits:
+        return f"after about {format_duration(plan.forecast.earliest_verdict_s)}"
     return f"after {visits} visits, about {format_duration(plan.forecast.earliest_verdict_s)}"
 
 

@@ -29,6 +29,7 @@ NAME_LIMIT = 14
 PADDING_SHARE = 0.08
 EM_SPACE = "\u2003"
 WIDE_PX, NARROW_PX = 560, 200
+LABEL_PX = 190
 
 
 def effect_drawings(findings: Findings) -> list[Drawing]:
@@ -49,14 +50,18 @@ def _chart(
     findings: Findings, verdicts: list[VerdictFinding], response: ResponseFinding, *, wide: bool
 ) -> Layer:
     rows = [_row(v, response, number) for number, v in enumerate(verdicts)]
-    y = _y([_row_label(v, findings) for v in verdicts])
+    y = row_axis([_row_label(v, findings) for v in verdicts])
     low, high = _domain(verdicts)
     for row in rows:
         row["low"] = low if row["low"] is None else row["low"]
         row["high"] = high if row["high"] is None else row["high"]
-    axis = _x(low, high, _axis_title(response, wide=wide), most=7 if wide else 3)
-    layers = [_band(verdicts, axis), _zero(axis), *_marks(rows, axis, y, findings)]
-    layers.append(_side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
+    axis = effect_axis(low, high, _axis_title(response, wide=wide), most=7 if wide else 3)
+    layers = [
+        margin_band(max(v.margin_log for v in verdicts), axis),
+        zero_rule(axis),
+        *_marks(rows, axis, y, findings),
+    ]
+    layers.append(side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
     return alt.layer(*layers).properties(
         width=WIDE_PX if wide else NARROW_PX, height=ROW_PX * len(rows)
     )
@@ -112,7 +117,8 @@ def _axis_title(response: ResponseFinding, *, wide: bool) -> str:
     return f"← {left}{EM_SPACE}{middle}{right} →"
 
 
-def _x(low: float, high: float, title: str, most: int) -> dict[str, Any]:
+def effect_axis(low: float, high: float, title: str, most: int) -> dict[str, Any]:
+    """Scale and labelled axis of log ratios, as arguments of a channel."""
     ticks = effect_ticks(low, high, most)
     return {
         "scale": alt.Scale(domain=[low, high], nice=False, zero=False),
@@ -120,7 +126,7 @@ def _x(low: float, high: float, title: str, most: int) -> dict[str, Any]:
     }
 
 
-def _y(labels: list[str]) -> alt.Y:
+def row_axis(labels: list[str], most_px: int = LABEL_PX) -> alt.Y:
     """One row per comparison, keyed by number so that equal labels stay apart."""
     text = "''"
     for number, label in enumerate(labels):
@@ -129,7 +135,7 @@ def _y(labels: list[str]) -> alt.Y:
         title=None,
         domain=False,
         ticks=False,
-        labelLimit=190,
+        labelLimit=most_px,
         labelColor=INK,
         labelFontSize=12,
         labelPadding=8,
@@ -138,13 +144,14 @@ def _y(labels: list[str]) -> alt.Y:
     return alt.Y("row:N", axis=axis)
 
 
-def _band(verdicts: list[VerdictFinding], axis: dict[str, Any]) -> Layer:
-    margin = max(v.margin_log for v in verdicts)
-    data = inline_data([{"a": -margin, "b": margin}])
+def margin_band(margin_log: float, axis: dict[str, Any]) -> Layer:
+    """What lies within the margin."""
+    data = inline_data([{"a": -margin_log, "b": margin_log}])
     return alt.Chart(data).mark_rect(color=BAND, opacity=1).encode(x=alt.X("a:Q", **axis), x2="b:Q")
 
 
-def _zero(axis: dict[str, Any]) -> Layer:
+def zero_rule(axis: dict[str, Any]) -> Layer:
+    """Where nothing differs."""
     data = inline_data([{"a": 0.0}])
     return alt.Chart(data).mark_rule(color=MUTED, strokeWidth=1).encode(x=alt.X("a:Q", **axis))
 
@@ -190,7 +197,8 @@ def _absent(rows: list[dict[str, Any]], y: alt.Y) -> Layer:
     )
 
 
-def _side_words(rows: list[dict[str, Any]], y: alt.Y, width_px: int) -> Layer:
+def side_words(rows: list[dict[str, Any]], y: alt.Y, width_px: int) -> Layer:
+    """The verdict of each row, beside it."""
     return (
         alt.Chart(inline_data(rows))
         .mark_text(align="left", baseline="middle")

@@ -68,7 +68,11 @@ def places_of(findings: Findings) -> Places:
 
 def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | None:
     """The chart of one response, ``None`` when no cell of it is known at all."""
-    cells = [c for c in findings.cells if c.response == response.name]
+    cells = [
+        c
+        for c in findings.cells
+        if c.response == response.name and c.cell.conditions in findings.conditions
+    ]
     if not cells:
         return None
     scale = scale_for([v for c in cells for v in c.values], response.unit)

@@ -52,7 +52,8 @@ def attempt_key(attempt: AttemptFinding) -> str:
 
 def shown_conditions(findings: Findings) -> list[dict[str, Level]]:
     """The conditions that get a panel: all, or evenly chosen with the first and the last."""
-    found = list(findings.conditions)
+    cells = (cell.cell.conditions for cell in findings.cells)
+    found = list(findings.conditions) or list({conditions_text(c): c for c in cells}.values())
     if len(found) <= MOST_CONDITIONS:
         return found
     last = len(found) - 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from steelyard.judge.findings import Findings
 from steelyard.report.chart_effect import effect_drawings
+from steelyard.report.chart_influence import influence_drawings, pair_drawings
 from steelyard.report.chart_load import load_drawing
 from steelyard.report.chart_saturation import saturation_drawings
 from steelyard.report.chart_time import Panels, Series, order_drawing, resource_panels
@@ -18,6 +19,8 @@ class Charts:
     """The pictures by where they stand in the report; what could not be drawn is absent."""
 
     effect: tuple[Drawing, ...]
+    influence: tuple[Drawing, ...]
+    pairs: tuple[Drawing, ...]
     primary: Drawing | None
     secondary: tuple[Drawing, ...]
     resources: tuple[Panels, ...]
@@ -31,6 +34,8 @@ def all_charts(findings: Findings, series: Series) -> Charts:
     rest = (load_drawing(findings, r) for r in findings.responses if not r.primary)
     return Charts(
         effect=tuple(effect_drawings(findings)),
+        influence=tuple(influence_drawings(findings)),
+        pairs=tuple(pair_drawings(findings)),
         primary=None if primary is None else load_drawing(findings, primary),
         secondary=tuple(drawing for drawing in rest if drawing is not None),
         resources=tuple(resource_panels(findings, series)),

@@ -21,6 +21,7 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.judge.steadiness.findings import SteadyFinding
+from steelyard.report.flat_influence import influence_rows
 from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
 
@@ -28,15 +29,15 @@ COLUMNS = (
     "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",
     "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
     "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
-    "margin_log", "best", "worst", "alpha", "family", "exploratory", "outcome", "limited_by",
-    "wall_s", "overhead_s", "note",
+    "margin_log", "best", "worst", "effect", "levels", "against", "alpha", "family",
+    "exploratory", "outcome", "limited_by", "wall_s", "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
 
 
 def csv_text(findings: Findings) -> str:
     """The whole table; each condition is a column of its own, as ``condition.load.users``."""
-    names = list(dict.fromkeys(name for c in findings.conditions for name in c))
+    names = list(dict.fromkeys(name for c in _every_condition(findings) for name in c))
     columns = [*COLUMNS, *(CONDITION + name for name in names)]
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
@@ -46,12 +47,19 @@ def csv_text(findings: Findings) -> str:
     return out.getvalue()
 
 
+def _every_condition(findings: Findings) -> Iterator[dict[str, Any]]:
+    yield from findings.conditions
+    yield from (cell.cell.conditions for cell in findings.cells)
+
+
 def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     visits = {a.trial: a.visit for a in findings.attempts}
     for verdict in findings.verdicts:
         yield _verdict(verdict, response_of(findings, verdict.response).unit)
     for ranking in findings.rankings:
         yield from _ranking(ranking, response_of(findings, ranking.response).unit)
+    for each in findings.influence:
+        yield from influence_rows(each, response_of(findings, each.response).unit)
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
     yield from saturation_rows(findings)

@@ -15,6 +15,7 @@ from steelyard.report.charts import Charts, all_charts
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
+from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
     Table,
@@ -55,6 +56,7 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         failures=failed_lines(findings),
         ranking=ranking_lines(findings),
         rankings=ranking_tables(findings),
+        influence=[table for table in influence_tables(findings) if table.rows],
         warnings=warning_lines(findings),
         sure=sure_lines(findings),
         charts=charts,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
 from steelyard.report.failures import failed_lines
+from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.rows import (
     Table,
@@ -52,6 +53,7 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield _bullets(warnings)
     yield "## How sure"
     yield _bullets(sure_lines(findings))
+    yield from _influence(findings)
     yield from _responses(findings)
     yield from _saturation(findings)
     yield from _titled("What limited the trials", limits_table(findings))
@@ -97,6 +99,14 @@ def _saturation(findings: Findings) -> Iterator[str]:
         yield _bullets(lines)
     table = saturation_table(findings)
     if table.rows:
+        yield _grid(table)
+
+
+def _influence(findings: Findings) -> Iterator[str]:
+    tables = [table for table in influence_tables(findings) if table.rows]
+    yield "## Which parameters matter" if tables else ""
+    for table in tables:
+        yield f"### {escaped(table.caption)}"
         yield _grid(table)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CalibrationFinding,
@@ -15,7 +17,7 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.judge.steadiness.steady import Steadiness
-from steelyard.plan.model import Cell, conditions_text
+from steelyard.plan.model import Cell, conditions_text, level_text
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
@@ -45,24 +47,40 @@ def response_table(findings: Findings, response: ResponseFinding) -> Table:
     cells = {_key(c.cell): c for c in findings.cells if c.response == response.name}
     scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
-    rows = []
-    for conditions in findings.conditions:
-        for system in findings.systems:
-            cell = cells.get(_key(Cell(system=system, conditions=conditions)))
-            verdict = _verdict(findings, response, system, conditions)
-            rows.append(
-                (
-                    conditions_text(conditions) or "all trials",
-                    system,
-                    *_cell_texts(cell, scale),
-                    *_verdict_texts(verdict, response, baseline=system == findings.baseline),
-                )
+    rows: list[tuple[str, ...]] = []
+    for place in _places(findings):
+        verdict = _verdict(findings, response, place.system, place.conditions)
+        baseline = place.system == findings.baseline
+        rows.append(
+            (
+                conditions_text(place.conditions) or "all trials",
+                place.system,
+                *_cell_texts(cells.get(_key(place)), scale),
+                *_verdict_texts(verdict, response, baseline=baseline),
             )
+        )
     level = next((percent(c.interval_level) for c in cells.values()), "95 %")
-    head = ("Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
-            f"Against {findings.baseline}", "Interval", "Verdict")  # fmt: skip
+    head: tuple[str, ...] = (
+        "Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
+        f"Against {findings.baseline}", "Interval", "Verdict",
+    )  # fmt: skip
     notes = tuple(note for cell in cells.values() for note in _missing_notes(cell))
+    if not findings.conditions:
+        head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
+
+
+_MEASURED = 5
+
+
+def _places(findings: Findings) -> list[Cell]:
+    """The compared cells by condition; of a study that compares nothing those that it screened."""
+    compared = [
+        Cell(system=system, conditions=conditions)
+        for conditions in findings.conditions
+        for system in findings.systems
+    ]
+    return compared or list({_key(each.cell): each.cell for each in findings.cells}.values())
 
 
 def _missing_notes(cell: CellFinding) -> list[str]:
@@ -280,12 +298,17 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     compared = compared_all(findings)
     yield (
         compared[0].upper() + compared[1:],
-        ", ".join(findings.systems) + f"; baseline {findings.baseline}",
+        ", ".join(findings.systems)
+        + (f"; baseline {findings.baseline}" if findings.conditions else ""),
     )
     conditions = [conditions_text(c) for c in findings.conditions if c]
-    yield "Conditions", ", ".join(conditions) or "none"
-    yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
-    margins = sorted({margin_text(v) for v in judged(findings)})
+    if conditions or not findings.influence:
+        yield "Conditions", ", ".join(conditions) or "none"
+    if findings.conditions:
+        yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
+    for each in findings.influence:
+        yield "Factors", _factors(each)
+    margins = sorted({margin_text(v) for v in judged(findings)} | _margins(findings))
     yield "Margin", ", ".join(margins) or "no comparison was judged"
     yield (
         "Ended",
@@ -296,6 +319,22 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
         ),
     )
     yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
+
+
+def _factors(found: InfluenceFinding) -> str:
+    where = "" if found.system is None else f" on {found.system}"
+    varied = "; ".join(
+        f"{name} {', '.join(level_text(level) for level in levels)}"
+        for name, levels in found.factors.items()
+    )
+    return (
+        f"{varied}{where}: {found.replicates} of at most {found.replicates_planned} replicates of "
+        f"{found.cells} trials, in random order within each"
+    )
+
+
+def _margins(findings: Findings) -> set[str]:
+    return {percent(math.expm1(each.margin_log)) for each in findings.influence}
 
 
 def words_of_direction(response: ResponseFinding) -> str:

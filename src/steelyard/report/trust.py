@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.influence_words import influence_sure_lines
 from steelyard.report.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
@@ -54,6 +55,9 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
         lines.append(
             f"Error rate {percent(alpha)} for {family} ({counted(comparisons, 'comparison')})."
         )
+    lines += influence_sure_lines(findings)
+    if not judged(findings):
+        return lines
     lines.append(
         f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
     )

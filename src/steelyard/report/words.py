@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
+from steelyard.report.influence_words import influence_answer
 from steelyard.report.ranking import ranking_lines
 from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
 from steelyard.report.trust import judged, sure_lines, warning_lines
@@ -51,7 +52,8 @@ def _indented(findings: Findings) -> list[str]:
 
 
 def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
-    """Per compared system: its main sentence, and the short ones of each condition.
+    """Per compared system: its main sentence, and the short ones of each condition; then which
+    parameters matter.
 
     Without a verdict over all conditions every condition gets a whole sentence of its own.
     """
@@ -64,11 +66,26 @@ def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
         groups.append((verdict_sentence(verdict, findings), []))
         if verdict.conditions is None:
             told.add(_pair(verdict))
-    return groups
+    return [*groups, *influence_answer(findings)]
 
 
 def _pair(verdict: VerdictFinding) -> tuple[str, str]:
     return verdict.baseline, verdict.other
+
+
+class FactorsSoFar(Protocol):
+    """How one question about factors stands after a visit."""
+
+    @property
+    def replicates(self) -> int: ...
+    @property
+    def planned(self) -> int: ...
+    @property
+    def influential(self) -> Sequence[str]: ...
+    @property
+    def negligible(self) -> int: ...
+    @property
+    def open(self) -> int: ...
 
 
 class SoFar(Protocol):
@@ -77,6 +94,10 @@ class SoFar(Protocol):
     @property
     def words(self) -> Mapping[str, VerdictWord]:
         """The word so far by place, as people say it; empty for all conditions together."""
+
+    @property
+    def influence(self) -> Sequence[FactorsSoFar]:
+        """How questions about factors stand."""
 
     @property
     def visits_to_decide(self) -> int | None:
@@ -89,6 +110,17 @@ def progress_words(so_far: SoFar) -> str:
         f"{place or 'overall'} {word.value.replace('_', ' ')}"
         for place, word in so_far.words.items()
     ]
+    said += [_factor_words(each) for each in so_far.influence]
     text = "; ".join(said) or "nothing judged yet"
     more = so_far.visits_to_decide
     return text if more is None else f"{text}, about {counted(more, 'more visit')}"
+
+
+def _factor_words(each: FactorsSoFar) -> str:
+    """``replicate 3 of 14: 2 effects (a, b), 4 negligible, 9 open``."""
+    named = f" ({', '.join(each.influential)})" if each.influential else ""
+    return (
+        f"replicate {each.replicates} of {each.planned}: "
+        f"{counted(len(each.influential), 'effect')}{named}, {each.negligible} negligible, "
+        f"{each.open} open"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from steelyard.study import timing
+from steelyard.study import screening, timing
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import Study
@@ -15,6 +15,39 @@ def check_budget(study: Study, complaints: Complaints) -> None:
     """A budget that cannot hold enough visits for any verdict is a mistake, and so are more
     conditions than anyone can wait for.
     """
+    if timing.compares(study):
+        _check_comparison(study, complaints)
+    asked = screening.screened(study)
+    if asked is not None:
+        _check_screen(study, asked, complaints)
+
+
+def _check_screen(study: Study, asked: screening.Screened, complaints: Complaints) -> None:
+    if study.find and not timing.compares(study):
+        hint = "take it out, or add a system to compare with"
+        complaints.add(("find",), "a study that only screens looks for no load", hint, at_key=True)
+    where: Where = ("ask",) if study.screen is None else ("screen",)
+    if asked.cells > timing.MOST_CELLS or len(asked.factors) < _LEAST_FACTORS:
+        message = f"{len(asked.factors)} factors with {asked.cells:,} cells cannot be screened"
+        hint = f"two factors at least, {timing.MOST_CELLS} cells at most"
+        complaints.add(where, message, hint, at_key=True)
+        return
+    least = asked.least_replicates
+    if screening.affordable_replicates(study) >= least:
+        return
+    needed_s = least * screening.replicate_s(study, asked)
+    if timing.compares(study):
+        needed_s /= timing.SHARE_OF_EACH
+    hint = (
+        f"{least * asked.cells} trials of {format_duration(timing.trial_s(study))} are the least "
+        f"that says anything, three times as many that shares of variation need: allow "
+        f"{_rounded_up(needed_s)} or more"
+    )
+    message = "the budget does not hold the screening"
+    complaints.add(("trials", "budget"), message, hint, at_key=True)
+
+
+def _check_comparison(study: Study, complaints: Complaints) -> None:
     conditions = timing.conditions_count(study)
     if conditions > timing.MOST_CONDITIONS:
         message = f"{conditions:,} conditions are too many"
@@ -43,6 +76,9 @@ def check_budget(study: Study, complaints: Complaints) -> None:
             "or shorten the window"
         )
         complaints.add(("trials", "budget", "time"), message, hint)
+
+
+_LEAST_FACTORS = 2
 
 
 def _rounded_up(duration_s: float) -> str:

@@ -77,6 +77,9 @@ def _levels(study: Study, cell: OneCell) -> Iterator[tuple[str, Level]]:
     A cell names the compared level in words; it is looked up so that a number stays one.
     """
     yield from cell.conditions.items()
+    if study.compare in cell.conditions:  # a screen, which names its system
+        yield "system", cell.system
+        return
     named = (level for level in study.compared if str(level) == cell.system)
     yield study.compare, next(named, cell.system)
 
@@ -93,7 +96,7 @@ _PARTS = {"settings": "inside", "host_settings": "outside"}
 
 
 def _put(system: dict[str, Any], factor: str, level: Level) -> None:
-    """Puts the level of ``system.nic``, ``disks.data.layout`` or ``settings.tuned`` in place."""
+    """Puts the level of ``system.nic``, ``service.sync`` or ``disks.data.layout`` in place."""
     part, _, rest = factor.partition(".")
     if factor == "system.instances":
         system["instances"] = level
@@ -103,6 +106,8 @@ def _put(system: dict[str, Any], factor: str, level: Level) -> None:
         disk, _, key = rest.partition(".")
         if disk in system["disks"]:
             system["disks"][disk][key] = level
+    elif part == "service" and system["service"] is not None:
+        system["service"]["settings"][rest] = level
     elif part in _PARTS:
         system[_PARTS[part]][rest] = level
 

@@ -20,7 +20,6 @@ _LATER = "not in this version"
 _PARTS: dict[str, str] = {
     "probe": "a probe",
     "scenarios": "scenarios",
-    "screen": "screening",
 }
 
 

@@ -218,10 +218,14 @@ class ClaimSpec(Spec):
 
 
 class ScreenSpec(Spec):
-    """Two-level screening of factors on one system."""
+    """Two-level screening of factors on one system.
+
+    What is ``hard_to_change`` keeps its level while the others are varied within.
+    """
 
     system: str
     factors: dict[str, tuple[Level, ...]]
+    hard_to_change: tuple[str, ...] = ()
     ask: Literal["influence"] = "influence"
 
 
@@ -285,8 +289,9 @@ class Study(Spec):
     ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
     name, to its levels: the conditions under which the comparison is made. ``beside`` is what
-    instances of other numbers run while the rest run the workload. ``sha256`` is that of the bytes
-    as read, followed by the name of the variant.
+    instances of other numbers run while the rest run the workload. ``ask`` is what is asked of
+    all factors together. ``sha256`` is that of the bytes as read, followed by the name of the
+    variant.
     """
 
     name: str
@@ -312,6 +317,7 @@ class Study(Spec):
     variants: tuple[str, ...] = ()
     scenarios: dict[str, ScenarioSpec] = {}
     screen: ScreenSpec | None = None
+    ask: Literal["influence"] | None = None
     judge: JudgeSpec = JudgeSpec()
     clock: Literal["controller", "system"] = "controller"
     caches: CachesSpec = CachesSpec()

@@ -26,6 +26,9 @@ SEARCH_LEAST_S = 1.0
 # Limits that keep a plan readable and a look of the judge quick.
 MOST_VISITS_OF_ONE = 500
 MOST_CONDITIONS = 200
+MOST_CELLS = 512
+# Of the time, when a study compares and screens.
+SHARE_OF_EACH = 0.5
 # Blocks of three systems and more hold each of them so often (``plan/order.py: ROUNDS``).
 ROUNDS_OF_A_BLOCK = 2
 
@@ -33,6 +36,11 @@ ROUNDS_OF_A_BLOCK = 2
 def conditions_count(study: Study) -> int:
     """How many conditions each visit measures."""
     return math.prod(len(levels) for levels in study.factors.values())
+
+
+def compares(study: Study) -> bool:
+    """Whether anything is compared; a study of one system only asks which factors matter."""
+    return len(study.compared) > 1
 
 
 def calibration_window_s(study: Study) -> float:
@@ -52,7 +60,15 @@ def calibration_s(study: Study) -> float:
     window_s = calibration_window_s(study)
     run_s = window_s + min(study.trials.warm_up_s, window_s / 5)
     one_s = (2 if held_back else 1) * run_s + RESET_ALLOWANCE_S["service"]
-    return one_s * conditions_count(study)
+    return one_s * _shapes(study)
+
+
+def _shapes(study: Study) -> int:
+    """Conditions that differ in what is driven, of the comparison or of the screening."""
+    compared = conditions_count(study) if study.screen is None or compares(study) else 0
+    screened = study.screen.factors if study.screen is not None else {}
+    driving = [levels for name, levels in screened.items() if name.startswith(("load", "work"))]
+    return max(compared, math.prod(len(levels) for levels in driving))
 
 
 def trial_s(study: Study) -> float:
@@ -106,5 +122,6 @@ def affordable_visits(study: Study) -> int:
     if budget.trials_per_cell is not None:
         visits = min(visits, budget.trials_per_cell * systems)
     if budget.time_s is not None:
-        visits = min(visits, int(budget.time_s / visit_s(study) + 1e-9))
+        time_s = budget.time_s * (1.0 if study.screen is None else SHARE_OF_EACH)
+        visits = min(visits, int(time_s / visit_s(study) + 1e-9))
     return visits if systems == 2 else visits - visits % (ROUNDS_OF_A_BLOCK * systems)

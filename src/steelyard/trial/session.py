@@ -78,11 +78,14 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
 def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
     still = racing(stage.study, stage.plan, standing.records, standing.block(stage.plan))
-    trials = (trial for visit in stage.plan.visits for trial in visit.trials)
+    compared = {visit.visit for visit in stage.plan.visits}
+    trials = (trial for visit in stage.plan.every_visit for trial in visit.trials)
     cells = {
         cell_key(t.cell): t.cell
         for t in trials
-        if t.cell.system in still and not standing.finished(t) and FIND not in t.cell.conditions
+        if (t.cell.system in still or t.visit not in compared)
+        and not standing.finished(t)
+        and FIND not in t.cell.conditions
     }
     watcher.calibrating()
     try:
@@ -102,24 +105,32 @@ def _told(calibrations: Mapping[str, Calibration]) -> list[dict[str, Any]]:
 
 @dataclass
 class _Sitting:
-    """One session on one run."""
+    """One session on one run. ``settled`` are visits that the judge has no further use for."""
 
     stage: Stage
     standing: Standing
     watcher: Watcher
     deadline_ns: int | None
     _races: dict[int, frozenset[str]] = field(default_factory=dict)
+    settled: frozenset[int] = frozenset()
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
         reason = self._reason_to_stop() if self.standing.records else None
-        for visit in self.stage.plan.visits:
-            if self.standing.visit_finished(visit) or visit.system not in self._racing(visit.block):
+        for visit in self.stage.plan.every_visit:
+            if self.standing.visit_finished(visit) or self._needless(visit):
                 continue
             if reason is not None:
                 return reason
             reason = self._visit(visit) or self._reason_to_stop()
         return reason or "budget_visits"
+
+    def _needless(self, visit: PlannedVisit) -> bool:
+        """Whether nothing can come of a visit: its questions are answered, or its system left."""
+        if visit.visit in self.settled:
+            return True
+        compared = visit.visit <= len(self.stage.plan.visits)
+        return compared and visit.system not in self._racing(visit.block)
 
     def _racing(self, block: int) -> frozenset[str]:
         """The systems of a block, known when it begins: see ``judge/racing.py``."""
@@ -165,12 +176,13 @@ class _Sitting:
     def _decided(self) -> bool:
         seen = look(self.stage.study, self.stage.plan, self.standing.records)
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
+        self.settled = seen.settled
         return seen.decided
 
 
 def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
     """Writes the records that a killed controller could not: ``controller_lost``."""
-    trials = {trial.trial: trial for visit in plan.visits for trial in visit.trials}
+    trials = {trial.trial: trial for visit in plan.every_visit for trial in visit.trials}
     for event in torn_attempts(events, run.records()):
         record = _lost(trials[event["trial"]], event)
         run.write_attempt(record, documents={}, samples={})

@@ -54,7 +54,7 @@ class Standing:
         return all(self.finished(trial) for trial in visit.trials)
 
     def visits_done(self, plan: Plan) -> list[PlannedVisit]:
-        return [visit for visit in plan.visits if self.visit_finished(visit)]
+        return [visit for visit in plan.every_visit if self.visit_finished(visit)]
 
     def block(self, plan: Plan) -> int:
         """The block of the last visit that was begun; the first without any."""
@@ -63,7 +63,7 @@ class Standing:
 
     def trials_measured(self, plan: Plan) -> int:
         """Trials of the plan with a good attempt."""
-        return sum(self.measured(trial) for visit in plan.visits for trial in visit.trials)
+        return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
 
     def hopeless_system(self, plan: Plan) -> str | None:
         """A system whose last three visits brought no good trial at all."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
+from steelyard.judge.factors.influence import SoFar
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.trust import limit_rows
@@ -144,6 +145,7 @@ def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
 class Standing:
     words: dict[str, VerdictWord]
     visits_to_decide: int | None
+    influence: tuple[SoFar, ...] = ()
 
 
 def test_the_live_line_is_short_and_holds_the_forecast() -> None:

@@ -194,6 +194,8 @@ class ScreenPart(Part):
     """The system that is screened."""
     factors: dict[str, Levels]
     """Dotted names, two levels each."""
+    hard_to_change: Words | None = None
+    """Those that keep their level for a while, because changing them takes long."""
     ask: Literal["influence"] | None = None
     """What is asked of them."""
 
@@ -241,6 +243,7 @@ class VariantPart(Part):
     gates: dict[str, Any] | None = None
     scenarios: Any = None
     screen: dict[str, Any] | None = None
+    ask: Literal["influence"] | None = None
     trials: dict[str, Any] | None = None
     baseline: Word | None = None
 
@@ -292,6 +295,8 @@ class StudyFile(Part):
     """What runs on which instance, all started together."""
     screen: ScreenPart | None = None
     """Which factors matter, on one system."""
+    ask: Literal["influence"] | None = None
+    """`influence`: which of all factors matter, the compared one included."""
     judge: JudgePart | None = None
     """How records become verdicts."""
     clock: Literal["controller", "system"] | None = None

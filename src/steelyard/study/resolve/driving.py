@@ -12,6 +12,7 @@ from steelyard.study.machine import declared_setting, names_to_write
 from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
 from steelyard.study.platforms.own import known_platform
 from steelyard.study.resolve.settings import Factors, read_levels, read_settings
+from steelyard.study.service.own import known_service
 from steelyard.study.setting import Setting
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
@@ -206,6 +207,7 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
         ]
         platform = known_platform(system)
         known += [f"system.{key}" for key in ({} if platform is None else platform.settings)]
+        known += [f"service.{key}" for key in _service_settings(system)]
     known += [f"{place}.{name}" for place in _PLACES for name in names_to_write()]
     return list(dict.fromkeys(known))
 
@@ -230,6 +232,9 @@ def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec])
         return catalogue.disk_settings().get(key) if attached else None
     if stage == "system":
         return _platform_setting(rest, systems)
+    if stage == "service":
+        declared = (_service_settings(system) for system in systems.values())
+        return next((found[rest] for found in declared if rest in found), None)
     return _workload_setting(name, file)
 
 
@@ -241,6 +246,13 @@ def _platform_setting(key: str, systems: Mapping[str, SystemSpec]) -> Setting | 
         if platform is not None and key in platform.settings:
             return platform.settings[key]
     return None
+
+
+def _service_settings(system: SystemSpec) -> dict[str, Setting]:
+    """Settings of its service that can be a factor; `tls` must fit the workload and cannot."""
+    service = None if system.service is None else known_service(system.service)
+    declared = {} if service is None else service.settings
+    return {name: setting for name, setting in declared.items() if name != "tls"}
 
 
 def _workload_setting(name: str, file: StudyFile) -> Setting | None:

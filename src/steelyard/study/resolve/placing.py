@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study.file.complaints import Complaints, choice_hint
-from steelyard.study.file.grammar import StudyFile, TrialsPart
+from steelyard.study.file.grammar import ScreenPart, StudyFile, TrialsPart
 from steelyard.study.file.kinds import Part, shown
 from steelyard.study.file.source import Where
+from steelyard.study.fractions import MOST_FACTORS, MOST_FULL
 from steelyard.study.model import (
     CachesSpec,
     GeneratorSpec,
@@ -30,6 +31,7 @@ from steelyard.study.resolve.settings import Factors, read_levels
 _PLACES = ("system", "host", "generator")
 _GENERATOR = re.compile(r"local|ssh://[^\s/]+|instance ([2-9]|[1-9]\d+)")
 _CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")
+_MOST_HARD = 3
 _LEAST_SAMPLE_S, _MOST_SAMPLE_S, _SAMPLES_OF_A_WINDOW = 0.1, 1.0, 8
 
 
@@ -171,7 +173,36 @@ def resolve_screen(
         if len(levels) != 2:
             complaints.add(where, "screening takes two levels of each factor", "name two")
         factors[name] = levels
-    return ScreenSpec(system=part.system, factors=factors)
+    _check_screen(file, part, factors, complaints)
+    hard = tuple(name for name in part.hard_to_change or () if name in factors)
+    return ScreenSpec(system=part.system, factors=factors, hard_to_change=hard)
+
+
+def _check_screen(
+    file: StudyFile, part: ScreenPart, factors: Factors, complaints: Complaints
+) -> None:
+    if not 2 <= len(part.factors) <= MOST_FACTORS:
+        hint = f"name two factors at least and {MOST_FACTORS} at most"
+        message = f"{len(part.factors)} factors cannot be screened"
+        complaints.add(("screen", "factors"), message, hint, at_key=True)
+    hard = part.hard_to_change or []
+    for i, name in enumerate(hard):
+        if name not in part.factors:
+            hint = choice_hint(name, part.factors, "factors of the screen")
+            complaints.add(("screen", "hard_to_change", i), f"`{name}` is not screened", hint)
+    other = "load.users" if file.load is not None and file.load.rate is not None else "load.rate"
+    if other in factors:
+        hint = "say under `load` whether users wait or operations start by the clock"
+        message = f"the load of this study is not given as `{other}`"
+        complaints.add(("screen", "factors", other), message, hint, at_key=True)
+    if factors and set(factors) <= set(hard):
+        hint = "leave one out: something must be varied while they keep their levels"
+        message = "every factor is hard to change"
+        complaints.add(("screen", "hard_to_change"), message, hint, at_key=True)
+    if len(factors) > MOST_FULL and len(hard) > _MOST_HARD:
+        hint = f"with more than {MOST_FULL} factors at most {_MOST_HARD} can be"
+        message = "too many factors are hard to change"
+        complaints.add(("screen", "hard_to_change"), message, hint, at_key=True)
 
 
 def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:

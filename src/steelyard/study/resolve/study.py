@@ -95,6 +95,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "claims": claims,
             "variants": tuple(file.variants or {}),
             "judge": resolve_judge(file, responses, complaints),
+            "ask": file.ask,
             "clock": file.clock or "controller",
             **parts,
         }
@@ -135,8 +136,8 @@ def _comparison(
         complaints.add(("compare",), f"there is no factor `{compare}` to compare", hint)
         return (), file.baseline or ""
     levels = [str(level) for level in compared]
-    if len(levels) == 1:
-        hint = "add what it is compared with"
+    if len(levels) == 1 and file.screen is None and file.ask is None:
+        hint = "add what it is compared with, or ask which factors matter: `ask: influence`"
         complaints.add(one, f"a comparison needs two {noun}, and there is one", hint, at_key=True)
     baseline = file.baseline or (levels[0] if levels else "")
     if levels and baseline not in levels:
