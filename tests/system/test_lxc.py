@@ -14,6 +14,7 @@ from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.machines import Machines
 from steelyard.study import catalogue
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
@@ -94,6 +95,24 @@ def test_what_lxc_itself_says_becomes_a_typed_failure(
     place.down()
     assert failure.value.kind == kind, failure.value.message
     assert not (lxc.path / ground.label).exists()
+
+
+def test_a_container_is_taken_down_from_whichever_network_namespace(bench: Bench, lxc: Lxc) -> None:
+    ground = bench.ground("elsewhere", folder=str(lxc.folder / "bench-elsewhere"))
+    ground.spec.settings["guest_address"] = "10.88.11.9/24"
+    place = Commanded(ground, LXC)
+    place.up()
+    place.host().close()
+    (pending,) = [p for p in bench.undo.pending() if p.removes == ground.label]
+    with Machines() as machines:
+        here = machines.open("local")
+        pending.inverse.apply(here)
+        bench.undo.done(pending)
+        monitor = f"\\[lxc monitor\\] {lxc.path} {ground.label}"
+        listed = here.run(["pgrep", "--full", "--exact", monitor], timeout_s=30)
+    assert listed.stdout == ""
+    assert not (lxc.path / ground.label).exists()
+    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.payload.{ground.label}"))
 
 
 def test_a_container_of_the_users_own_is_refused_and_left_as_it_is(bench: Bench, lxc: Lxc) -> None:
