@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from steelyard.judge.claims.findings import ClaimFinding, ClaimPartFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.findings import (
     AttemptFinding,
@@ -355,6 +356,52 @@ def _nothing() -> Findings:
     )  # fmt: skip
 
 
+def _claims() -> Findings:
+    """Claims of every word: of one system, of all but one, of a peak, of nothing measured."""
+    level = 1 - 2 * 0.05 / 5
+
+    def part(
+        word: str, percent: float | None, half: float, bounds: tuple[Any, Any], **changes: Any
+    ) -> ClaimPartFinding:
+        log = None if percent is None else math.log1p(percent / 100)
+        given: dict[str, Any] = {
+            "subject": "durable", "other": "fast", "word": word,
+            "claimed_low_log": bounds[0], "claimed_high_log": bounds[1], "estimate_log": log,
+            "low_log": None if log is None else log - half,
+            "high_log": None if log is None else log + half,
+            "interval_level": level, "n_subject": 6, "n_other": 6,
+        }  # fmt: skip
+        return ClaimPartFinding(**(given | changes))
+
+    def claim(name: str, kind: str, word: str, *parts: ClaimPartFinding, **changes: Any) -> Any:
+        given: dict[str, Any] = {
+            "id": name, "kind": kind, "response": "throughput", "conditions": {}, "factor": None,
+            "word": word, "alpha": 0.05, "family": "claims, 5 of them", "parts": parts,
+            "subject": "durable",
+        }  # fmt: skip
+        return ClaimFinding(**(given | changes))
+
+    share, margin = math.log(0.95), MARGIN_LOG
+    claims = (
+        claim("keeps-up", "at_least", "contradicted",
+              part("contradicted", -71.0, 0.07, (share, None)),
+              factor=0.95, conditions={"load.users": 16}),
+        claim("costs", "slower_than", "supported", part("supported", -71.0, 0.07, (None, 0.0))),
+        claim("criterion", "no_worse_than", "undecided",
+              part("supported", 0.4, 0.01, (-margin, None), subject="balanced"),
+              part("undecided", -1.2, 0.02, (-margin, None), subject="powersave"), subject=None),
+        claim("near", "within", "undecided", part("undecided", 2.4, 0.02, (-0.03, 0.03)),
+              factor=0.03),
+        claim("idle", "equivalent_to", "not_judged",
+              part("not_judged", None, 0.0, (-margin, margin), n_subject=0,
+                   notes=("no ratio is defined: the value is zero in 6 trials of durable",))),
+        claim("saturates", "peak_users", "supported", claimed_peak=(30.0, 70.0), peak=(41.2, 62.0)),
+        claim("higher", "peak_users", "undecided", claimed_peak=(30.0, 70.0), peak=(88.0, None),
+              notes=("no peak seen up to 128",)),
+    )  # fmt: skip
+    return findings(responses=(THROUGHPUT,), claims=claims)
+
+
 def _trade_off() -> Findings:
     """Faster while failing more; a guard that is not shown yet; a guard that was not measured."""
     errors: dict[str, Any] = {
@@ -483,6 +530,7 @@ CASES: dict[str, Callable[[], Findings]] = {
     "huge": _huge,
     "plain": _plain,
     "three": _three,
+    "claims": _claims,
     "six": _six,
     "trade-off": _trade_off,
     "nothing": _nothing,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from steelyard.cli.prepare import plan_study
 from steelyard.cli.reading import find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
+from steelyard.judge.claims.findings import ClaimWord
 from steelyard.judge.findings import Findings, VerdictWord
 from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
@@ -36,9 +38,27 @@ ResultsOption = Annotated[
     typer.Option("--results", help="Folder that keeps the runs; also says which disk is used."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the findings as JSON at the end.")]
+
+
+class FailIf(StrEnum):
+    """Words of a verdict or of a claim that a caller may take for a failure."""
+
+    FASTER = VerdictWord.FASTER.value
+    SLOWER = VerdictWord.SLOWER.value
+    EQUIVALENT = VerdictWord.EQUIVALENT.value
+    UNDECIDED = VerdictWord.UNDECIDED.value
+    TRADE_OFF = VerdictWord.TRADE_OFF.value
+    NOT_JUDGED = VerdictWord.NOT_JUDGED.value
+    CONTRADICTED = ClaimWord.CONTRADICTED.value
+
+
 FailIfOption = Annotated[
-    list[VerdictWord] | None,
-    typer.Option("--fail-if", help="Exit 5 if a primary verdict is this word; may be repeated."),
+    list[FailIf] | None,
+    typer.Option(
+        "--fail-if",
+        help="Exit 5 if a primary verdict, or what is said of a claim, is this word; may be "
+        "repeated.",
+    ),
 ]
 RunArgument = Annotated[
     Path,
@@ -102,7 +122,7 @@ def _own_files(study: Study) -> dict[str, str]:
     }
 
 
-def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[VerdictWord] | None) -> int:
+def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
     tell(f"records: {shown(opened.path)}")
     with watch(study) as watcher:
         reason = run_session(study, opened, watcher, Interrupt())
@@ -120,10 +140,12 @@ def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[VerdictWord
     return _exit_code(findings, fail_if or [])
 
 
-def _exit_code(findings: Findings, fail_if: list[VerdictWord]) -> int:
+def _exit_code(findings: Findings, fail_if: list[FailIf]) -> int:
     primary = {response.name for response in findings.responses if response.primary}
     judged = [verdict for verdict in findings.verdicts if verdict.response in primary]
-    if any(verdict.word in fail_if for verdict in judged):
+    said = {word.value for word in fail_if}
+    verdicts = {verdict.word.value for verdict in judged}
+    if said & (verdicts | {claim.word.value for claim in findings.claims}):
         return ExitCode.VERDICT_NOT_MET
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from steelyard.judge.claims.findings import ClaimFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
@@ -214,5 +215,6 @@ class Findings(Frozen):
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]
     rankings: tuple[RankingFinding, ...] = ()
+    claims: tuple[ClaimFinding, ...] = ()
     failures: tuple[FailureFinding, ...] = ()
     failure_contrasts: tuple[FailureContrastFinding, ...] = ()

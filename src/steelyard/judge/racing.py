@@ -1,4 +1,4 @@
-"""Which systems are still in the race: those with a comparison that is open.
+"""Which systems are still in the race: those with a comparison or a claim that is open.
 
 A system leaves between two blocks and does not come back. The order of those that stay is the
 order that was drawn for all, without those that left: still every order with equal probability,
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.judge.claims.judged import open_parts
 from steelyard.judge.comparison import judge
 from steelyard.judge.families import deciding
 from steelyard.judge.findings import DECIDED
@@ -39,4 +40,7 @@ def racing(study: Study, plan: Plan, records: Sequence[TrialRecord], block: int)
         if members <= last and not members <= open_systems:
             decided = judge(each, readings, margin).word in DECIDED
             open_systems |= set() if decided else members
+    for _, part in open_parts(study, plan, readings):
+        members = {part.pair.baseline, part.pair.other}
+        open_systems |= members if members <= last else set()
     return frozenset(open_systems)

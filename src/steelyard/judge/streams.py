@@ -137,14 +137,15 @@ class Readings:
         keep_failed: bool = False,
         scale: Scale = "log",
     ) -> Series:
-        """The numbers of a pair under some conditions, or over all with ``None``.
+        """The numbers of a pair under the conditions that fit, or over all with ``None``.
 
         ``scale`` is what a number becomes: its natural logarithm, itself (``plain``), or the
         logarithm of the odds of a share (``odds``, with half a failure added to both sides).
         ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
         those that did not end well: the check whether leaving them out made the verdict.
         """
-        wanted = self.plan.conditions if conditions is None else (conditions,)
+        picked = (conditions or {}).items()
+        wanted = [each for each in self.plan.conditions if picked <= each.items()]
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[tuple[int, int, bool, float]] = []
         problems: Counter[tuple[str, str]] = Counter()

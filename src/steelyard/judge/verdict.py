@@ -13,6 +13,7 @@ from steelyard import __version__
 from steelyard.errors import AnalysisError
 from steelyard.judge.calibrations import calibration_findings
 from steelyard.judge.cells import attempt_findings, cell_findings
+from steelyard.judge.claims.judged import claim_findings, open_parts
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.diagnostics import diagnostics
@@ -43,6 +44,7 @@ class Look:
     ``words`` maps the place of each comparison of the primary response, as people say it
     (``4 users``; empty for all conditions together; with several systems led by the system's
     name), to the word so far. ``may_continue`` is false when no further visit can help.
+    ``open_claims`` are names of claims that further visits may decide.
     ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
     decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
     holds the numbers of visits that can no longer change an answer.
@@ -54,6 +56,7 @@ class Look:
     visits_to_decide: int | None
     influence: tuple[SoFar, ...] = ()
     settled: frozenset[int] = frozenset()
+    open_claims: tuple[str, ...] = ()
 
 
 def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
@@ -64,12 +67,13 @@ def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
     wanted = [each for each in judged if each.comparison in deciding(study, plan)]
     all_pairs = study.judge.contrasts == "all pairs"
     undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
-    compared = all(each.word in DECIDED for each in wanted)
+    claims = tuple(dict.fromkeys(name for name, _ in open_parts(study, plan, readings)))
+    compared = all(each.word in DECIDED for each in wanted) and not claims
     factors = so_far(study, plan, readings)
     settled = _settled(plan, factors, compared=compared)
     visits = {visit.visit for visit in plan.every_visit} - settled
     remaining = visits - {record.visit for record in records}
-    may_help = bool(undecided) or any(not each.settled for each in factors)
+    may_help = bool(undecided or claims) or any(not each.settled for each in factors)
     return Look(
         words={_place(each.comparison, plan, all_pairs=all_pairs): each.word for each in judged},
         decided=compared and all(each.settled for each in factors),
@@ -77,6 +81,7 @@ def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
         visits_to_decide=_forecast(undecided, margin),
         influence=tuple(factors),
         settled=settled,
+        open_claims=claims,
     )
 
 
@@ -116,6 +121,7 @@ def judge_study(
     overall = [
         j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
     ]
+    scaling = tuple(scaling_findings(study, plan, records))
     return Findings(
         tool_version=__version__,
         study=study.name,
@@ -135,7 +141,7 @@ def judge_study(
         attempts=tuple(attempt_findings(records)),
         calibrations=tuple(calibration_findings(study, plan, records)),
         differences=tuple(difference_findings(study, plan, records)),
-        scaling=tuple(scaling_findings(study, plan, records)),
+        scaling=scaling,
         peaks=tuple(peak_verdicts(study, plan, records)),
         capacities=tuple(capacity_findings(study, plan, records)),
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
@@ -143,6 +149,7 @@ def judge_study(
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),
+        claims=tuple(claim_findings(study, plan, readings, scaling)),
         failures=counted,
         failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
         limits=(

@@ -8,7 +8,7 @@ from steelyard.judge.decision import Decision, decide
 from steelyard.judge.estimate import estimate
 from steelyard.judge.families import Comparison
 from steelyard.judge.shape import carry_over, counts_differ, halves
-from steelyard.judge.streams import Readings, Series, stream_of
+from steelyard.judge.streams import Pair, Readings, Series, stream_of
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2
@@ -23,17 +23,19 @@ def veto(
     margin_log: float,
 ) -> str | None:
     """The gravest reason why a decision must not be announced."""
-    return (
-        refused(comparison, readings)
-        or left_behind(series, margin_log)
-        or unstable(series)
-        or _fragile(comparison, series, decision, readings, margin_log)
+    return doubtful(comparison.pair, series, readings, margin_log) or _fragile(
+        comparison, series, decision, readings, margin_log
     )
 
 
-def refused(comparison: Comparison, readings: Readings) -> str | None:
+def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> str | None:
+    """What forbids to say anything of these visits, whatever was asked of them."""
+    return refused(pair, readings) or left_behind(series, margin_log) or unstable(series)
+
+
+def refused(pair: Pair, readings: Readings) -> str | None:
     """More than a tenth of what was measured is invalid: the machine cannot carry this study."""
-    counts = readings.invalid(comparison.pair)
+    counts = readings.invalid(pair)
     invalid = sum(count for count, _ in counts.values())
     measured = sum(of for _, of in counts.values())
     if invalid <= max(FEW_INVALID, MOST_INVALID * measured):

@@ -13,6 +13,7 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from steelyard.judge.claims.findings import ClaimFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
@@ -60,6 +61,8 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
         yield from _ranking(ranking, response_of(findings, ranking.response).unit)
     for each in findings.influence:
         yield from influence_rows(each, response_of(findings, each.response).unit)
+    for claim in findings.claims:
+        yield from _claim(claim, response_of(findings, claim.response).unit)
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
     yield from saturation_rows(findings)
@@ -91,6 +94,36 @@ def _ranking(ranking: RankingFinding, unit: str) -> Iterator[dict[str, Any]]:
             "alpha": ranking.alpha,
             "note": f"to the next: {place.next}" if place.next else "",
             **_conditions(ranking.conditions or {}),
+        }
+
+
+def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
+    shared = {
+        "kind": "claim",
+        "response": claim.response,
+        "unit": unit,
+        "alpha": claim.alpha,
+        "family": claim.family,
+        **_conditions(claim.conditions),
+    }
+    yield shared | {
+        "system": claim.subject,
+        "word": claim.word,
+        "note": "; ".join([claim.id, *claim.notes]),
+    }
+    for part in claim.parts:
+        yield shared | {
+            "kind": "claim_part",
+            "system": part.subject,
+            "baseline": part.other,
+            "word": part.word,
+            "estimate_log": part.estimate_log,
+            "low_log": part.low_log,
+            "high_log": part.high_log,
+            "interval_level": part.interval_level,
+            "n": part.n_subject,
+            "n_baseline": part.n_other,
+            "note": "; ".join([claim.id, *part.notes]),
         }
 
 

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from steelyard.judge.findings import Findings, ResponseFinding
 from steelyard.report.chart_time import Series
 from steelyard.report.charts import Charts, all_charts
+from steelyard.report.claims import claim_lines, claims_table
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
@@ -53,6 +54,8 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         compared=compared_all(findings),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
         answer=answer(findings),
+        claims=claim_lines(findings),
+        claims_table=claims_table(findings),
         failures=failed_lines(findings),
         ranking=ranking_lines(findings),
         rankings=ranking_tables(findings),

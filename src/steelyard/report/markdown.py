@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
+from steelyard.report.claims import claim_lines, claims_table
 from steelyard.report.failures import failed_lines
 from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
@@ -45,6 +46,11 @@ def _parts(findings: Findings) -> Iterator[str]:
     for main, parts in answer(findings):
         yield f"**{escaped(main.head)}**{_tail(main.tail)}"
         yield _bullets(parts)
+    claims = claim_lines(findings)
+    yield "## Claims" if claims else ""
+    yield _bullets(claims)
+    if claims:
+        yield _grid(claims_table(findings))
     failed = failed_lines(findings)
     yield "## Failures" if failed else ""
     yield _bullets(failed)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.report.claims import claim_lines
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.influence_words import influence_answer
@@ -31,6 +32,9 @@ def verdict_lines(findings: Findings) -> list[str]:
     lines += [*order, ""] if order else []
     lines += _indented(findings)
     lines += ["", "How sure:", *(f"  {line}" for line in sure_lines(findings))]
+    claims = claim_lines(findings)
+    if claims:
+        lines += ["", "Claims:", *(f"  {line}" for line in claims)]
     failed = failed_lines(findings)
     if failed:
         lines += ["", "Failures:", *(f"  {line}" for line in failed)]
@@ -103,6 +107,10 @@ class SoFar(Protocol):
     def visits_to_decide(self) -> int | None:
         """About how many further visits are needed."""
 
+    @property
+    def open_claims(self) -> tuple[str, ...]:
+        """Claims of the study that are not decided."""
+
 
 def progress_words(so_far: SoFar) -> str:
     """The live line: ``overall slower; 16 users slower; 1 user undecided, about 6 more visits``."""
@@ -111,6 +119,7 @@ def progress_words(so_far: SoFar) -> str:
         for place, word in so_far.words.items()
     ]
     said += [_factor_words(each) for each in so_far.influence]
+    said += [f"claim {name} undecided" for name in so_far.open_claims]
     text = "; ".join(said) or "nothing judged yet"
     more = so_far.visits_to_decide
     return text if more is None else f"{text}, about {counted(more, 'more visit')}"

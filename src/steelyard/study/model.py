@@ -193,7 +193,8 @@ class ClaimSpec(Spec):
 
     ``subject`` is a system or a level of the compared factor; ``every_level_of`` stands for all
     but ``excepted``. ``other`` is what it is compared with, ``factor`` the share of it
-    (``0.95 of physical``), ``low`` and ``high`` the range of ``peak_users``.
+    (``0.95 of physical``) or how far from it (``3 % of physical``), ``low`` and ``high`` the range
+    of ``peak_users``.
     """
 
     id: str
@@ -204,6 +205,7 @@ class ClaimSpec(Spec):
         "slower_than",
         "equivalent_to",
         "no_worse_than",
+        "within",
         "peak_users",
     ]
     subject: str | None = None

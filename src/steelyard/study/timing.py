@@ -72,9 +72,15 @@ def _shapes(study: Study) -> int:
 
 
 def trial_s(study: Study) -> float:
-    """One trial: reset, settle, warm-up, window, collection. Draining is not foreseen."""
+    """One trial: reset, settle, warm-up, window, collection. Draining is not foreseen.
+
+    What runs to its own end (a command, a kernel) has no window, and how long it takes nobody
+    knows before it has run: nothing is foreseen for it.
+    """
     trials = study.trials
-    declared = (trials.settle_s or 0.0) + trials.warm_up_s + trials.window_s
+    declared = trials.settle_s or 0.0
+    if catalogue.workload(study.workload.use).load:
+        declared += trials.warm_up_s + trials.window_s
     return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S
 
 

@@ -176,13 +176,15 @@ class ClaimPart(Part):
     at_most: Word | None = None
     """`1.05 of NAME`: not above this share of another system."""
     faster_than: Word | None = None
-    """Better than this system, by more than the margin would hide."""
+    """Better than this system."""
     slower_than: Word | None = None
     """Worse than this system."""
     equivalent_to: Word | None = None
     """Within the margin of this system."""
     no_worse_than: Word | None = None
     """Not worse than this system by the margin."""
+    within: Word | None = None
+    """`3 % of NAME`: not further from another system than this."""
     peak_users: Word | None = None
     """Where throughput peaks: a range such as `30..70`."""
 

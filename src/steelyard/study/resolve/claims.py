@@ -6,16 +6,19 @@ import re
 from collections.abc import Mapping
 
 from steelyard import units
+from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ClaimPart, StudyFile
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
-from steelyard.study.model import ClaimSpec, Level
+from steelyard.study.model import ClaimSpec, Level, ResponseSpec
 from steelyard.study.resolve.judging import check_response
 
 _SHARE_OF = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s+of\s+(\S.*)", re.ASCII)
 _COMPARED_WITH = ("faster_than", "slower_than", "equivalent_to", "no_worse_than")
-_VERBS = ("at_least", "at_most", *_COMPARED_WITH, "peak_users")
+_OF_A_DIRECTION = ("faster_than", "slower_than", "no_worse_than")
+_DISTANCE_OF = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,9})?)\s*%\s+of\s+(\S.*)", re.ASCII)
+_VERBS = ("at_least", "at_most", *_COMPARED_WITH, "within", "peak_users")
 
 
 class ClaimReader:
@@ -30,6 +33,7 @@ class ClaimReader:
         file: StudyFile,
         compared: tuple[Level, ...],
         factors: Mapping[str, tuple[Level, ...]],
+        responses: Mapping[str, ResponseSpec],
         complaints: Complaints,
         *,
         forgiving: bool,
@@ -37,6 +41,7 @@ class ClaimReader:
         self.file = file
         self.compared = [str(level) for level in compared]
         self.factors = factors
+        self.responses = responses
         self.complaints = complaints
         self.forgiving = forgiving
 
@@ -69,9 +74,8 @@ class ClaimReader:
         tail = self._tail(part, verb, (*where, verb))
         if at is None or tail is None:
             return None
-        if part.response is not None:
-            place = (*where, "response")
-            check_response(part.response, place, self.file, self.complaints, at_key=False)
+        if not self._response(part, verb, where) or not self._sense(part, verb, tail, where):
+            return None
         return ClaimSpec.model_validate(
             {
                 "id": part.id,
@@ -84,6 +88,48 @@ class ClaimReader:
                 **tail,
             }
         )
+
+    def _response(self, part: ClaimPart, verb: str, where: Where) -> bool:
+        """Whether the response is one of the study, and one of which the claim makes sense."""
+        name = part.response
+        place = (*where, "response")
+        if name is None or not self.responses:
+            return True
+        if not check_response(name, place, self.file, self.complaints, at_key=False):
+            return False
+        if name not in self.responses:
+            hint = f"add it: `responses: {{{name}: {{}}}}`"
+            self.complaints.add(place, f"`{name}` is not a response of this study", hint)
+            return False
+        entry = catalogue.responses()[name]
+        if entry.may_be_zero:
+            hint = (
+                f"it may be zero, and zero has no ratio; use `judge: {{guards: {{{name}: ...}}}}`"
+            )
+            self.complaints.add(place, f"nothing can be claimed of `{name}`", hint)
+        elif entry.direction == "none" and verb in _OF_A_DIRECTION:
+            hint = "neither more nor less of it is good; write at_least, at_most or within"
+            self.complaints.add(place, f"`{name}` is neither faster nor slower", hint)
+        else:
+            return True
+        return False
+
+    def _sense(self, part: ClaimPart, verb: str, tail: dict[str, object], where: Where) -> bool:
+        """Whether there is somebody else to be compared with, or a curve that may peak."""
+        if part.system is not None and tail.get("other") == part.system:
+            hint = "name another system"
+            self.complaints.add(
+                (*where, verb), f"{shown(part.system)} is compared with itself", hint
+            )
+        elif verb == "peak_users" and part.system is None:
+            hint = "write one claim for each system"
+            self.complaints.add((*where, verb), "a peak is claimed of one system", hint)
+        elif verb == "peak_users" and "load.users" not in self.factors:
+            hint = "write `load: {users: [1, 4, 16, 64]}`, or take it out"
+            self.complaints.add((*where, verb), "there are no levels of users to peak at", hint)
+        else:
+            return True
+        return False
 
     def _subject(self, part: ClaimPart, where: Where) -> bool:
         if (part.system is None) == (part.every_level_of is None):
@@ -135,14 +181,28 @@ class ClaimReader:
             return {"other": written} if self._known(written, where) else None
         if verb == "peak_users":
             return self._peak(written, where)
+        if verb == "within":
+            return self._within(written, where)
         match = _SHARE_OF.fullmatch(written.strip())
         if match is None:
             hint = "write `0.95 of NAME`"
             self.complaints.add(where, f"{shown(written)} is not a share of a system", hint)
             return None
+        if not float(match[1]):
+            self.complaints.add(where, "a share of 0 claims nothing", "write `0.95 of NAME`")
+            return None
         return (
             {"factor": float(match[1]), "other": match[2]} if self._known(match[2], where) else None
         )
+
+    def _within(self, written: str, where: Where) -> dict[str, object] | None:
+        match = _DISTANCE_OF.fullmatch(written.strip())
+        if match is None or not float(match[1]):
+            hint = "write `3 % of NAME`"
+            self.complaints.add(where, f"{shown(written)} is no distance from a system", hint)
+            return None
+        found = {"factor": float(match[1]) / 100, "other": match[2]}
+        return found if self._known(match[2], where) else None
 
     def _peak(self, written: str, where: Where) -> dict[str, object] | None:
         try:

@@ -56,7 +56,9 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
-    claims = ClaimReader(file, compared, factors, complaints, forgiving=variant is not None).read()
+    forgiving = variant is not None
+    measured = responses if workloads else {}
+    claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()
     screen = resolve_screen(file, systems, complaints)
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}

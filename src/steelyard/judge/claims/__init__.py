@@ -1,0 +1,1 @@
+"""Sentences written in the study, held against the data."""

@@ -1,0 +1,61 @@
+"""What is said of a claim. Ratios are natural logarithms of subject over other, raw response."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from steelyard.judge.frozen import Frozen
+from steelyard.study.model import Level
+
+
+class ClaimWord(StrEnum):
+    """What the data say of a claim."""
+
+    SUPPORTED = "supported"
+    CONTRADICTED = "contradicted"
+    UNDECIDED = "undecided"
+    NOT_JUDGED = "not_judged"
+
+
+class ClaimPartFinding(Frozen):
+    """One subject of a claim against its other system.
+
+    ``claimed_low_log`` and ``claimed_high_log`` bound the ratio that is claimed; ``None`` where
+    the claim sets no bound. The interval holds at any stop, with those of all other parts.
+    """
+
+    subject: str
+    other: str
+    word: ClaimWord
+    claimed_low_log: float | None
+    claimed_high_log: float | None
+    estimate_log: float | None
+    low_log: float | None
+    high_log: float | None
+    interval_level: float
+    n_subject: int
+    n_other: int
+    notes: tuple[str, ...] = ()
+
+
+class ClaimFinding(Frozen):
+    """One claim. It is supported when all its parts are, and contradicted when one is.
+
+    ``conditions`` are those it names; under several that fit, the mean of the logarithms is
+    judged. ``claimed_peak`` and ``peak`` are the range of users that a claim names for the peak
+    of throughput, and the interval of it; an end that is not bounded is ``None``.
+    """
+
+    id: str
+    kind: str
+    response: str
+    conditions: dict[str, Level]
+    factor: float | None
+    word: ClaimWord
+    alpha: float
+    family: str
+    parts: tuple[ClaimPartFinding, ...]
+    subject: str | None = None
+    claimed_peak: tuple[float, float] | None = None
+    peak: tuple[float | None, float | None] | None = None
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,75 @@
+"""What a study says of its verdicts: guards, contrasts, claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from steelyard.study.model import Study
+from steelyard.study.read import read_study
+
+BODY = """study: tiny
+question: Which is faster?
+systems:
+  one: {platform: native, service: {use: sink-http}}
+  two: {platform: native, service: {use: sink-http, body: 2 KiB}}
+workload: {use: http}
+load: {users: [1, 16]}
+trials: {margin: 2 %}
+"""
+
+
+def read(folder: Path, more: str = "") -> Study:
+    path = folder / "study.yaml"
+    path.write_text(BODY + more, encoding="utf-8")
+    return read_study(path)
+
+
+def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> None:
+    guards = read(tmp_path).judge.guards
+    assert list(guards) == ["errors"]
+    assert guards["errors"].margin == pytest.approx(0.001)
+    assert guards["errors"].absolute
+    assert not guards["errors"].declared
+
+
+def test_a_tail_among_the_responses_guards_too(tmp_path: Path) -> None:
+    study = read(tmp_path, "responses: {throughput: {}, response.p99: {}}\n")
+    assert list(study.judge.guards) == ["errors", "response.p99"]
+    assert study.judge.guards["response.p99"].margin == pytest.approx(0.25)
+
+
+def test_another_primary_response_has_no_guards_of_its_own(tmp_path: Path) -> None:
+    study = read(tmp_path, "responses: {response.p50: {primary: true}}\n")
+    assert study.judge.guards == {}
+
+
+def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
+    study = read(tmp_path, "judge: {guards: {response.p99: 10 %}}\n")
+    guard = study.judge.guards["response.p99"]
+    assert list(study.judge.guards) == ["response.p99"]
+    assert (guard.margin, guard.absolute, guard.declared) == (pytest.approx(0.1), False, True)
+
+
+def test_no_guards_at_all_can_be_asked_for(tmp_path: Path) -> None:
+    assert read(tmp_path, "judge: {guards: {}}\n").judge.guards == {}
+
+
+def test_contrasts_are_to_the_baseline_unless_all_pairs_are_asked_for(tmp_path: Path) -> None:
+    assert read(tmp_path).judge.contrasts == "baseline"
+    assert read(tmp_path, "judge: {contrasts: all pairs}\n").judge.contrasts == "all pairs"
+
+
+def test_claims_run(tmp_path: Path) -> None:
+    claims = """claims:
+  - {id: near, system: two, within: 3 % of one}
+  - {id: share, system: two, at: {users: 16}, at_least: 0.95 of one}
+  - {id: peak, system: one, peak_users: 4..16}
+"""
+    near, share, peak = read(tmp_path, claims).claims
+    assert near.kind == "within"
+    assert near.factor == pytest.approx(0.03)
+    assert near.other == "one"
+    assert (share.factor, share.at) == (0.95, {"load.users": 16})
+    assert (peak.low, peak.high) == (4, 16)
