@@ -18,7 +18,11 @@ from tests.calibration.screening import (
 )
 
 FOUR_PERCENT = 0.0392
-SCENARIOS = ({}, {(0,): 0.04, (1,): 0.02}, {(0,): 0.2, (1,): 0.1, (0, 1): 0.04})
+SCENARIOS: tuple[dict[tuple[int, ...], float], ...] = (
+    {},
+    {(0,): 0.04, (1,): 0.02},
+    {(0,): 0.2, (1,): 0.1, (0, 1): 0.04},
+)
 
 
 def least(count: int, probability: float) -> int:
