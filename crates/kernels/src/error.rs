@@ -30,6 +30,12 @@ pub enum KernelError {
     /// The system refused a thread.
     #[error("the system refused a thread: {0}")]
     NoThread(String),
+    /// The disk refused a write.
+    #[error("the disk cannot be written to: {message}")]
+    Disk {
+        /// What the system said, and of which folder.
+        message: String,
+    },
 }
 
 impl KernelError {
@@ -40,7 +46,12 @@ impl KernelError {
             Self::TooLarge { .. } | Self::NoMemory(_) => "ask for a smaller size, or free memory",
             Self::NoSuchIsa(_) => "leave out --isa: the best one is chosen",
             Self::NoThread(_) => "ask for fewer threads or raise the limits (ulimit -u)",
+            Self::Disk { .. } => "name a folder on a disk that can be written to, or none",
         }
+    }
+
+    pub(crate) fn disk(message: String) -> Self {
+        Self::Disk { message }
     }
 
     pub(crate) fn bad_option(message: impl Into<String>, hint: &'static str) -> Self {

@@ -1,6 +1,7 @@
-//! Kernels that load the processor and the memory alone: [`linpack`] and [`ram`].
+//! Kernels that load the processor and the memory alone, [`linpack`] and [`ram`], and a [`canary`]
+//! that tells what the machine is like just now.
 //!
-//! Both check what they computed, and say so: a figure of a wrong answer is no figure.
+//! All check what they computed, and say so: a figure of a wrong answer is no figure.
 
 #![cfg_attr(
     test,
@@ -9,6 +10,7 @@
 
 mod buffer;
 mod caches;
+pub mod canary;
 mod error;
 mod host;
 mod isa;

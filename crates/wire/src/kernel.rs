@@ -9,6 +9,9 @@ pub const LINPACK_SCHEMA: &str = "steelyard.kernel.linpack/1";
 /// Name and version of the document of `kernel ram --json`.
 pub const RAM_SCHEMA: &str = "steelyard.kernel.ram/1";
 
+/// Name and version of the document of `kernel canary --json`.
+pub const CANARY_SCHEMA: &str = "steelyard.kernel.canary/1";
+
 /// The machine that computed, as it tells itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelHost {
@@ -62,6 +65,25 @@ pub struct Spread {
     pub median: f64,
     /// Largest.
     pub most: f64,
+}
+
+/// A finished run of `canary`: rates of a fixed piece of work, which move when the machine does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CanaryResult {
+    /// Always [`CANARY_SCHEMA`].
+    pub schema: String,
+    /// Where it ran.
+    pub host: KernelHost,
+    /// Steps of integer arithmetic, each on the result of the one before; `null` if interrupted.
+    pub cpu_per_s: Option<f64>,
+    /// Bytes of 8 MiB copied to and fro; `null` if interrupted.
+    pub memory_bytes_per_s: Option<f64>,
+    /// Blocks of 64 KiB written in place, each waited for (fdatasync); `null` without a folder.
+    pub disk_writes_per_s: Option<f64>,
+    /// Ended by Ctrl-C before everything was measured.
+    pub interrupted: bool,
+    /// Every round came to the same number, and nothing is missing.
+    pub valid: bool,
 }
 
 /// A finished run of `linpack`.

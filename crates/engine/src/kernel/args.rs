@@ -1,9 +1,11 @@
-//! `kernel linpack|ram`: what can be asked for.
+//! `kernel linpack|ram|canary`: what can be asked for.
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use steelyard_wire::kernel::{Element, Isa, MemoryOperation, Stores};
 
-use crate::quantity::size_bytes;
+use crate::quantity::{duration_ns, size_bytes};
 
 /// `kernel`.
 #[derive(Debug, Args)]
@@ -19,6 +21,22 @@ pub(crate) enum Kernel {
     Linpack(LinpackArgs),
     /// Read, write and combine memory: bytes per second of each cache and of the memory.
     Ram(RamArgs),
+    /// Do a fixed piece of work: what is the machine like just now?
+    Canary(CanaryArgs),
+}
+
+/// `kernel canary`.
+#[derive(Debug, Args)]
+pub(crate) struct CanaryArgs {
+    /// For processor, memory and disk together.
+    #[arg(long, value_parser = duration_ns, default_value = "300ms", value_name = "TIME")]
+    pub(crate) time: u64,
+    /// Folder to write in, to see the disk, too.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Print one JSON document (docs/reference/kernels.md) instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `kernel linpack`.

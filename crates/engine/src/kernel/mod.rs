@@ -1,19 +1,21 @@
-//! `kernel linpack|ram`: one run, progress on stderr, the result on stdout.
+//! `kernel linpack|ram|canary`: one run, progress on stderr, the result on stdout.
 
 mod args;
 mod text;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::to_string;
 use steelyard_kernels::KernelError;
+use steelyard_kernels::canary::{self, CanaryJob};
 use steelyard_kernels::linpack::{self, LinpackJob};
 use steelyard_kernels::ram::{self, RamJob};
 use steelyard_wire::agent::{Failure, FailureKind};
 
 pub(crate) use args::KernelArgs;
-use args::{ElementArg, Kernel, LinpackArgs, OperationArg, RamArgs};
+use args::{CanaryArgs, ElementArg, Kernel, LinpackArgs, OperationArg, RamArgs};
 
 use crate::console::{
     INTERRUPTED, NOT_TO_BE_USED, Outcome, clear_progress, interrupt_flag, print, show_progress,
@@ -25,7 +27,23 @@ pub(crate) fn run(args: &KernelArgs) -> Outcome {
     match &args.kernel {
         Kernel::Linpack(args) => run_linpack(args),
         Kernel::Ram(args) => run_ram(args),
+        Kernel::Canary(args) => run_canary(args),
     }
+}
+
+fn run_canary(args: &CanaryArgs) -> Outcome {
+    let job = CanaryJob {
+        time: Duration::from_nanos(args.time),
+        folder: args.folder.clone(),
+    };
+    let cancel = interrupt_flag()?;
+    let result = canary::run(&job, &cancel).map_err(|error| from_kernel(&error))?;
+    print(&if args.json {
+        document(to_string(&result))?
+    } else {
+        text::canary(&result)
+    })?;
+    Ok(exit_code(result.interrupted, result.valid))
 }
 
 fn run_linpack(args: &LinpackArgs) -> Outcome {
@@ -105,6 +123,7 @@ fn from_kernel(error: &KernelError) -> Failure {
         KernelError::TooLarge { .. } | KernelError::NoMemory(_) | KernelError::NoThread(_) => {
             FailureKind::ResourceLimit
         }
+        KernelError::Disk { .. } => FailureKind::System,
     };
     failure(kind, error.to_string(), error.hint())
 }

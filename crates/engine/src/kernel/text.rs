@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use steelyard_wire::kernel::{
-    Element, Isa, KernelHost, LinpackResult, MemoryOperation, Passes, RamResult, Solution,
-    Solutions, Spread, Stores,
+    CanaryResult, Element, Isa, KernelHost, LinpackResult, MemoryOperation, Passes, RamResult,
+    Solution, Solutions, Spread, Stores,
 };
 
 const KIB: u64 = 1 << 10;
@@ -19,6 +19,23 @@ pub(super) fn solution_line(size: u32, solution: &Solution) -> String {
 pub(super) fn passes_line(passes: &Passes) -> String {
     let (name, size) = (name(passes), size(passes.block_bytes));
     format!("{name} {size}: {}", gb_per_s(passes.bytes_per_s))
+}
+
+/// The result of `canary`.
+pub(super) fn canary(result: &CanaryResult) -> String {
+    let mut text = String::new();
+    let parts = [
+        ("processor", result.cpu_per_s, 1e-6, "million steps/s"),
+        ("memory", result.memory_bytes_per_s, 1e-9, "GB/s copied"),
+        ("disk", result.disk_writes_per_s, 1.0, "synced writes/s"),
+    ];
+    for (name, rate, scale, unit) in parts {
+        let told = rate.map_or("not measured".to_owned(), |rate| {
+            format!("{:.2} {unit}", rate * scale)
+        });
+        line(&mut text, &format!("{name:<10} {told}"));
+    }
+    text
 }
 
 /// The result of `linpack`.
