@@ -80,6 +80,8 @@ pub struct CanaryResult {
     pub memory_bytes_per_s: Option<f64>,
     /// Blocks of 64 KiB written in place, each waited for (fdatasync); `null` without a folder.
     pub disk_writes_per_s: Option<f64>,
+    /// Why the disk was not measured although a folder was given.
+    pub disk_refused: Option<String>,
     /// Ended by Ctrl-C before everything was measured.
     pub interrupted: bool,
     /// Every round came to the same number, and nothing is missing.

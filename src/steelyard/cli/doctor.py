@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
+from steelyard.cli.checks import Check
 from steelyard.cli.console import say
 from steelyard.cli.doctor_place import MARKS, examine
+from steelyard.cli.doctor_resolution import resolution_checks
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
@@ -20,23 +21,15 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import open_local_pipe
 from steelyard.units import format_bytes
 
-Grade = Literal["good", "note", "bad"]
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing looked at; ``advice`` says what to do unless it is good."""
-
-    name: str
-    grade: Grade
-    seen: str
-    advice: str | None = None
-
 
 def doctor(
     results: Annotated[
         Path, typer.Option("--results", help="Folder that would keep the runs.")
     ] = Path("results"),
+    margin: Annotated[
+        str | None,
+        typer.Option("--margin", help="Also: what would a margin like `2%` cost on this machine?"),
+    ] = None,
     platform_name: Annotated[
         str | None,
         typer.Option("--platform", help="Examine this platform: make a place, use it, remove it."),
@@ -59,6 +52,8 @@ def doctor(
         host = Host("local", open_local_pipe())
         try:
             checks += [*_machine_checks(host.facts()), _space(host, results)]
+            if margin is not None:
+                checks += resolution_checks(host, results, margin)
         finally:
             host.close()
     for check in checks:

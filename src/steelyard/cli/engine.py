@@ -21,7 +21,7 @@ def sink(context: typer.Context) -> None:
 
 
 def kernel(context: typer.Context) -> None:
-    """Measure processor and memory alone: `steelyard kernel linpack`, `steelyard kernel ram`."""
+    """Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel canary`."""
     become("kernel", context.args)
 
 

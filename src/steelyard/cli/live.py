@@ -15,11 +15,13 @@ from rich.table import Table
 
 from steelyard.cli.console import stderr, tell
 from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.planning.findings import ResolutionFinding
 from steelyard.judge.verdict import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.figures import quantity
+from steelyard.report.resolution import resolution_lines
 from steelyard.report.words import progress_words
 from steelyard.study.model import Study
 from steelyard.trial.progress import Watcher
@@ -54,6 +56,10 @@ class Display:
     def calibrating(self) -> None:
         self._trial = "calibrating the generator"
         self._show()
+
+    def sounded(self, found: list[ResolutionFinding]) -> None:
+        for line in resolution_lines(found):
+            tell(line)
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None:
         conditions = trial.cell.conditions_text()

@@ -14,6 +14,7 @@ from steelyard.judge.claims.findings import ClaimFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.planning.findings import ResolutionFinding
 from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.judge.steadiness.findings import SteadyFinding
@@ -211,6 +212,7 @@ class Findings(Frozen):
     capacities: tuple[CapacityFinding, ...] = ()
     capacity_verdicts: tuple[VerdictFinding, ...] = ()
     steadiness: tuple[SteadyFinding, ...] = ()
+    resolution: tuple[ResolutionFinding, ...] = ()
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]

@@ -22,6 +22,7 @@ from steelyard.judge.failures.count import failure_contrasts, failure_findings
 from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response, pairs
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
+from steelyard.judge.planning.resolution import resolution_findings
 from steelyard.judge.ranking.rank import rankings
 from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
 from steelyard.judge.scaling.curve import scaling_findings
@@ -146,6 +147,7 @@ def judge_study(
         capacities=tuple(capacity_findings(study, plan, records)),
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
         steadiness=windows,
+        resolution=tuple(resolution_findings(events, study.trials)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),

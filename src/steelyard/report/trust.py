@@ -9,6 +9,7 @@ from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_words import influence_sure_lines
+from steelyard.report.resolution import resolution_lines
 from steelyard.report.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
@@ -63,7 +64,8 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     )
     lines.append(f"Estimate: {ESTIMAND}.")
     lines.append(f"The verdict {assumption(findings)}.")
-    return lines + guard_lines(judged(findings)) + _spread_lines(findings)
+    lines += guard_lines(judged(findings)) + _spread_lines(findings)
+    return lines + resolution_lines(findings.resolution)
 
 
 def _stop_line(findings: Findings) -> str:

@@ -161,6 +161,7 @@ class TrialsSpec(Spec):
     reset: Reset = "service"
     settle_s: float | None = None
     settle_until_idle: bool = False
+    canary_s: float | None = None
     retry: int = 3
     until: Until = "every level"
     alpha: float = 0.05

@@ -78,7 +78,7 @@ def trial_s(study: Study) -> float:
     knows before it has run: nothing is foreseen for it.
     """
     trials = study.trials
-    declared = trials.settle_s or 0.0
+    declared = (trials.settle_s or 0.0) + (trials.canary_s or 0.0)
     if catalogue.workload(study.workload.use).load:
         declared += trials.warm_up_s + trials.window_s
     return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S

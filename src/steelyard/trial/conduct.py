@@ -1,8 +1,8 @@
 """The life of one trial, on one screen.
 
-restore → attach disks → configure → start service → audit → settle → drop caches → measure
-(warm-up and window) → collect → check → undo. Each is a function named so. Whatever happens,
-``undo`` runs and what is known becomes a record.
+restore → attach disks → configure → start service → audit → settle → hear canary → drop caches →
+measure (warm-up and window) → collect → check → undo. Each is a function named so. Whatever
+happens, ``undo`` runs and what is known becomes a record.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from steelyard.records.schema import Outcome
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
+from steelyard.trial.canary import canary_of
 from steelyard.trial.collecting import limits_of, of_all_instances, seen_of
 from steelyard.trial.gates import (
     check_gates,
@@ -117,6 +118,11 @@ def settle(scene: Scene) -> None:
     wait_until_idle(scene)
 
 
+def hear_canary(scene: Scene) -> None:
+    """Looks what the machine that carries the system is like just now, where the study says so."""
+    scene.canary = canary_of(scene)
+
+
 def drop_caches(scene: Scene) -> None:
     """Drops caches where the study says so: inside, and on the machine that carries it."""
     caches = scene.stage.study.caches
@@ -177,6 +183,7 @@ _PHASES = (
     start_service,
     audit,
     settle,
+    hear_canary,
     drop_caches,
     measure,
     collect,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.planning.findings import ResolutionFinding
 from steelyard.judge.verdict import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
@@ -21,6 +22,9 @@ class Watcher(Protocol):
 
     def calibrating(self) -> None:
         """What the generator can do at most is measured."""
+
+    def sounded(self, found: list[ResolutionFinding]) -> None:
+        """The machines were looked at before the first trial: what a margin costs on them."""
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
 
@@ -41,6 +45,8 @@ class Silence:
     def starts(self, plan: Plan, trials_done: int) -> None: ...
 
     def calibrating(self) -> None: ...
+
+    def sounded(self, found: list[ResolutionFinding]) -> None: ...
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
 

@@ -76,6 +76,7 @@ class Scene:
     instances: list[Instance] = field(default_factory=list)
     outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    canary: dict[str, Measured] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
@@ -191,7 +192,7 @@ class Scene:
             started_unix_ns=self.timeline.started_unix_ns,
             finished_unix_ns=time.time_ns(),
             phases_ns=self.timeline.durations_ns,
-            responses=self.responses,
+            responses={**self.responses, **self.canary},
             gates=self.gates,
             doubts=tuple(self.doubts),
             limited_by=self.limited,

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
+from steelyard.judge.planning.resolution import SOUNDED, resolutions
 from steelyard.judge.racing import racing
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
@@ -22,6 +23,7 @@ from steelyard.records.schema import AttemptFailure, Calibration, Outcome, Trial
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import FIND, Study
 from steelyard.trial.calibrate import calibrate, cell_key
+from steelyard.trial.canary import sound_out
 from steelyard.trial.conduct import conduct
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
@@ -60,7 +62,7 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
         record_torn_attempts(stage.run, stage.plan, before)
         standing = Standing(stage.study.trials.retry, stage.run.records())
         watcher.starts(stage.plan, standing.trials_measured(stage.plan))
-        if _calibrated(stage, standing, watcher):
+        if _sounded_out(stage, before, watcher) and _calibrated(stage, standing, watcher):
             reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
         else:
             reason = "interrupted"
@@ -93,6 +95,21 @@ def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     except KeyboardInterrupt:
         return False
     stage.ledger.append("calibrated", cells=_told(stage.calibrations))
+    return True
+
+
+def _sounded_out(stage: Stage, before: list[Event], watcher: Watcher) -> bool:
+    """Looks once in a run what the machines are like at rest; false when the user stops it."""
+    if any(event["event"] == SOUNDED for event in before):
+        return True
+    watcher.calibrating()
+    try:
+        rows = sound_out(stage)
+    except KeyboardInterrupt:
+        return False
+    if rows:
+        stage.ledger.append(SOUNDED, machines=rows)
+        watcher.sounded(resolutions(rows, stage.study.trials))
     return True
 
 

@@ -35,6 +35,9 @@ pub(super) fn canary(result: &CanaryResult) -> String {
         });
         line(&mut text, &format!("{name:<10} {told}"));
     }
+    if let Some(reason) = &result.disk_refused {
+        line(&mut text, reason);
+    }
     text
 }
 

@@ -37,16 +37,20 @@ trait Round {
 /// Runs each part for its share of the time.
 ///
 /// # Errors
-/// The job makes no sense, memory is refused, or the folder cannot be written to.
+/// The job makes no sense, or memory is refused. A disk that refuses is told in the result.
 pub fn run(job: &CanaryJob, cancel: &AtomicBool) -> Result<CanaryResult, KernelError> {
     check(job)?;
     let parts = if job.folder.is_some() { 3 } else { 2 };
     let share = job.time / parts;
     let (cpu_per_s, cpu_valid) = mix(share, cancel)?;
     let memory_bytes_per_s = rate(&mut Copies::new()?, share, cancel)?;
-    let disk_writes_per_s = match &job.folder {
-        Some(folder) => rate(&mut Blocks::in_folder(folder)?, share, cancel)?,
-        None => None,
+    let written = job.folder.as_ref().map(|folder| {
+        Blocks::in_folder(folder).and_then(|mut blocks| rate(&mut blocks, share, cancel))
+    });
+    let (disk_writes_per_s, disk_refused) = match written {
+        None => (None, None),
+        Some(Ok(per_s)) => (per_s, None),
+        Some(Err(error)) => (None, Some(error.to_string())),
     };
     let interrupted = cancel.load(Ordering::Relaxed);
     Ok(CanaryResult {
@@ -55,6 +59,7 @@ pub fn run(job: &CanaryJob, cancel: &AtomicBool) -> Result<CanaryResult, KernelE
         cpu_per_s,
         memory_bytes_per_s,
         disk_writes_per_s,
+        disk_refused,
         interrupted,
         valid: cpu_valid && !interrupted,
     })
@@ -132,16 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn no_time_and_a_folder_that_is_not_there_are_refused() {
+    fn no_time_is_refused_and_a_folder_that_is_not_there_is_told() {
         let none = CanaryJob {
             time: Duration::ZERO,
             folder: None,
         };
         assert!(run(&none, &AtomicBool::new(false)).is_err());
-        let absent = run(
-            &job(Some("/no/such/folder".into())),
-            &AtomicBool::new(false),
-        );
-        assert!(matches!(absent, Err(KernelError::Disk { .. })));
+        let folder = Some("/no/such/folder".into());
+        let absent = run(&job(folder), &AtomicBool::new(false)).unwrap();
+        assert!(absent.disk_refused.unwrap().contains("/no/such/folder"));
+        assert_eq!((absent.disk_writes_per_s, absent.valid), (None, true));
     }
 }

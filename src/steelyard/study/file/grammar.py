@@ -144,6 +144,8 @@ class TrialsPart(Part):
     """What is made anew before every trial."""
     settle: SettleWritten | None = None
     """Pause before a trial."""
+    canary: Duration | None = None
+    """A fixed piece of work before every trial that tells what the machine is like just now."""
     retry: Count | None = None
     """How often a failed trial is tried again."""
     until: Until | None = None

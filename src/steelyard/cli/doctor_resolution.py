@@ -1,0 +1,35 @@
+"""What a margin would cost on this machine, for ``steelyard doctor --margin``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer
+
+from steelyard import units
+from steelyard.cli.checks import Check
+from steelyard.hosts.host import Host
+from steelyard.judge.planning.resolution import resolutions
+from steelyard.report.resolution import resolution_lines
+from steelyard.study.model import TrialsSpec
+from steelyard.trial.canary import soundings
+
+_TIME_S = 0.3
+
+
+def resolution_checks(host: Host, results: Path, margin: str) -> Iterator[Check]:
+    """Runs two dozen canaries and says what they are good for."""
+    try:
+        ratio = float(units.parse(margin, "share"))
+    except units.UnitError as error:
+        raise typer.BadParameter(f"--margin: {error.message}; {error.hint}") from error
+    if not 0 < ratio < 1:
+        raise typer.BadParameter("--margin lies between 0 % and 100 %, as `2%`")
+    folder = results.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    rows = soundings(host, str(folder), _TIME_S)
+    found = resolutions(rows, TrialsSpec(margin_ratio=ratio))
+    for line in resolution_lines(found):
+        yield Check("resolution", "good", line)

@@ -1,0 +1,42 @@
+"""What a margin costs on this machine, in sentences: a forecast, before anything was compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from steelyard.judge.planning.findings import ResolutionFinding
+from steelyard.report.figures import counted, listed, percent
+
+_WORK = {
+    "canary.cpu": "work of the processor",
+    "canary.memory": "work of the memory",
+    "canary.disk": "writes that wait for the disk",
+}
+
+
+def resolution_lines(found: Iterable[ResolutionFinding]) -> list[str]:
+    """One sentence for each machine; what could not be measured says why."""
+    by_machine: dict[str, list[ResolutionFinding]] = {}
+    for one in found:
+        by_machine.setdefault(one.machine, []).append(one)
+    return [_line(machine, parts) for machine, parts in by_machine.items()]
+
+
+def _line(machine: str, parts: Sequence[ResolutionFinding]) -> str:
+    known = [part for part in parts if part.noise_log is not None]
+    named = "this machine" if machine == "local" else machine
+    told = listed([_part(part) for part in known])
+    margin = percent(parts[0].margin_log)
+    said = f"By its canary {named} can resolve {margin} of {told}." if known else ""
+    missing = [f"{_WORK[part.part]}: {part.missing}" for part in parts if part.missing]
+    unknown = f"Not known for {'; '.join(missing)}." if missing else ""
+    return " ".join(filter(None, [said, unknown]))
+
+
+def _part(part: ResolutionFinding) -> str:
+    visits = (
+        "more than 10,000 visits"
+        if part.visits is None
+        else f"about {counted(part.visits, 'visit')}"
+    )
+    return f"{_WORK[part.part]} in {visits} (noise {percent(part.noise_log or 0.0)})"
