@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from steelyard.judge.planning.findings import ResolutionFinding
@@ -26,7 +27,7 @@ def _line(machine: str, parts: Sequence[ResolutionFinding]) -> str:
     known = [part for part in parts if part.noise_log is not None]
     named = "this machine" if machine == "local" else machine
     told = listed([_part(part) for part in known])
-    margin = percent(parts[0].margin_log)
+    margin = percent(math.expm1(parts[0].margin_log))
     said = f"By its canary {named} can resolve {margin} of {told}." if known else ""
     missing = [f"{_WORK[part.part]}: {part.missing}" for part in parts if part.missing]
     unknown = f"Not known for {'; '.join(missing)}." if missing else ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from steelyard.records.schema import Measured
+from steelyard.records.schema import Doubt, Measured
 from steelyard.study import catalogue
+from steelyard.trial.disturbances import incident_doubts, incidents_of, sample_doubts
 from steelyard.trial.instance import Instance
 from steelyard.trial.limited import limited_by
 from steelyard.trial.responses import Seen
@@ -38,6 +39,16 @@ def seen_of(scene: Scene, instance: Instance) -> Seen:
         host=None if host is None else window(host),
         own=_own(instance),
     )
+
+
+def disturbances(scene: Scene) -> Iterator[Doubt]:
+    """What else happened on the machines of a trial; asked for after the load."""
+    for host in scene.machines():
+        before = scene.incidents.get(host.name)
+        if before is not None:
+            yield from incident_doubts(host.name, before, incidents_of(host))
+    for name, sampled in scene.sampled.items():
+        yield from sample_doubts(name, sampled.window(*scene.span_ns()))
 
 
 def _own(instance: Instance) -> Mapping[str, Measured]:

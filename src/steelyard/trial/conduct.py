@@ -16,7 +16,8 @@ from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
 from steelyard.trial.canary import canary_of
-from steelyard.trial.collecting import limits_of, of_all_instances, seen_of
+from steelyard.trial.collecting import disturbances, limits_of, of_all_instances, seen_of
+from steelyard.trial.disturbances import incidents_of
 from steelyard.trial.gates import (
     check_gates,
     connection_doubts,
@@ -111,6 +112,7 @@ def audit(scene: Scene) -> None:
         _refuse_full_disk(instance)
     if any(instance.carried for instance in scene.instances):
         scene.facts["host"] = scene.carrier().facts()
+    scene.incidents = {host.name: incidents_of(host) for host in scene.machines()}
 
 
 def settle(scene: Scene) -> None:
@@ -158,6 +160,7 @@ def check(scene: Scene) -> None:
         instance.clocks.append(clock_of(scene, instance.host))
         instance.walls.append(instance.host.clock())
         scene.doubts += drift_doubts(instance.name, instance.clocks, instance.walls)
+    scene.doubts += disturbances(scene)
     for load in scene.loads():
         scene.doubts += engine_doubts(load) + connection_doubts(load)
     scene.doubts += calibration_doubts(scene.calibration)

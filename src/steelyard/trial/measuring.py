@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,6 +16,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.undo import INSIDE
 from steelyard.systems.platform import Costs
+from steelyard.trial.disturbances import OURS
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
 from steelyard.trial.responses import INSTANCE, STORE
@@ -143,7 +145,7 @@ def _watches(scene: Scene) -> Iterator[Watch]:
             instance.name,
             instance.host,
             clock_of(scene, instance.host).offset_ns,
-            processes={} if instance.service is None else instance.service.processes,
+            processes={**_ours(scene, instance), **_service_processes(instance)},
             disks={STORE: instance.data},
         )
     where = scene.stage.study.sample.where
@@ -156,6 +158,25 @@ def _watches(scene: Scene) -> Iterator[Watch]:
             watched.add(id(host))
             costs = _costs(scene) if host is scene.carrier() else Costs()
             yield Watch(name, host, clock_of(scene, host).offset_ns, costs=costs)
+
+
+def _service_processes(instance: Instance) -> Mapping[str, int]:
+    return {} if instance.service is None else instance.service.processes
+
+
+def _ours(scene: Scene, instance: Instance) -> dict[str, int]:
+    """The process tree of all that Steelyard runs where an instance is.
+
+    None where it cannot be told from strangers: in a container, whose kernel counts for the whole
+    machine, and on a far machine where another agent generates the load.
+    """
+    host, local = instance.host, scene.stage.local()
+    if instance.carried and host.boot_id == scene.carrier().boot_id:
+        return {}
+    if host.boot_id == local.boot_id:
+        return {OURS: os.getpid()}
+    generates = scene.stage.study.generator.host == scene.cell.system.carrier
+    return {} if generates and not instance.carried else {OURS: host.agent_pid}
 
 
 def _costs(scene: Scene) -> Costs:

@@ -29,6 +29,7 @@ from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
+from steelyard.trial.disturbances import Incidents
 from steelyard.trial.gates import service_doubts
 from steelyard.trial.instance import Instance
 from steelyard.trial.sampling import Sampled
@@ -77,6 +78,7 @@ class Scene:
     outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     canary: dict[str, Measured] = field(default_factory=dict)
+    incidents: dict[str, Incidents] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
@@ -111,6 +113,19 @@ class Scene:
     def carrier(self) -> Host:
         """The machine that carries the system; itself where nothing lies between."""
         return self.stage.machines.at(self.cell.system.carrier)
+
+    def span_ns(self) -> tuple[int, int]:
+        """From the first start of a measured window to the last end, by the controller's clock."""
+        windows = [each.window_ns for each in self.measured if each.window_ns is not None]
+        return min(start for start, _ in windows), max(end for _, end in windows)
+
+    def machines(self) -> list[Host]:
+        """Every machine that takes part, each once; a container is on the one that carries it."""
+        stage = self.stage
+        hosts = [self.carrier(), *(each.host for each in self.instances)]
+        if stage.study.generator.instance is None:
+            hosts.append(stage.machines.at(stage.study.generator.host))
+        return list({host.boot_id or host.name: host for host in reversed(hosts)}.values())
 
     def seed(self, instance: Instance) -> int:
         """Seeds the generator's own choices; another in every trial and instance, so that no

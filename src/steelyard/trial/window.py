@@ -48,6 +48,12 @@ class WindowSamples:
             return self.missing.get(column, f"the kernel does not tell {column}")
         return None
 
+    @property
+    def span_s(self) -> float:
+        """From the first sample in the window to the last."""
+        clock = self.frame["monotonic_ns"]
+        return float(clock[-1] - clock[0]) / 1e9 if len(clock) else 0.0
+
     def rate_per_s(self, column: str) -> float | None:
         """Growth of a counter a second."""
         if self.why_missing(column) is not None:

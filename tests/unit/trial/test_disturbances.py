@@ -1,0 +1,85 @@
+"""A trial that something else disturbed says so, whatever it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from steelyard.trial.disturbances import OURS, Incidents, incident_doubts, sample_doubts
+from steelyard.trial.responses import Seen
+
+SECOND_NS = 1_000_000_000
+QUIET = Incidents(oom_kills=3, throttled=0, rebuilding=False)
+STATES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+def counters(ours_ms: int = 0, **busy_ms: int) -> dict[str, list[int | None]]:
+    """Two processors for two seconds, seen at the start and at the end."""
+    idle_ms = 4000 - sum(busy_ms.values())
+    grown = {name: busy_ms.get(name, 0) for name in STATES} | {"idle": idle_ms}
+    columns: dict[str, list[int | None]] = {
+        f"cpu.{name}_ns": [0, 0, ms * 1_000_000] for name, ms in grown.items()
+    }
+    return columns | {f"process.{OURS}.user_ns": [0, 0, ours_ms * 1_000_000]}
+
+
+@pytest.fixture
+def kinds(seen: Callable[..., Seen]) -> Callable[..., list[str]]:
+    def judged(columns: dict[str, list[int | None]]) -> list[str]:
+        return [doubt.kind for doubt in sample_doubts("system", seen(columns).window)]
+
+    return judged
+
+
+def test_a_machine_that_computes_for_nobody_else_is_not_disturbed(
+    kinds: Callable[..., list[str]],
+) -> None:
+    assert kinds(counters(ours_ms=3000, user=3020, system=500, steal=20)) == []
+
+
+def test_stolen_time_above_one_percent_is_named(kinds: Callable[..., list[str]]) -> None:
+    assert kinds(counters(steal=60)) == ["steal"]
+
+
+def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[str]]) -> None:
+    assert kinds(counters(ours_ms=1000, user=1200)) == ["foreign_cpu"]
+
+
+def test_what_the_kernel_does_is_nobody_s_computing(kinds: Callable[..., list[str]]) -> None:
+    assert kinds(counters(ours_ms=1000, user=1000, system=1500, softirq=400)) == []
+
+
+def test_a_few_ticks_prove_nothing(kinds: Callable[..., list[str]]) -> None:
+    assert kinds(counters(ours_ms=1000, user=1045)) == []
+
+
+def test_where_our_own_share_is_not_known_strangers_are_not_accused(
+    kinds: Callable[..., list[str]],
+) -> None:
+    columns = counters(user=3000)
+    del columns[f"process.{OURS}.user_ns"]
+    assert kinds(columns) == []
+
+
+def test_memory_read_back_from_swap_is_named(kinds: Callable[..., list[str]]) -> None:
+    assert kinds(counters() | {"memory.swap_in_pages": [7, 7, 9]}) == ["swapped"]
+
+
+@pytest.mark.parametrize(
+    ("after", "kind"),
+    [
+        (replace(QUIET, oom_kills=4), "out_of_memory"),
+        (replace(QUIET, throttled=1), "throttled"),
+        (replace(QUIET, rebuilding=True), "raid_rebuilding"),
+    ],
+)
+def test_an_incident_between_two_looks_is_named(after: Incidents, kind: str) -> None:
+    assert [doubt.kind for doubt in incident_doubts("local", QUIET, after)] == [kind]
+    assert list(incident_doubts("local", QUIET, QUIET)) == []
+
+
+def test_a_machine_without_such_counters_is_not_accused() -> None:
+    none = Incidents(oom_kills=None, throttled=None, rebuilding=False)
+    assert list(incident_doubts("local", none, none)) == []

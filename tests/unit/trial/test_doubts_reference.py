@@ -1,0 +1,15 @@
+"""Every doubt that a trial can carry is explained."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "reference" / "doubts.md"
+
+
+def test_every_kind_of_doubt_has_its_row_and_every_row_its_kind() -> None:
+    sources = "\n".join(p.read_text("utf-8") for p in (ROOT / "src/steelyard/trial").glob("*.py"))
+    made = re.findall(r'(?:kind="|doubt\(\s*")([a-z_]+)"', sources)
+    assert set(made) == set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text("utf-8"), re.MULTILINE))
