@@ -35,6 +35,20 @@ fn a_linpack_document_has_every_repeat_and_its_residual() {
 }
 
 #[test]
+fn a_canary_tells_the_rate_of_each_part_and_leaves_nothing_in_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().to_str().unwrap();
+    let result = document(&[
+        "kernel", "canary", "--time", "30ms", "--folder", place, "--json",
+    ]);
+    for part in ["cpu_per_s", "memory_bytes_per_s"] {
+        assert!(result[part].as_f64().unwrap() > 0.0);
+    }
+    assert!(result["disk_writes_per_s"].is_f64() || result["disk_refused"].is_string());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn a_ram_document_names_the_counting_and_the_level_of_each_block() {
     let arguments = [
         "kernel",
