@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,12 +83,19 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
     return ServiceSpec(use=how.service, settings=settings)
 
 
-def held_against(calibration: Calibration | None, load: LoadResult) -> Calibration | None:
-    """The calibration with the share of the ceiling that a trial reached."""
+def held_against(
+    calibration: Calibration | None, loads: Sequence[LoadResult]
+) -> Calibration | None:
+    """The calibration with the share of the ceiling that a trial reached.
+
+    ``loads`` are those of all measured instances: one generator drives them together. The share is
+    not known when one of them has no throughput.
+    """
     if calibration is None or not calibration.ceiling_per_s:
         return calibration
-    reached, _ = throughput_of(load)
-    ratio = None if reached is None else reached / calibration.ceiling_per_s
+    reached = [throughput_of(load)[0] for load in loads]
+    known = [each for each in reached if each is not None]
+    ratio = sum(known) / calibration.ceiling_per_s if len(known) == len(loads) else None
     return calibration.model_copy(update={"ratio": ratio})
 
 

@@ -149,8 +149,9 @@ def collect(scene: Scene) -> None:
     scene.responses = of_all_instances(wanted, [each.responses for each in scene.measured])
     scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
     calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
-    if scene.measured[0].load is not None:
-        scene.calibration = held_against(calibration, scene.measured[0].load.result)
+    loads = [each.load.result for each in scene.measured if each.load is not None]
+    if loads:
+        scene.calibration = held_against(calibration, loads)
 
 
 def check(scene: Scene) -> None:

@@ -41,7 +41,7 @@ def cell(read: Study) -> BoundCell:
 
 
 def test_a_generator_near_its_ceiling_is_named(load: Load) -> None:
-    held = held_against(Calibration(sink="sink-http", ceiling_per_s=110.0), load())
+    held = held_against(Calibration(sink="sink-http", ceiling_per_s=110.0), [load()])
     assert held is not None
     assert held.ratio == pytest.approx(100 / 110)
     (doubt,) = calibration_doubts(held)
@@ -50,8 +50,27 @@ def test_a_generator_near_its_ceiling_is_named(load: Load) -> None:
     assert "91%" in doubt.message
 
 
+def test_a_generator_that_drives_two_instances_is_held_to_the_sum(load: Load) -> None:
+    one = Calibration(sink="sink-http", ceiling_per_s=220.0)
+    alone, both = held_against(one, [load()]), held_against(one, [load(), load()])
+    assert alone is not None
+    assert both is not None
+    assert calibration_doubts(alone) == []
+    assert both.ratio == pytest.approx(200 / 220)
+    assert calibration_doubts(both)
+
+
+def test_what_two_instances_reach_is_not_known_when_one_of_them_is_not(load: Load) -> None:
+    one = Calibration(sink="sink-http", ceiling_per_s=110.0)
+    silent = load()
+    counts = silent.counts.model_copy(update={"ok": 0})
+    held = held_against(one, [load(), silent.model_copy(update={"counts": counts})])
+    assert held is not None
+    assert held.ratio is None
+
+
 def test_a_generator_with_room_is_not(load: Load) -> None:
-    held = held_against(Calibration(sink="sink-http", ceiling_per_s=1000.0), load())
+    held = held_against(Calibration(sink="sink-http", ceiling_per_s=1000.0), [load()])
     assert held is not None
     assert held.ratio == pytest.approx(0.1)
     assert calibration_doubts(held) == []
@@ -63,7 +82,7 @@ def test_a_generator_with_room_is_not(load: Load) -> None:
 def test_without_a_ceiling_there_is_neither_ratio_nor_doubt(
     calibration: Calibration | None, load: Load
 ) -> None:
-    held = held_against(calibration, load())
+    held = held_against(calibration, [load()])
     assert held is calibration
     assert calibration_doubts(held) == []
 
