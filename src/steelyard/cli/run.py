@@ -113,10 +113,9 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
 
 def _own_files(study: Study) -> dict[str, str]:
     """What the study consists of besides its own file, by the path that the run keeps it under."""
-    platforms = own_platforms(study.systems)
     systems = study.systems.values()
     return {
-        **{f"platforms/{name}": text for name, text in platforms.items()},
+        **own_platforms(systems),
         **own_services(systems),
         **own_profiles(system.profiles for system in systems),
     }

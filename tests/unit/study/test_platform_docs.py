@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.study.catalogue import Platform
+from steelyard.study.places import UNITS
 from steelyard.study.platforms import file, places
-from steelyard.study.platforms.templates import UNITS
 from steelyard.study.setting import Setting
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/platform-file.md").read_text("utf-8")

@@ -89,8 +89,8 @@ def test_the_copy_that_a_run_keeps_reads_to_the_same_study(tmp_path: Path) -> No
     run = tmp_path / "run"
     (run / "platforms").mkdir(parents=True)
     (run / "study.yaml").write_bytes((tmp_path / "study.yaml").read_bytes())
-    for name, text in own_texts(before.systems).items():
-        (run / "platforms" / name).write_text(text, encoding="utf-8")
+    for name, text in own_texts(before.systems.values()).items():
+        (run / name).write_text(text, encoding="utf-8")
     assert read_study(run / "study.yaml") == before
 
 

@@ -59,7 +59,7 @@ def test_a_right_file_reads() -> None:
     [
         ("workers {workers}", "workers {worker}", "13:", "nothing fills the place `{worker}`"),
         ("workers {workers}", "workers {depth}", "13:", "`depth` may be left out"),
-        ("workers {workers}", "workers {workers:MiB}", "13:", "nothing fills the place"),
+        ("workers {workers}", "workers {workers:MiB}", "13:", "`workers` is no size"),
         ('[server, "{folder}/conf"]', '[server, "{fold}"]', "18:19", "place `{fold}`"),
         ("by: mode", "by: mood", "11:15", "there is no setting `mood`"),
         (', b: "y"', "", "11:28", "no text for `b`"),

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from steelyard.engine.messages import ProcessState
+from steelyard.hosts.failures import SystemFailure
 from steelyard.study import catalogue
 from steelyard.study.model import ServiceSpec
+from steelyard.study.service.own import service_of
 from steelyard.systems.services import command_line, counters
 from steelyard.systems.services.values import values_for
 
@@ -60,3 +62,22 @@ def test_what_a_service_counted_is_the_last_line_it_wrote() -> None:
 @pytest.mark.parametrize("said", ["", "bye", "[1]", "7"])
 def test_a_service_that_counts_nothing_has_no_counters(said: str) -> None:
     assert counters(ended(said)) == {}
+
+
+def test_a_size_stands_in_the_unit_that_a_file_asks_for() -> None:
+    text = """\
+summary: A server.
+speaks: [http]
+settings:
+  body: {kind: size, default: 1 KiB, meaning: "size"}
+  port: {kind: port, meaning: "port"}
+command: [server, "{body:KiB}k"]
+listeners: {http: port}
+ready: listening
+"""
+    spec = ServiceSpec(use="own", settings={"body": 4096}, text=text)
+    entry = service_of(spec)
+    assert command_line(spec, values_for(entry, spec, {})) == ["server", "4k"]
+    odd = ServiceSpec(use="own", settings={"body": 1000}, text=text)
+    with pytest.raises(SystemFailure, match="not a whole number of KiB"):
+        command_line(odd, values_for(entry, odd, {}))

@@ -7,7 +7,7 @@ from typing import Any
 
 from steelyard.study.catalogue import Platform
 from steelyard.study.file.complaints import Complaints
-from steelyard.study.platforms.templates import places
+from steelyard.study.places import places
 from steelyard.study.setting import Setting
 
 INSTANCE = "{instance}"

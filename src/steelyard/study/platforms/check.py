@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from steelyard.study.catalogue import Platform
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.source import Where
+from steelyard.study.places import places, unit_mistake, whole_place
 from steelyard.study.platforms.apart import check_apart
 from steelyard.study.platforms.file import STEP_VERBS, Command, Commands, Reading, Step
 from steelyard.study.platforms.places import Text, texts
-from steelyard.study.platforms.templates import UNITS, Place, places, whole_place
 
 _PLAIN_RESETS = ("service", "process")
 _ROOT: Where = ("commands",)
@@ -48,8 +48,10 @@ def _places(text: Text, platform: Platform, commands: Commands, complaints: Comp
         elif place.name not in text.known:
             hint = choice_hint(place.name, text.known, "places here")
             complaints.add(text.where, f"there is no place {place}", hint)
-        elif place.unit is not None:
-            _unit(text.where, place, platform, complaints)
+        else:
+            mistake = unit_mistake(place, _kind(place.name, platform))
+            if mistake is not None:
+                complaints.add(text.where, *mistake)
 
 
 def _words_place(text: Text, name: str, commands: Commands, complaints: Complaints) -> None:
@@ -67,15 +69,9 @@ def _always_one(commands: Commands, name: str) -> bool:
     return all(len(choice) == 1 for choice in choices)
 
 
-def _unit(where: Where, place: Place, platform: Platform, complaints: Complaints) -> None:
-    unit = str(place.unit)
-    if unit not in UNITS:
-        complaints.add(where, f"there is no unit `{unit}`", choice_hint(unit, UNITS, "units"))
-        return
-    setting = platform.settings.get(place.name)
-    is_size = place.name == "disk.size" or (setting is not None and setting.kind == "size")
-    if not is_size:
-        complaints.add(where, f"{place}: `{place.name}` is no size", "take the unit out")
+def _kind(name: str, platform: Platform) -> str | None:
+    setting = platform.settings.get(name)
+    return "size" if name == "disk.size" else None if setting is None else setting.kind
 
 
 def _words(platform: Platform, commands: Commands, complaints: Complaints) -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from steelyard.study.catalogue import Platform
 from steelyard.study.file.source import Source, Where
+from steelyard.study.places import places
 from steelyard.study.platforms.file import STEP_VERBS, Command, Commands, Reading, Step
-from steelyard.study.platforms.templates import places
 
 ALWAYS = ("label", "mark", "number", "instance", "folder")
 """Name of the thing; a UUID that says it is ours; a number from it; which of several; a folder."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from steelyard import units
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.platforms.templates import places
+from steelyard.study.places import places, unit_mistake
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service, When
 from steelyard.study.service.places import GIVEN
@@ -179,9 +179,13 @@ def _texts(entry: Service, others: Partner) -> Iterator[Mistake]:
     known = known_places(entry, others)
     for where, text in texts_of(entry):
         for place in places(text):
-            if place.unit is not None or place.name not in known:
+            setting = entry.settings.get(place.name)
+            wrong = unit_mistake(place, None if setting is None else setting.kind)
+            if place.name not in known:
                 hint = choice_hint(place.name, known, "places")
                 yield Mistake(where, f"nothing fills the place `{place}`", hint)
+            elif wrong is not None:
+                yield Mistake(where, *wrong)
             elif _may_be_empty(place.name, entry):
                 hint = f"give it a default, or add `unset: {{{place.name}: TEXT}}`"
                 message = f"`{place.name}` may be left out, and then nothing fills its place"

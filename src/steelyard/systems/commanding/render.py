@@ -9,19 +9,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from steelyard.hosts.calls import Call, Identity
-from steelyard.hosts.failures import SystemFailure
 from steelyard.study.catalogue import Platform
+from steelyard.study.places import Quote, Value, as_it_is, places, whole_place
 from steelyard.study.platforms.file import Command, Commands, Reading, Step, Verb
-from steelyard.study.platforms.templates import (
-    Quote,
-    TemplateError,
-    Value,
-    as_it_is,
-    fill,
-    places,
-    whole_place,
-)
 from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
+from steelyard.systems.filling import filled
 from steelyard.systems.platform import Ground, RawDisk
 
 _NAMESPACE = uuid.UUID("7b1c6a52-8f0e-5d9c-9a54-3f0b6a7b9e21")
@@ -156,12 +148,8 @@ class Renderer:
         return tuple(self._filled(word, quote) for word in chosen)
 
     def _filled(self, text: str, quote: Quote) -> str:
-        try:
-            named = {p.name.removeprefix("words.") for p in places(text) if "words." in p.name}
-            one = {
-                f"words.{name}": _Filled(" ".join(self._setting_words(name, quote)))
-                for name in named
-            }
-            return fill(text, {**self.values, **one}, _unless_filled(quote))
-        except TemplateError as error:
-            raise SystemFailure("not_supported", error.message, error.hint) from error
+        named = {p.name.removeprefix("words.") for p in places(text) if "words." in p.name}
+        one = {
+            f"words.{name}": _Filled(" ".join(self._setting_words(name, quote))) for name in named
+        }
+        return filled(text, {**self.values, **one}, _unless_filled(quote))

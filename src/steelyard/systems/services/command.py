@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.study.model import ServiceSpec
-from steelyard.study.platforms.templates import fill
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
+from steelyard.systems.filling import filled
 
 
 def command_line(spec: ServiceSpec, values: Mapping[str, str]) -> list[str]:
     """The command with its places filled by ``values``, then an option for each setting it has."""
     entry = service_of(spec)
-    words = [fill(word, values) for word in entry.command]
+    words = [filled(word, values) for word in entry.command]
     for name, setting in entry.settings.items():
         value = spec.settings.get(name)
-        words += [fill(word, values) for word in setting.options.get(str(value), ())]
+        words += [filled(word, values) for word in setting.options.get(str(value), ())]
         if setting.option is not None and value is not None:
             words += [setting.option, _word(setting, value)]
     return words

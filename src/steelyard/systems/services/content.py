@@ -12,8 +12,8 @@ import shlex
 import string
 from collections.abc import Mapping
 
-from steelyard.study.platforms.templates import fill
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
+from steelyard.systems.filling import filled
 
 Made = OneFile | FilesBySize | Maildirs
 BLOCK_BYTES = 77 * 800
@@ -45,7 +45,7 @@ def script(
     owner: str | None,
 ) -> str:
     """A shell script that makes one piece of content; ``owner`` as ``USER:GROUP`` gets it."""
-    at = shlex.quote(fill(made.at, values))
+    at = shlex.quote(filled(made.at, values))
     head = f"set -eu\nblock={shlex.quote(block_file)}\n{_FILL}\n"
     match made:
         case OneFile():
@@ -62,14 +62,14 @@ def script(
 
 def _maildirs(made: Maildirs, settings: Mapping[str, object], at: str) -> str:
     size = _number(settings, made.bytes)
-    filled = size - len(_HEAD % (0, 0)) - 1
+    rest = size - len(_HEAD % (0, 0)) - 1
     name = f"1767225600.M$(printf %06d $i)P1.steelyard,S={size},W={size + lines_in(size)}"
     return f"""\
 mkdir -p {at}/.made
 i=0
 while [ $i -lt {_number(settings, made.messages)} ]; do
   i=$((i + 1))
-  {{ printf {shlex.quote(_HEAD.encode("unicode_escape").decode())} $i $i; fill {filled}; echo; }} \\
+  {{ printf {shlex.quote(_HEAD.encode("unicode_escape").decode())} $i $i; fill {rest}; echo; }} \\
     > {at}/.made/{name}
 done
 u=0

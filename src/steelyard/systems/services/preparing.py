@@ -10,9 +10,9 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.host import Host
 from steelyard.study.model import ServiceSpec
-from steelyard.study.platforms.templates import fill
 from steelyard.study.service.entry import Service
 from steelyard.study.service.places import holds
+from steelyard.systems.filling import filled
 from steelyard.systems.services import certificate, content
 from steelyard.systems.services.site import Site, refuse_closed
 
@@ -32,7 +32,7 @@ class Prepared:
 
     def filled(self, words: tuple[str, ...]) -> list[str]:
         """A command with its places filled and its program by its path."""
-        return self.site.resolved([fill(word, self.values) for word in words])
+        return self.site.resolved([filled(word, self.values) for word in words])
 
 
 def certified(entry: Service, spec: ServiceSpec) -> bool:
@@ -87,10 +87,10 @@ def _write_files(service: Prepared) -> None:
     for file in service.entry.files:
         if not holds(file.when, service.spec.settings):
             continue
-        path = fill(file.at, service.values)
+        path = filled(file.at, service.values)
         service.host.make_directory(dirname(path))
         mode = None if file.mode is None else int(file.mode, 8)
-        text = fill(file.content, service.values)
+        text = filled(file.content, service.values)
         service.host.write_file(path, text, mode=mode, create=True)
 
 

@@ -13,11 +13,11 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.undo import UndoLog
 from steelyard.study import catalogue
 from steelyard.study.model import ServiceSpec
-from steelyard.study.platforms.templates import fill
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.service.entry import Process, Service
 from steelyard.study.service.own import service_of
 from steelyard.study.service.places import holds
+from steelyard.systems.filling import filled
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line
@@ -146,7 +146,7 @@ class _Start:
 
     def _alias(self, prepared: Prepared, failed: ExitStack) -> Alias | None:
         """A short name for the folder, if a socket of the service would not fit into it."""
-        sockets = [fill(socket, prepared.values) for socket in self.entry.sockets]
+        sockets = [filled(socket, prepared.values) for socket in self.entry.sockets]
         if all(len(socket.encode()) <= SOCKET_PATH_BYTES for socket in sockets):
             return None
         alias = shortened(self.host, self.folder, self.undo)
@@ -228,4 +228,4 @@ def _authority(prepared: Prepared) -> str | None:
     file = prepared.entry.authority
     if file is None or prepared.spec.settings.get("tls") in (None, "none"):
         return None
-    return fill(file, prepared.values)
+    return filled(file, prepared.values)

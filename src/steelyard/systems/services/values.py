@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.study.model import ServiceSpec
-from steelyard.study.platforms.templates import fill
 from steelyard.study.service.entry import Service
 from steelyard.study.service.places import as_word, text_of
+from steelyard.systems.filling import filled
 
 
 def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:
@@ -40,7 +40,7 @@ def values_for(entry: Service, spec: ServiceSpec, given: Mapping[str, str]) -> d
             values[name] = "0"
     for name, text in entry.unset.items():
         if name not in values:
-            values[name] = fill(text, values)
+            values[name] = filled(text, values)
     for name, place in entry.places.items():
-        values[name] = fill(place.texts[as_word(spec.settings.get(place.by))], values)
+        values[name] = filled(place.texts[as_word(spec.settings.get(place.by))], values)
     return values

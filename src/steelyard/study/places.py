@@ -1,4 +1,4 @@
-"""Words with places in them: ``{label}``, ``{memory:MiB}``, ``{words.nic}``.
+"""The one language of places in files of platforms and services: ``{label}``, ``{memory:MiB}``.
 
 A place is a name in one pair of braces, without spaces. All other braces stand for themselves, so
 that PowerShell, JSON and Go templates need no escaping: ``{ label }`` and ``{{label}}`` stay.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+
+from steelyard.study.file.complaints import choice_hint
 
 Value = str | int | float | bool | None
 Quote = Callable[[Value, str], str]
@@ -91,10 +93,23 @@ def in_unit(value: Value, place: Place) -> Value:
     if place.unit is None:
         return value
     size = UNITS[place.unit][1]
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
     if not isinstance(value, int) or value % size:
         message = f"`{place.name}` is {value} B, not a whole number of {place.unit}"
         raise TemplateError(message, f"write a multiple of 1 {place.unit}")
     return value // size
+
+
+def unit_mistake(place: Place, kind: str | None) -> tuple[str, str] | None:
+    """What is wrong with the unit of a place for a value of this kind, and what to do."""
+    if place.unit is None:
+        return None
+    if place.unit not in UNITS:
+        return f"there is no unit `{place.unit}`", choice_hint(place.unit, UNITS, "units")
+    if kind != UNITS[place.unit][0]:
+        return f"{place}: `{place.name}` is no size", "take the unit out"
+    return None
 
 
 def _text(value: Value) -> str:
