@@ -56,7 +56,7 @@ bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleave
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py
 
-bench-systems: setup ## Resets of containers and emulated guests, to an agent that answers; needs root and images
+bench-systems: setup ## Resets of containers and guests to an agent that answers, starts on a barrier; needs root and images
 	$(BIN)/python -m bench.systems $(SYSTEMS)
 
 bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'

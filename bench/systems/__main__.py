@@ -1,4 +1,4 @@
-"""``make bench-systems``: resets of containers and emulated guests, against their goals."""
+"""``make bench-systems``: resets of containers and emulated guests, and starts on a barrier."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from bench.engine.machine import cpu_model, said
+from bench.systems.barriers import BARRIERS, Barrier, spreads_s
 from bench.systems.timings import FIGURES, Figure, measure
 
 from steelyard.hosts.failures import SystemFailure
 
+ROWS: tuple[Figure | Barrier, ...] = (*FIGURES, *BARRIERS)
 RUNS = Path(__file__).parents[1] / "runs"
 TOOLS = {
     "qemu": (["qemu-system-x86_64", "--version"], r"version \S+"),
@@ -30,7 +32,7 @@ def main() -> int:
     """Prints a row for each figure and writes them all; 1 when one could not be measured."""
     asked = _asked()
     document: dict[str, Any] = {"machine": _machine(), "note": asked.note, "figures": {}}
-    for figure in FIGURES:
+    for figure in ROWS:
         if not asked.only or figure.name in asked.only:
             row = _row(figure, asked.repetitions)
             document["figures"][figure.name] = row
@@ -42,32 +44,40 @@ def main() -> int:
     return int(any("failure" in row for row in document["figures"].values()))
 
 
-def _row(figure: Figure, repetitions: int) -> dict[str, Any]:
+def _row(figure: Figure | Barrier, repetitions: int) -> dict[str, Any]:
     load_average = os.getloadavg()
     with tempfile.TemporaryDirectory(prefix="steelyard-bench-") as folder:
         try:
-            seconds = measure(figure, repetitions, Path(folder))
+            if isinstance(figure, Barrier):
+                seconds = spreads_s(figure, repetitions, Path(folder))
+            else:
+                seconds = measure(figure, repetitions, Path(folder))
         except SystemFailure as failure:
             return {"goal_s": figure.goal_s, "failure": f"{failure.kind}: {failure.message}"}
     median_s = statistics.median(seconds)
     return {
         "goal_s": figure.goal_s,
         "instances": figure.instances,
-        "median_s": round(median_s, 3),
-        "least_s": round(min(seconds), 3),
-        "greatest_s": round(max(seconds), 3),
+        "median_s": round(median_s, 6),
+        "least_s": round(min(seconds), 6),
+        "greatest_s": round(max(seconds), 6),
         "met": median_s <= figure.goal_s,
         "load_average": load_average,
-        "seconds": [round(value, 3) for value in seconds],
+        "seconds": [round(value, 6) for value in seconds],
     }
 
 
-def _words(figure: Figure, row: dict[str, Any]) -> str:
+def _words(figure: Figure | Barrier, row: dict[str, Any]) -> str:
     if "failure" in row:
         return f"{figure.name:16} not measured: {row['failure']}"
     met = "met" if row["met"] else "not met"
-    spread = f"{row['least_s']:.2f} to {row['greatest_s']:.2f}"
-    return f"{figure.name:16} {row['median_s']:6.2f} s ({spread})  goal {figure.goal_s} s: {met}"
+    unit, scale = ("ms", 1e3) if figure.goal_s < 0.1 else ("s", 1.0)
+    median, least, greatest, goal = (
+        value * scale
+        for value in (row["median_s"], row["least_s"], row["greatest_s"], figure.goal_s)
+    )
+    spread = f"{least:.2f} to {greatest:.2f}"
+    return f"{figure.name:16} {median:6.2f} {unit} ({spread})  goal {goal:g} {unit}: {met}"
 
 
 def _machine() -> dict[str, Any]:
@@ -89,7 +99,7 @@ def _free(folder: Path, name: str) -> Path:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.systems")
-    parser.add_argument("--only", action="append", choices=[figure.name for figure in FIGURES])
+    parser.add_argument("--only", action="append", choices=[figure.name for figure in ROWS])
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--note", default="", help="what the figures' reader must know")
     parser.add_argument("--out", type=Path, default=RUNS)

@@ -44,6 +44,14 @@ def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path
         assert record["responses"]["throughput"]["value"] == sum(each)
         assert record["responses"]["throughput.least"]["value"] == min(each)
         assert record["start_spread_ns"] >= 0
+        cores = [one["costs"]["instance_cores"] for one in record["instances"]]
+        assert all(cost > 0 for cost in cores)
+        assert len(set(cores)) == 2, "each is charged with what stands for itself"
+        assert record["responses"]["host.instance_cpu"]["value"] == sum(cores)
+        for one in record["instances"]:
+            told = {(place["machine"], place["process"]) for place in one["placements"]}
+            assert ("host", "container") in told
+            assert any(process == "service" for _, process in told)
         assert {"samples.parquet", "samples-system.2.parquet", "samples-host.parquet"} <= set(
             record["files"]
         )

@@ -24,6 +24,7 @@ READ_AS: dict[str, type[BaseModel]] = {
     "ran": messages.Ran,
     "file": messages.FileContent,
     "samples": messages.Samples,
+    "thread_places": messages.ThreadPlaces,
 }
 
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use steelyard_wire::sample::ThreadsJob;
 
 use crate::kernel::KernelArgs;
 use crate::load_args::LoadArgs;
@@ -63,6 +64,12 @@ pub(crate) struct SampleArgs {
     /// Process to follow, under a name; may be given several times.
     #[arg(long = "process", value_parser = named_process, value_name = "NAME=PID")]
     pub(crate) processes: Vec<(String, u32)>,
+    /// Control group to follow, by its folder, under a name; may be given several times.
+    #[arg(long = "cgroup", value_parser = named, value_name = "NAME=FOLDER")]
+    pub(crate) cgroups: Vec<(String, String)>,
+    /// Threads of a process to follow together, under a name; may be given several times.
+    #[arg(long = "threads", value_parser = named_threads, value_name = "NAME=PID/TID,...")]
+    pub(crate) threads: Vec<(String, ThreadsJob)>,
     /// Print one JSON document (docs/reference/samples.md) instead of text.
     #[arg(long)]
     pub(crate) json: bool,
@@ -120,6 +127,15 @@ fn named(text: &str) -> Result<(String, String), String> {
         }
         _ => Err(format!("{text:?} is not NAME=VALUE")),
     }
+}
+
+fn named_threads(text: &str) -> Result<(String, ThreadsJob), String> {
+    let (name, threads) = named(text)?;
+    let wrong = || format!("{threads:?} is not PID/TID,...");
+    let (process, ids) = threads.split_once('/').ok_or_else(wrong)?;
+    let ids: Result<Vec<u32>, _> = ids.split(',').map(str::parse).collect();
+    let (process, ids) = process.parse().ok().zip(ids.ok()).ok_or_else(wrong)?;
+    Ok((name, ThreadsJob { process, ids }))
 }
 
 fn named_process(text: &str) -> Result<(String, u32), String> {

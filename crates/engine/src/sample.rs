@@ -23,6 +23,8 @@ pub(crate) fn run(args: &SampleArgs) -> Outcome {
         interval_ms: args.interval / NANOSECONDS_IN_MS,
         processes: args.processes.iter().cloned().collect(),
         disks: args.disks.iter().cloned().collect(),
+        cgroups: args.cgroups.iter().cloned().collect(),
+        threads: args.threads.iter().cloned().collect(),
     };
     let running = Sampler::start(&job).map_err(|error| from_sampler(&error))?;
     wait(Duration::from_nanos(args.duration), &interrupted);

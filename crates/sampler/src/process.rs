@@ -103,12 +103,22 @@ impl Process {
         self.tasks.as_mut().and_then(Tasks::children)
     }
 }
-/// Fields behind the name, which may itself hold blanks and brackets: state is field 3 of proc(5).
-fn stat(bytes: &[u8], page_bytes: u64) -> Option<Spending> {
-    const FIRST: usize = 3;
+
+/// Fields behind the name, which may itself hold blanks and brackets; see [`stat_field`].
+pub(crate) fn stat_fields(bytes: &[u8]) -> Option<Vec<Option<u64>>> {
     let end = bytes.iter().rposition(|byte| *byte == b')')?;
-    let values: Vec<Option<u64>> = fields(&bytes[end + 1..]).take(24).map(number).collect();
-    let field = |place: usize| values.get(place - FIRST).copied().flatten();
+    Some(fields(&bytes[end + 1..]).map(number).collect())
+}
+
+/// A field by its number in proc(5), of which the state is the first behind the name.
+pub(crate) fn stat_field(fields: &[Option<u64>], place: usize) -> Option<u64> {
+    const STATE: usize = 3;
+    fields.get(place - STATE).copied().flatten()
+}
+
+fn stat(bytes: &[u8], page_bytes: u64) -> Option<Spending> {
+    let fields = stat_fields(bytes)?;
+    let field = |place| stat_field(&fields, place);
     let ticks = |own, of_children| Some((field(own)? + field(of_children)?) * tick_ns());
     let (user_ns, system_ns) = (ticks(14, 16), ticks(15, 17));
     Some(Spending {
@@ -127,13 +137,10 @@ fn stat(bytes: &[u8], page_bytes: u64) -> Option<Spending> {
 
 /// Start time in clock ticks since boot, which with the process id names a process for all time.
 pub fn start_ticks(root: &Path, pid: u32) -> std::io::Result<u64> {
-    const PLACE_BEHIND_NAME: usize = 19;
+    const PLACE: usize = 22;
     let bytes = std::fs::read(below(root, &format!("/proc/{pid}/stat")))?;
-    bytes
-        .iter()
-        .rposition(|byte| *byte == b')')
-        .and_then(|end| fields(&bytes[end + 1..]).nth(PLACE_BEHIND_NAME))
-        .and_then(number)
+    stat_fields(&bytes)
+        .and_then(|fields| stat_field(&fields, PLACE))
         .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::InvalidData))
 }
 

@@ -11,7 +11,7 @@ use steelyard_wire::sample::{SampleJob, Samples};
 use crate::reader::Reader;
 use crate::source::Missing;
 use crate::table::Table;
-use crate::{disk, family, machine, network, sensor};
+use crate::{cgroup, disk, family, machine, network, sensor, threads};
 
 /// Shortest and longest interval, milliseconds.
 pub const INTERVAL_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
@@ -86,6 +86,12 @@ impl Recorder {
         readers.extend(sensor::open(root, &mut missing));
         for (name, pid) in &job.processes {
             readers.extend(family::open(root, name, *pid, &mut missing));
+        }
+        for (name, folder) in &job.cgroups {
+            readers.extend(cgroup::open(root, name, folder, &mut missing));
+        }
+        for (name, group) in &job.threads {
+            readers.extend(threads::open(root, name, group, &mut missing));
         }
         let mut columns = vec![OWN_COLUMN.to_owned()];
         columns.extend(readers.iter().flat_map(|reader| reader.columns().to_vec()));

@@ -125,7 +125,7 @@ fn thread_ids(folder: &OwnedFd) -> Option<Vec<u32>> {
 }
 
 /// `CPU_NS RUN_DELAY_NS TIMESLICES`
-fn schedstat(bytes: &[u8]) -> Option<Spent> {
+pub(crate) fn schedstat(bytes: &[u8]) -> Option<Spent> {
     let mut parts = fields(bytes).map(number);
     Some(Spent {
         cpu_ns: parts.next()??,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use steelyard_sampler::Sampler;
-use steelyard_wire::sample::{SampleJob, Samples};
+use steelyard_wire::sample::{SampleJob, Samples, ThreadsJob};
 
 fn cases() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/sampler");
@@ -25,6 +25,8 @@ fn read_once(root: &Path) -> Samples {
         interval_ms: 60_000,
         processes: BTreeMap::from([("service".to_owned(), 42)]),
         disks: BTreeMap::new(),
+        cgroups: BTreeMap::from([("instance".to_owned(), "/sys/fs/cgroup/box".to_owned())]),
+        threads: BTreeMap::from([("instance.vcpu".to_owned(), threads_of(42))]),
     };
     Sampler::start_at(root, &job).unwrap().stop().unwrap()
 }
@@ -85,6 +87,8 @@ fn every_column_is_in_the_reference() {
         interval_ms: 60_000,
         processes: BTreeMap::from([("service".to_owned(), std::process::id())]),
         disks: BTreeMap::from([("store".to_owned(), env!("CARGO_MANIFEST_DIR").to_owned())]),
+        cgroups: BTreeMap::from([("instance".to_owned(), some_cgroup())]),
+        threads: BTreeMap::from([("instance.vcpu".to_owned(), threads_of(std::process::id()))]),
     };
     let samples = Sampler::start(&job).unwrap().stop().unwrap();
     for column in samples.columns.keys() {
@@ -96,11 +100,29 @@ fn every_column_is_in_the_reference() {
     }
 }
 
+/// The first thread of a process.
+fn threads_of(process: u32) -> ThreadsJob {
+    let ids = vec![process];
+    ThreadsJob { process, ids }
+}
+
+/// The whole machine's group.
+fn some_cgroup() -> String {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    let mut words = mounts
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>());
+    let accounts = |words: &Vec<&str>| words[2] == "cgroup2" || words[3].contains("cpuacct");
+    words.find(accounts).unwrap()[1].to_owned()
+}
+
 /// The name with a placeholder for what differs between machines and jobs.
 fn general_name(column: &str) -> String {
     let places = [
         ("process", "NAME"),
         ("disk", "NAME"),
+        ("cgroup", "NAME"),
+        ("threads", "NAME"),
         ("net", "DEVICE"),
         ("temperature", "SENSOR"),
         ("power", "ZONE"),

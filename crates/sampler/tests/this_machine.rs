@@ -13,6 +13,8 @@ fn job(interval_ms: u64) -> SampleJob {
         interval_ms,
         processes: BTreeMap::from([("self".to_owned(), std::process::id())]),
         disks: BTreeMap::new(),
+        cgroups: BTreeMap::new(),
+        threads: BTreeMap::new(),
     }
 }
 

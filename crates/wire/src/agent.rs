@@ -12,7 +12,7 @@ use crate::facts::{Facts, PathFacts};
 use crate::file::{FileContent, FileJob};
 use crate::job::LoadJob;
 use crate::listening::ListeningJob;
-use crate::process::{ProcessState, Ran, RunJob};
+use crate::process::{ProcessState, Ran, RunJob, ThreadPlace};
 use crate::result::LoadResult;
 use crate::sample::{SampleJob, Samples};
 
@@ -99,6 +99,11 @@ pub enum Verb {
         pid: u32,
         /// Start time from `/proc/PID/stat`, in clock ticks since boot.
         start_ticks: u64,
+    },
+    /// Where the threads of a process and of all below it may run.
+    ThreadPlaces {
+        /// Process id.
+        pid: u32,
     },
     /// Runs a program; answered when it has ended. Several at once.
     Run(RunJob),
@@ -194,6 +199,11 @@ pub enum Answer {
     },
     /// Answer to `status` and `stop`.
     Process(ProcessState),
+    /// Answer to `thread_places`.
+    ThreadPlaces {
+        /// By process and thread.
+        threads: Vec<ThreadPlace>,
+    },
     /// Answer to `run`.
     Ran(Ran),
     /// Answer to `read_file`.

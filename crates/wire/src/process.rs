@@ -110,3 +110,18 @@ pub struct ProcessState {
     #[serde(default)]
     pub stop_failed: Option<String>,
 }
+
+/// Where one thread may run, and where it last did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadPlace {
+    /// Id of its process.
+    pub process: u32,
+    /// Its own id.
+    pub id: u32,
+    /// As the kernel has it, cut to 15 bytes.
+    pub name: String,
+    /// CPUs by number, as `0-1,4`.
+    pub allowed_cpus: String,
+    /// The CPU that it runs on, or ran on last.
+    pub last_cpu: u32,
+}

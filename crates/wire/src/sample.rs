@@ -17,6 +17,22 @@ pub struct SampleJob {
     /// Paths whose block device is sampled, by name, as `store`.
     #[serde(default)]
     pub disks: BTreeMap<String, String>,
+    /// Folders of control groups by name; of version 1 the folder below `cpuacct`.
+    #[serde(default)]
+    pub cgroups: BTreeMap<String, String>,
+    /// Threads to follow together, by name.
+    #[serde(default)]
+    pub threads: BTreeMap<String, ThreadsJob>,
+}
+
+/// Some threads of one process, as those that are a guest's processors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadsJob {
+    /// Process id.
+    pub process: u32,
+    /// Thread ids.
+    pub ids: Vec<u32>,
 }
 
 /// Counters as read, one row per sample. Deltas and rates are the reader's business.
@@ -24,6 +40,8 @@ pub struct SampleJob {
 /// Column names:
 /// `cpu.{user,nice,system,idle,iowait,irq,softirq,steal}_ns`, `cpu.frequency_hz`,
 /// `process.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,rss_bytes,threads,processes,major_faults,read_bytes,write_bytes}`,
+/// `cgroup.NAME.{cpu_ns,user_ns,system_ns,throttled_ns,memory_bytes,read_bytes,write_bytes}`,
+/// `threads.NAME.{cpu_ns,run_delay_ns,user_ns,system_ns,threads}`,
 /// `disk.NAME.{reads,read_bytes,read_ns,writes,write_bytes,write_ns,in_flight,io_ns,queue_ns}`,
 /// `disk.NAME.{discards,discard_bytes,discard_ns,flushes,flush_ns}`,
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,

@@ -232,6 +232,22 @@ class Samples(_Message):
     missing: dict[str, str]
 
 
+class ThreadPlace(_Message):
+    """Where one thread may run (``0-1,4``) and where it last did; ``name`` is at most 15 bytes."""
+
+    process: int
+    id: int
+    name: str
+    allowed_cpus: str
+    last_cpu: int
+
+
+class ThreadPlaces(_Message):
+    """The threads of a process and of all below it."""
+
+    threads: list[ThreadPlace]
+
+
 class Reply(_Message):
     """One line from the agent: exactly one of ``ok`` and ``error``."""
 

@@ -19,6 +19,7 @@ from steelyard.engine.messages import (
     Ran,
     Samples,
     Started,
+    ThreadPlaces,
 )
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
@@ -261,10 +262,31 @@ class Host:
     def cancel_load(self) -> None:
         self._agent.ask("cancel_load")
 
+    def thread_places(self, pid: int) -> ThreadPlaces:
+        """Where the threads of a process and of all below it may run and last did."""
+        return ThreadPlaces.model_validate(self._agent.ask("thread_places", pid=pid))
+
     def start_sampling(
-        self, *, interval_s: float, processes: dict[str, int], disks: dict[str, str]
+        self,
+        *,
+        interval_s: float,
+        processes: dict[str, int],
+        disks: dict[str, str],
+        cgroups: dict[str, str] | None = None,
+        threads: dict[str, tuple[int, tuple[int, ...]]] | None = None,
     ) -> None:
-        job = {"interval_ms": round(interval_s * 1000), "processes": processes, "disks": disks}
+        """Begins; ``threads`` are a process and some of its threads, by a name."""
+        followed = {
+            name: {"process": process, "ids": list(ids)}
+            for name, (process, ids) in (threads or {}).items()
+        }
+        job = {
+            "interval_ms": round(interval_s * 1000),
+            "processes": processes,
+            "disks": disks,
+            "cgroups": cgroups or {},
+            "threads": followed,
+        }
         self._agent.ask("sample_start", job=job)
 
     def stop_sampling(self) -> Samples:

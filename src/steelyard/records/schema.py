@@ -115,6 +115,37 @@ class ClockRecord(_Record):
     uncertainty_ns: int
 
 
+class CostRecord(_Record):
+    """What one instance cost its carrier, and what it saw of that; cores, mean of the window.
+
+    ``instance_cores`` are those of its control group or its processes, emulation included. Of a
+    guest whose processors are ``vcpus`` threads of the carrier: what these had and for how much
+    they waited, and what the guest itself takes for busy and for stolen.
+    """
+
+    instance_cores: float | None
+    vcpus: int | None = None
+    vcpu_cores: float | None = None
+    vcpu_wait_cores: float | None = None
+    busy_inside_cores: float | None = None
+    stolen_inside_cores: float | None = None
+
+
+class PlacementRecord(_Record):
+    """Threads of one name that may run in the same places: where, and where they last did.
+
+    ``machine`` is named as its samples are (``system``, ``system.2``, ``host``), ``process`` is
+    what is followed there. CPUs are numbers of that machine, as ``0-1,4``.
+    """
+
+    machine: str
+    process: str
+    thread: str
+    threads: int
+    allowed_cpus: str
+    last_cpus: tuple[int, ...]
+
+
 class InstanceRecord(_Record):
     """One instance of the system in one attempt.
 
@@ -128,6 +159,8 @@ class InstanceRecord(_Record):
     clocks: tuple[ClockRecord, ...] = ()
     started_ns: int | None = None
     caches: tuple[str, ...] = ()
+    costs: CostRecord | None = None
+    placements: tuple[PlacementRecord, ...] = ()
     responses: dict[str, Measured] = {}
 
 

@@ -28,8 +28,17 @@ from steelyard.systems.commanding.render import Renderer, values_of
 from steelyard.systems.commanding.taking_down import inverse_of
 from steelyard.systems.commanding.tool import Tool, value_in
 from steelyard.systems.images.engine_part import engine_path
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.platform import (
+    VCPU,
+    AttachedDisk,
+    Costs,
+    Ground,
+    RawDisk,
+    ResetProof,
+    Threads,
+)
 from steelyard.systems.qemu.snapshot import set_clock
+from steelyard.systems.vcpus import vcpus_by_name
 
 _CONSOLE_TAIL_CHARACTERS = 2000
 
@@ -158,9 +167,16 @@ class Commanded:
         costs = self._commands.costs
         return Costs(
             processes={name: int(self._read(r)) for name, r in costs.processes.items()},
-            threads={name: int(self._read(r)) for name, r in costs.threads.items()},
+            threads=self._threads(),
             cgroups={name: self._read(r) for name, r in costs.cgroups.items()},
         )
+
+    def _threads(self) -> dict[str, Threads]:
+        """The guest's processors, of an emulator that gives its threads names."""
+        pids = [int(self._read(reading)) for reading in self._commands.costs.threads.values()]
+        named = [vcpus_by_name(self.ground.carrier(), pid) for pid in pids]
+        found = next((threads for threads in named if threads is not None), None)
+        return {} if found is None else {VCPU: found}
 
     def facts(self) -> dict[str, str | None]:
         """What the file reads; a value that the tool does not tell is ``None``."""

@@ -33,6 +33,7 @@ from steelyard.systems.confinement import (
     plan_groups,
 )
 from steelyard.systems.loop_disks import LoopDisks
+from steelyard.systems.pinning import check_cpus, within
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 
 _ENABLED = "cgroup.subtree_control"
@@ -47,6 +48,7 @@ class Native:
         self.ground = ground
         limits = ground.spec.settings.get("confine") or {}
         self._limits = {name: value for name, value in limits.items() if value is not None}
+        self._cpuset: str | None = self._limits.pop("cpuset", None)
         self._in_lab = ground.spec.settings.get("network") == "lab"
         self._seat = ground.seat()
         self._loops = LoopDisks(ground)
@@ -56,6 +58,8 @@ class Native:
 
     def up(self) -> None:
         self.ground.refuse_without_network()
+        if self._cpuset is not None:
+            check_cpus(self.ground.carrier(), self._cpuset)
         if self._limits and not self._groups:
             self._confine()
         self.host()
@@ -85,7 +89,7 @@ class Native:
         return self.ground.carrier().way(self._within(list(argv)))
 
     def host(self) -> Host:
-        if not self._limits and not self._in_lab:
+        if not self._limits and not self._in_lab and self._cpuset is None:
             return self.ground.carrier()
         if self._own is not None and self._own.lost:
             self._close()
@@ -120,12 +124,13 @@ class Native:
 
     def facts(self) -> dict[str, str | None]:
         limits = [f"{f}={value}" for group in self._groups for f, value in group.limits]
+        limits += [] if self._cpuset is None else [f"affinity={self._cpuset}"]
         return {"confined.by": " ".join(limits)} if limits else {}
 
     def _within(self, argv: list[str]) -> list[str]:
         if self._network is not None:
             argv = ["nsenter", f"--net={self._network}", *argv]
-        return enter(self._groups, argv)
+        return enter(self._groups, within(self._cpuset, argv))
 
     @property
     def _network(self) -> str | None:

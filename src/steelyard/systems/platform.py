@@ -86,16 +86,28 @@ class ResetProof:
     evidence: dict[str, str]
 
 
+VCPU, IO = "vcpu", "io"
+"""Threads of an emulator: those that are the guest's processors, and those that serve its disks."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Some threads of one process, by their ids."""
+
+    process: int
+    ids: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Costs:
     """What stands for the instance on the machine that carries it, to be sampled there.
 
-    ``processes`` are roots of process trees, ``threads`` processes whose vCPU threads are told
-    apart, ``cgroups`` folders; all by a name for the sampled columns.
+    ``processes`` are roots of process trees, ``cgroups`` folders, by a name of the platform's;
+    ``threads`` are groups of threads by what they are for (``VCPU``, ``IO``).
     """
 
     processes: dict[str, int] = field(default_factory=dict)
-    threads: dict[str, int] = field(default_factory=dict)
+    threads: dict[str, Threads] = field(default_factory=dict)
     cgroups: dict[str, str] = field(default_factory=dict)
 
 

@@ -38,6 +38,7 @@ def seen_of(scene: Scene, instance: Instance) -> Seen:
         window=window(scene.sampled[instance.name]),
         host=None if host is None else window(host),
         own=_own(instance),
+        column=instance.column,
     )
 
 

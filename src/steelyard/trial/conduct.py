@@ -30,6 +30,7 @@ from steelyard.trial.instance import Instance
 from steelyard.trial.lodging import together
 from steelyard.trial.measuring import clock_of, measure_all
 from steelyard.trial.outcomes import TrialFailed, as_failed
+from steelyard.trial.placing import placements
 from steelyard.trial.preparing import (
     configure_inside,
     configure_outside,
@@ -37,6 +38,7 @@ from steelyard.trial.preparing import (
     take_back_inside,
     take_back_outside,
 )
+from steelyard.trial.reconciling import hidden_wait_doubts, reconciled
 from steelyard.trial.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.scene import Attempted, Ending, Scene
 from steelyard.trial.settling import wait_until_idle
@@ -145,6 +147,7 @@ def collect(scene: Scene) -> None:
     for instance in scene.measured:
         seen = seen_of(scene, instance)
         instance.responses = measure_responses(wanted, seen)
+        instance.costs = reconciled(seen)
         scene.limited = scene.limited or limits_of(scene, seen)
     scene.responses = of_all_instances(wanted, [each.responses for each in scene.measured])
     scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
@@ -158,6 +161,8 @@ def check(scene: Scene) -> None:
     """Decides whether the trial counts."""
     for instance in scene.instances:
         _refuse_dead_service(instance)
+        instance.placements = placements(instance)
+        scene.doubts += hidden_wait_doubts(instance.name, instance.costs)
         instance.clocks.append(clock_of(scene, instance.host))
         instance.walls.append(instance.host.clock())
         scene.doubts += drift_doubts(instance.name, instance.clocks, instance.walls)

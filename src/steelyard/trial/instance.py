@@ -10,12 +10,20 @@ from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
 from steelyard.hosts.undo import INSIDE, PendingUndo
-from steelyard.records.schema import ClockRecord, InstanceRecord, Measured, ResetRecord
+from steelyard.records.schema import (
+    ClockRecord,
+    CostRecord,
+    InstanceRecord,
+    Measured,
+    PlacementRecord,
+    ResetRecord,
+)
 from steelyard.study.model import WorkloadSpec
 from steelyard.systems.disks import Prepared
 from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
 from steelyard.systems.services import RunningService
 from steelyard.systems.settings import Applied
+from steelyard.trial.responses import INSTANCE
 from steelyard.workloads.operations.model import Server
 from steelyard.workloads.runs import Timed
 
@@ -50,12 +58,19 @@ class Instance:
     window_ns: tuple[int, int] | None = None
     search: dict[str, Any] = field(default_factory=dict)
     found: Mapping[str, Measured] = field(default_factory=dict)
+    costs: CostRecord | None = None
+    placements: tuple[PlacementRecord, ...] = ()
     responses: Mapping[str, Measured] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """How its machine is called in the record: ``system``, ``system.2``."""
         return "system" if self.number == 1 else f"system.{self.number}"
+
+    @property
+    def column(self) -> str:
+        """How what stands for it on its carrier is called among the samples taken there."""
+        return INSTANCE if self.number == 1 else f"{INSTANCE}{self.number}"
 
     @property
     def data(self) -> str:
@@ -117,5 +132,7 @@ class Instance:
             ),
             started_ns=None if self.window_ns is None else self.window_ns[0],
             caches=self.caches,
+            costs=self.costs,
+            placements=self.placements,
             responses=dict(self.responses),
         )

@@ -15,11 +15,11 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.undo import INSIDE
-from steelyard.systems.platform import Costs
+from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.disturbances import OURS
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
-from steelyard.trial.responses import INSTANCE, STORE
+from steelyard.trial.responses import STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
 from steelyard.trial.searching import SearchDrive
@@ -182,13 +182,13 @@ def _ours(scene: Scene, instance: Instance) -> dict[str, int]:
 def _costs(scene: Scene) -> Costs:
     """What stands for each instance on the carrier, by its number."""
     processes: dict[str, int] = {}
-    threads: dict[str, int] = {}
+    threads: dict[str, Threads] = {}
     cgroups: dict[str, str] = {}
     for instance in scene.instances:
-        name = INSTANCE if instance.number == 1 else f"{INSTANCE}{instance.number}"
+        name = instance.column
         costs = instance.platform.costs()
         processes |= _renamed(costs.processes, name)
-        threads |= _renamed(costs.threads, name)
+        threads |= {f"{name}.{kind}": group for kind, group in costs.threads.items()}
         cgroups |= _renamed(costs.cgroups, name)
     return Costs(processes, threads, cgroups)
 

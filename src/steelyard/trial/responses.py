@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from steelyard.engine.messages import Latency, LoadResult, Stream
 from steelyard.records.schema import Measured
 from steelyard.study.model import Study
+from steelyard.systems.platform import VCPU
 from steelyard.trial.streams import (
     Reading,
     jitter,
@@ -46,6 +47,8 @@ class Seen:
     window: WindowSamples
     host: WindowSamples | None = None
     own: Mapping[str, Measured] = field(default_factory=dict)
+    column: str = INSTANCE
+    """How what stands for the instance is called among the samples of its host."""
 
     @property
     def load(self) -> LoadResult:
@@ -231,6 +234,7 @@ def _generator_cpu_per_operation(seen: Seen) -> Reading:
     return (None, "no operation was answered well") if spent is None else (spent, None)
 
 
+_NO_HOST = "the system is its own host, or the host was not sampled"
 _BUSY = ("user", "nice", "system", "irq", "softirq")
 
 
@@ -258,10 +262,21 @@ def _steal(window: WindowSamples) -> Reading:
 def _instance_cores(seen: Seen) -> Reading:
     """What stands for the system on its host: a control group, or the processes of an emulator."""
     if seen.host is None:
-        return None, "the system is its own host, or the host was not sampled"
-    of = [f"cgroup.{INSTANCE}.cpu_ns", f"process.{INSTANCE}.cpu_ns"]
-    told = [column for column in of if column in seen.host.frame.columns]
-    return _rate_of(seen.host, (told or of)[0], 1e-9)
+        return None, _NO_HOST
+    of = (f"cgroup.{seen.column}.cpu_ns", f"process.{seen.column}.cpu_ns")
+    told = (column for column in of if seen.host.why_missing(column) is None)
+    return _rate_of(seen.host, next(told, of[0]), 1e-9)
+
+
+def _of_vcpus(figure: str) -> Callable[[Seen], Reading]:
+    """Of the threads that are a guest's processors, in cores."""
+
+    def reading(seen: Seen) -> Reading:
+        if seen.host is None:
+            return None, _NO_HOST
+        return _rate_of(seen.host, f"threads.{seen.column}.{VCPU}.{figure}", 1e-9)
+
+    return reading
 
 
 _OF_LOADS = frozenset(
@@ -300,5 +315,7 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "host.cpu": lambda seen: _busy_cores(seen.outside),
     "host.steal": lambda seen: _steal(seen.outside),
     "host.instance_cpu": _instance_cores,
+    "host.vcpu_cpu": _of_vcpus("cpu_ns"),
+    "host.vcpu_wait": _of_vcpus("run_delay_ns"),
     "generator.cpu_per_operation": _generator_cpu_per_operation,
 }

@@ -55,6 +55,11 @@ def start_sampling(watches: Iterable[Watch], every_s: float) -> None:
             interval_s=every_s,
             processes={**watch.processes, **watch.costs.processes},
             disks=dict(watch.disks),
+            cgroups=watch.costs.cgroups,
+            threads={
+                name: (threads.process, threads.ids)
+                for name, threads in watch.costs.threads.items()
+            },
         )
 
 

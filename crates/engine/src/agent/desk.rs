@@ -132,6 +132,7 @@ impl Desk {
                 let grace = Duration::from_millis(grace_ms);
                 self.with_child(id, &name, move |child| stop(child, grace, command));
             }
+            Verb::ThreadPlaces { pid } => self.apart(id, move || thread_places(pid)),
             Verb::Run(job) => {
                 let ticket = self.runs.enter();
                 self.apart(id, move || ticket.run(&job));
@@ -279,4 +280,11 @@ fn path_facts(path: &str) -> Done {
     facts
         .map(Answer::Path)
         .map_err(|error| refused(&format!("look at {path}"), &error))
+}
+
+fn thread_places(pid: u32) -> Done {
+    let threads = steelyard_sampler::thread_places(Path::new("/"), pid);
+    threads
+        .map(|threads| Answer::ThreadPlaces { threads })
+        .map_err(|error| refused(&format!("look at the threads of {pid}"), &error))
 }

@@ -112,14 +112,18 @@ def disk_comes_and_goes(bench: Bench) -> str:
 def costs_exist(bench: Bench) -> str:
     costs = bench.place().costs()
     carrier = bench.carrier()
-    pids = costs.processes | costs.threads
-    for name, pid in pids.items():
+    for name, pid in costs.processes.items():
         expect(carrier.path_facts(f"/proc/{pid}").exists, f"{name}: no process {pid}")
+    for name, threads in costs.threads.items():
+        for thread in threads.ids:
+            path = f"/proc/{threads.process}/task/{thread}"
+            expect(carrier.path_facts(path).exists, f"{name}: no thread {path}")
     for name, folder in costs.cgroups.items():
         expect(carrier.path_facts(folder).exists, f"{name}: no cgroup {folder}")
-    if not pids and not costs.cgroups:
+    names = [*costs.processes, *costs.threads, *costs.cgroups]
+    if not names:
         raise NotApplicable("inside and outside are the same machine, or it is not known here")
-    return ", ".join([*pids, *costs.cgroups])
+    return ", ".join(names)
 
 
 def facts_are_told(bench: Bench) -> str:

@@ -19,7 +19,8 @@ from steelyard.hosts.inverses.qemu import EndMachine, machines
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.pinning import check_cpus, pin_each, within
+from steelyard.systems.platform import VCPU, AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu import snapshot, words
 from steelyard.systems.qemu.accelerator import Accelerator, choose
 from steelyard.systems.qemu.disks import Disks
@@ -126,7 +127,7 @@ class Qemu:
     def costs(self) -> Costs:
         if self._running is None:
             return Costs()
-        return Costs({"qemu": self._running.pid}, {"qemu": self._running.pid})
+        return Costs({"qemu": self._running.pid}, self._running.threads())
 
     def facts(self) -> dict[str, str | None]:
         source, accelerator = self._source, self._accelerator
@@ -144,6 +145,8 @@ class Qemu:
         """Finds what it starts from and the accelerator."""
         carrier, settings = self.ground.carrier(), self.ground.spec.settings
         words.check_memory(settings["memory"])
+        for cpus in filter(None, (settings.get("cpuset"), settings.get("vcpu_cpus"))):
+            check_cpus(carrier, cpus)
         self._source = provide(self.ground)
         self._accelerator = choose(carrier, settings["accel"])
         self._machine = shape(self.ground, self._source, self._accelerator)
@@ -180,6 +183,7 @@ class Qemu:
         self._running = RunningMachine(carrier, machine, self._enter())
         self._disks = Disks(self._running)
         try:
+            self._pin(self._running)
             if machine.incoming is not None:
                 snapshot.wake(self._running)
             if machine.start is None:
@@ -197,9 +201,15 @@ class Qemu:
             raise
         return evidence
 
+    def _pin(self, running: RunningMachine) -> None:
+        cpus = self.ground.spec.settings.get("vcpu_cpus")
+        if cpus is not None:
+            pin_each(running.carrier, running.threads()[VCPU], cpus)
+
     def _enter(self) -> list[str]:
-        network = self.ground.network
-        return [] if network is None or on_user_network(self.ground) else network.enter([])
+        network, cpuset = self.ground.network, self.ground.spec.settings.get("cpuset")
+        inside = [] if network is None or on_user_network(self.ground) else network.enter([])
+        return [*inside, *within(cpuset, [])]
 
     def _open(self, running: RunningMachine) -> Host:
         self._host = running.agent() if self._door is None else self._door.open()

@@ -13,6 +13,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.line_pipe import LinePipe
 from steelyard.hosts.undo import INSIDE
 from steelyard.systems.images.engine_part import engine_path
+from steelyard.systems.platform import IO, VCPU, Threads
 from steelyard.systems.qemu.qmp import Qmp
 from steelyard.systems.qemu.words import (
     AGENT_SOCKET,
@@ -101,6 +102,15 @@ class RunningMachine:
             told = self.carrier.run(["tail", "-c", _CONSOLE_BYTES, path], timeout_s=10)
             return told.stdout.replace("\r", "").strip()
         return ""
+
+    def threads(self) -> dict[str, Threads]:
+        """Its threads that are the guest's processors, and those that serve its disks."""
+        asked = {VCPU: "query-cpus-fast", IO: "query-iothreads"}
+        ids = {
+            kind: tuple(int(thread["thread-id"]) for thread in self.qmp().execute(command))
+            for kind, command in asked.items()
+        }
+        return {kind: Threads(self.pid, found) for kind, found in ids.items() if found}
 
     def runs(self) -> bool:
         """Whether QEMU is there; it is gone when the agent of its machine was lost."""

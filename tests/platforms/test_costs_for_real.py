@@ -1,0 +1,123 @@
+"""What instances cost the machine that carries them, and where they run, on the real thing."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.platforms.guests import guest_settings
+from tests.platforms.needs import need
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.lab_network import NamespaceNetwork
+from steelyard.hosts.undo import UndoLog
+from steelyard.study.model import SystemSpec
+from steelyard.systems.native import Native
+from steelyard.systems.platform import VCPU, Costs, Ground, Platform
+from steelyard.systems.podman.place import Podman
+from steelyard.systems.qemu.place import Qemu
+
+SPIN = ["sh", "-c", "n=0; while [ $n -lt 20000 ]; do n=$((n + 1)); done"]
+NO_CPU = "4095"
+
+
+def ground(carrier: Host, undo: UndoLog, label: str, folder: Path, **settings: object) -> Ground:
+    spec = SystemSpec(name="a", platform="any", settings=settings)
+    return Ground(spec, 1, label, lambda: carrier, undo, str(folder))
+
+
+def spent_ns(carrier: Host, place: Platform, column: str, costs: Costs) -> int:
+    """How far the counter of the carrier goes while something is computed inside."""
+    threads = {name: (group.process, group.ids) for name, group in costs.threads.items()}
+    carrier.start_sampling(
+        interval_s=0.1, processes={}, disks={}, cgroups=costs.cgroups, threads=threads
+    )
+    try:
+        ran = place.host().run(SPIN, timeout_s=120)
+        assert ran.succeeded, ran.stderr
+        time.sleep(0.2)
+    finally:
+        samples = carrier.stop_sampling()
+    assert samples.missing.get(column) is None
+    first, last = samples.columns[column][0], samples.columns[column][-1]
+    assert first is not None
+    assert last is not None
+    return last - first
+
+
+def test_the_processors_of_a_guest_are_known_pinned_and_sampled(
+    carrier: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
+) -> None:
+    settings = guest_settings()
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two processors")
+    network.up()
+    more = {"cpus": 2, "vcpu_cpus": "1,0", "cpuset": "0-1", "network": "lab"}
+    spec = SystemSpec(name="a", platform="qemu", settings={**settings, **more})
+    place = Qemu(Ground(spec, 1, f"{name}-a-1", lambda: carrier, undo, str(tmp_path), network))
+    try:
+        place.up()
+        costs = place.costs()
+        vcpus = costs.threads[VCPU]
+        assert len(vcpus.ids) == 2
+        told = {thread.id: thread for thread in carrier.thread_places(vcpus.process).threads}
+        assert [told[number].allowed_cpus for number in vcpus.ids] == ["1", "0"]
+        assert [told[number].name for number in vcpus.ids] == ["CPU 0/TCG", "CPU 1/TCG"]
+        assert {told[vcpus.process].allowed_cpus} == {"0-1"}
+        assert spent_ns(carrier, place, f"threads.{VCPU}.cpu_ns", costs) > 0
+    finally:
+        place.down()
+
+
+def test_a_container_is_sampled_by_its_control_group(
+    carrier: Host, undo: UndoLog, name: str, tmp_path: Path
+) -> None:
+    need("podman", root=True)
+    settings = {"network": "host", "cpuset": "0"}
+    place = Podman(ground(carrier, undo, f"{name}-a-1", tmp_path, **settings))
+    try:
+        place.up()
+        costs = place.costs()
+        (group,) = costs.cgroups
+        (pid,) = costs.processes.values()
+        places = carrier.thread_places(pid).threads
+        assert {thread.allowed_cpus for thread in places} == {"0"}
+        carrier.start_sampling(interval_s=0.1, processes={}, disks={}, cgroups=costs.cgroups)
+        ran = place.host().run(["@engine", "kernel", "linpack", "--size", "200"], timeout_s=60)
+        samples = carrier.stop_sampling()
+        assert ran.succeeded, ran.stderr
+        used = samples.columns[f"cgroup.{group}.cpu_ns"]
+        assert used[0] is not None
+        assert used[-1] is not None
+        assert used[-1] > used[0]
+        assert samples.columns[f"cgroup.{group}.memory_bytes"][0]
+    finally:
+        place.down()
+
+
+def test_a_native_system_runs_on_the_processors_that_it_declares_and_needs_no_root(
+    carrier: Host, undo: UndoLog, name: str, tmp_path: Path
+) -> None:
+    need("taskset")
+    first = str(min(os.sched_getaffinity(0)))
+    place = Native(ground(carrier, undo, name, tmp_path, confine={"cpuset": first}))
+    try:
+        place.up()
+        ran = place.host().run(["grep", "Cpus_allowed_list", "/proc/self/status"], timeout_s=20)
+        assert ran.stdout.split()[-1] == first
+        assert place.facts() == {"confined.by": f"affinity={first}"}
+    finally:
+        place.down()
+
+
+def test_a_processor_that_the_machine_has_not_is_refused(
+    carrier: Host, undo: UndoLog, name: str, tmp_path: Path
+) -> None:
+    need("taskset")
+    settings = {"confine": {"cpuset": f"0,{NO_CPU}"}}
+    with pytest.raises(SystemFailure, match="only 0 to run on") as refused:
+        Native(ground(carrier, undo, name, tmp_path, **settings)).up()
+    assert refused.value.kind == "not_supported"
