@@ -8,7 +8,7 @@ JOBS    ?= 2
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ bench-engine: setup ## Every protocol of the engine against its peers, interleav
 
 bench-kernels: setup ## linpack against OpenBLAS and triad against C, interleaved
 	$(BIN)/python -m bench.kernels_against_peers
+
+bench-judge: setup ## How long verdicts, intervals and factors take, against the same without shortcuts
+	$(BIN)/python -m bench.judge
 
 bench-overhead: setup ## What the controller costs per trial besides reset, warm-up and window
 	$(BIN)/python bench/controller_overhead.py

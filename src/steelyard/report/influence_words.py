@@ -18,6 +18,7 @@ from steelyard.report.effects import effect, interval
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.sentences import Sentence
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
+from steelyard.study.fractions import LETTERS
 from steelyard.study.model import Level
 
 PAIR = 2
@@ -280,8 +281,16 @@ def _design(found: InfluenceFinding) -> str:
     return (
         f"Design: {found.cells} of {count:,} combinations of {len(found.factors)} factors in each "
         f"replicate, by turns, resolution {_ROMAN.get(found.resolution or 0, '?')}; "
-        f"defining {'relations' if len(found.relations) > 1 else 'relation'} {relations}."
+        f"defining {'relations' if len(found.relations) > 1 else 'relation'} {relations}, with "
+        f"{_letters(found)}."
     )
+
+
+def _letters(found: InfluenceFinding) -> str:
+    """Which factor has which letter: those that are hard to change come first."""
+    names = sorted(found.factors, key=lambda name: name not in found.hard_to_change)
+    told = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
+    return listed(told)
 
 
 def aliases_lines(found: InfluenceFinding) -> list[str]:

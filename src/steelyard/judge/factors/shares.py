@@ -26,10 +26,10 @@ from steelyard.judge.factors.questions import Term, terms
 from steelyard.judge.factors.strata import Fit, Stratum
 from steelyard.plan.order import generator
 
-DRAWS = 4_000
+DRAWS = 2_000
 LEVEL = 0.95
 FEWEST_REPLICATES = 3
-_STEPS = 32
+_STEPS = 26
 
 
 @dataclass(frozen=True)

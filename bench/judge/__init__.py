@@ -1,0 +1,1 @@
+"""How long the judge takes, against the same answers worked out without its shortcuts."""

@@ -1,0 +1,13 @@
+"""``python -m bench.judge``: one line for each thing that is timed."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from bench.judge import factors
+
+if __name__ == "__main__":
+    for row in factors.rows():
+        print(row.text)
