@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Literal
 
 from steelyard.judge.claims.findings import ClaimFinding
+from steelyard.judge.consolidation.findings import ConsolidationFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
@@ -211,6 +212,8 @@ class Findings(Frozen):
     peaks: tuple[VerdictFinding, ...] = ()
     capacities: tuple[CapacityFinding, ...] = ()
     capacity_verdicts: tuple[VerdictFinding, ...] = ()
+    consolidation: tuple[ConsolidationFinding, ...] = ()
+    densities: tuple[VerdictFinding, ...] = ()
     steadiness: tuple[SteadyFinding, ...] = ()
     resolution: tuple[ResolutionFinding, ...] = ()
     stop: StopFinding

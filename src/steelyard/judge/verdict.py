@@ -16,6 +16,7 @@ from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.claims.judged import claim_findings, open_parts
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
+from steelyard.judge.consolidation.together import consolidation_findings, density_verdicts
 from steelyard.judge.diagnostics import diagnostics
 from steelyard.judge.factors.influence import SoFar, influence_findings, so_far
 from steelyard.judge.failures.count import failure_contrasts, failure_findings
@@ -146,6 +147,8 @@ def judge_study(
         peaks=tuple(peak_verdicts(study, plan, records)),
         capacities=tuple(capacity_findings(study, plan, records)),
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
+        consolidation=tuple(consolidation_findings(study, plan, records)),
+        densities=tuple(density_verdicts(study, plan, records)),
         steadiness=windows,
         resolution=tuple(resolution_findings(events, study.trials)),
         stop=find_stop(plan, records, events),

@@ -2,7 +2,8 @@
 
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
 cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
-``level`` one of its levels, ``steadiness`` the windows of one cell). Figures are unrounded, in the
+``level`` one of its levels, ``steadiness`` the windows of one cell,
+``consolidation`` several instances at once). Figures are unrounded, in the
 unit of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.judge.claims.findings import ClaimFinding
+from steelyard.judge.consolidation.findings import ConsolidationFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
@@ -66,6 +68,8 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     for cell in findings.cells:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits)
     yield from saturation_rows(findings)
+    for found in findings.consolidation:
+        yield _consolidation(found)
     for window in findings.steadiness:
         yield _steadiness(window)
     for attempt in findings.attempts:
@@ -146,6 +150,24 @@ def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict
     for trial, value in zip(cell.trials, cell.values, strict=True):
         visit = visits.get(trial)
         yield shared | {"kind": "value", "trial": trial, "visit": visit, "value": value}
+
+
+def _consolidation(found: ConsolidationFinding) -> dict[str, Any]:
+    density = found.density
+    return {
+        "kind": "consolidation",
+        "response": found.response,
+        "unit": found.unit,
+        "system": found.system,
+        "value": found.total,
+        "estimate_log": None if density is None else density.log,
+        "low_log": None if density is None else density.low_log,
+        "high_log": None if density is None else density.high_log,
+        "interval_level": found.interval_level,
+        "n": found.visits,
+        "note": "; ".join(found.missing),
+        **_conditions({**found.conditions, "system.instances": found.instances}),
+    }
 
 
 def _steadiness(window: SteadyFinding) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from steelyard.judge.findings import Findings, ResponseFinding
 from steelyard.report.chart_time import Series
 from steelyard.report.charts import Charts, all_charts
 from steelyard.report.claims import claim_lines, claims_table
+from steelyard.report.consolidation import consolidation_lines, consolidation_table
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
@@ -69,6 +70,8 @@ def render(findings: Findings, series: Series, *, records: str = "..") -> str:
         secondary=_secondary(findings),
         exploratory=exploratory_lines(findings),
         saturation=saturation_lines(findings),
+        consolidation=consolidation_lines(findings),
+        consolidation_table=consolidation_table(findings),
         saturation_table=saturation_table(findings),
         limits=limits_table(findings),
         calibrations=calibration_table(findings),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
 from steelyard.report.claims import claim_lines, claims_table
+from steelyard.report.consolidation import consolidation_lines, consolidation_table
 from steelyard.report.failures import failed_lines
 from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
@@ -62,6 +63,7 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield from _influence(findings)
     yield from _responses(findings)
     yield from _saturation(findings)
+    yield from _consolidation(findings)
     yield from _titled("What limited the trials", limits_table(findings))
     yield from _titled("The generator's own limits", calibration_table(findings))
     steadiness = steadiness_table(findings)
@@ -113,6 +115,15 @@ def _influence(findings: Findings) -> Iterator[str]:
     yield "## Which parameters matter" if tables else ""
     for table in tables:
         yield f"### {escaped(table.caption)}"
+        yield _grid(table)
+
+
+def _consolidation(findings: Findings) -> Iterator[str]:
+    lines = consolidation_lines(findings)
+    if lines:
+        table = consolidation_table(findings)
+        yield f"## {table.caption}"
+        yield _bullets(lines)
         yield _grid(table)
 
 

@@ -15,7 +15,6 @@ from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
 
-_OF_THE_LOAD = ("response", "service_time", "lateness", "phase", "kind")
 _LATER = "not in this version"
 _PARTS: dict[str, str] = {
     "probe": "a probe",
@@ -38,31 +37,11 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
 
 
 def _searches(study: Study, complaints: Complaints) -> None:
-    """A search drives one instance by users or a rate, and reads limits from the load itself."""
-    if not study.find:
-        return
     several = any(system.instances > 1 for system in study.systems.values())
-    if several or "system.instances" in study.factors:
-        hint = "search in a study of one instance"
+    if study.find and (several or "system.instances" in study.factors):
+        hint = f"{_LATER}; search in a study of one instance"
         message = "a search over several instances cannot be run yet"
         complaints.add(("find",), message, hint, at_key=True)
-    if not {"load.users", "load.rate"} & set(study.factors):
-        hint = "write `load: {users: [1, 8, 64]}` or a rate; the search begins at the smallest"
-        complaints.add(("find",), "a search needs a load", hint, at_key=True)
-    for find in study.find.values():
-        if find.name in catalogue.responses():
-            hint = "give the search a name of its own, as `capacity`"
-            complaints.add(("find", find.name), f"`{find.name}` is a response", hint, at_key=True)
-        for limit in find.limits:
-            if not searchable(limit.name):
-                hint = "limit `errors` or a percentile such as `response.p99`"
-                message = f"a search cannot see `{limit.name}`"
-                complaints.add(("find", find.name, limit.name), message, hint, at_key=True)
-
-
-def searchable(response: str) -> bool:
-    """Whether a response is of the load itself, so that every short run of a search has it."""
-    return response in ("errors", "throughput") or response.partition(".")[0] in _OF_THE_LOAD
 
 
 def _runnable(shelf: Shelf) -> str:
@@ -149,5 +128,3 @@ def _surroundings(study: Study, complaints: Complaints) -> None:
         complaints.add(("clock",), "the clock of the system cannot be used yet", _LATER)
     if study.judge.engine != "exact":
         complaints.add(("judge", "engine"), "the normal engine cannot be run yet", _LATER)
-    if study.judge.consolidation:
-        complaints.add(("judge", "consolidation"), "consolidation cannot be judged yet", _LATER)

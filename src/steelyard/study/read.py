@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.affordable import check_budget
+from steelyard.study.asked import check_asked
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.source import Source, Where, parse_source, read_source
@@ -84,6 +85,8 @@ def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
     complaints = Complaints(source)
     file = _parsed(source, complaints)
     study = None if file is None else resolve(file, complaints)
+    if study is not None and not complaints:
+        check_asked(study, complaints)
     if study is not None and not complaints and not _lacking(study, source):
         check_budget(study, complaints)
     return study, complaints.found

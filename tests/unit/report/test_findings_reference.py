@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from steelyard.judge import findings
 from steelyard.judge.claims import findings as claims
+from steelyard.judge.consolidation import findings as consolidation
 from steelyard.judge.factors import findings as factors
 from steelyard.judge.failures import findings as failures
 from steelyard.judge.ranking import findings as ranking
@@ -20,7 +21,16 @@ from steelyard.report.flat import COLUMNS, CONDITION
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
 MODELS = {
     model.__name__: model
-    for room in (findings, scaling, steadiness, ranking, failures, factors, claims)
+    for room in (
+        findings,
+        scaling,
+        steadiness,
+        ranking,
+        failures,
+        factors,
+        claims,
+        consolidation,
+    )
     for name, model in vars(room).items()
     if name.endswith("Finding") or name == "Findings"
     if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
@@ -49,6 +59,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "pair",
         "share",
         "peak",
+        "consolidation",
         "steadiness",
         "capacity",
         "level",

@@ -59,6 +59,13 @@ def fewest_instances(system: SystemSpec, factors: Factors) -> int:
     )
 
 
+def most_instances(system: SystemSpec, factors: Factors) -> int:
+    """How many of a system run at once at most, at any level of ``system.instances``."""
+    return max(
+        (int(level) for level in factors.get("system.instances", ())), default=system.instances
+    )
+
+
 def resolve_beside(
     file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
 ) -> dict[int, WorkloadSpec]:
@@ -75,8 +82,8 @@ def resolve_beside(
             hint = "what runs beside is the same in every trial"
             complaints.add((*where, key), f"`{key}` beside cannot be a list", hint)
     for system in systems.values():
-        if found and fewest_instances(system, factors) < max(found):
-            hint = f"write `instances: {max(found)}`, and no level of a factor below it"
+        if found and most_instances(system, factors) < max(found):
+            hint = f"write `instances: {max(found)}`, or that many as a level of the factor"
             message = f"`beside` needs {max(found)} instances of `{system.name}`"
             complaints.add(("systems", system.name), message, hint, at_key=True)
     return found

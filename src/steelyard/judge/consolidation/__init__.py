@@ -1,0 +1,1 @@
+"""Several machines on one: what they do together, how evenly, and what each loses."""

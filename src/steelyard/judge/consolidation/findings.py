@@ -1,0 +1,70 @@
+"""What is found of several instances at once against one alone."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from steelyard.judge.frozen import Frozen
+from steelyard.study.model import Level
+
+Disturbed = Literal["disturbed", "undisturbed", "open"]
+
+
+class RatioFinding(Frozen):
+    """A ratio over the visits, as a natural logarithm, with the t interval of its mean.
+
+    Ends are ``None`` with fewer than two visits.
+    """
+
+    log: float
+    low_log: float | None
+    high_log: float | None
+
+
+class SlowdownFinding(Frozen):
+    """One instance among several: the throughput of one alone over its own."""
+
+    instance: int
+    slowdown: RatioFinding
+
+
+class InterferenceFinding(Frozen):
+    """What runs beside against nothing: the change of the measured instance's throughput.
+
+    ``disturbed`` when Holm's procedure over all contrasts of the study rejects no change,
+    ``undisturbed`` when it rejects a change of the margin or more either way.
+    """
+
+    beside: tuple[str, ...]
+    change: RatioFinding
+    word: Disturbed
+
+
+class ConsolidationFinding(Frozen):
+    """So many instances of one system at once, under one further condition.
+
+    ``total`` is their throughput together (geometric mean over visits), ``scale`` that over one
+    alone, ``density`` the same for each of them, ``least`` the slowest over one alone.
+    ``fairness`` is Jain's index freed of noise, ``fairness_raw`` as it is; ``worst_over_best`` has
+    the interval of a studentised range. ``cpu_overhead`` is what the host spends on instance 1
+    over what is busy inside it. What is ``None`` is explained in ``missing``.
+    """
+
+    system: str
+    response: str
+    unit: str
+    conditions: dict[str, Level]
+    instances: int
+    visits: int
+    total: float | None
+    scale: RatioFinding | None
+    density: RatioFinding | None
+    least: RatioFinding | None
+    slowdowns: tuple[SlowdownFinding, ...]
+    fairness: float | None
+    fairness_raw: float | None
+    worst_over_best: RatioFinding | None
+    interference: InterferenceFinding | None
+    cpu_overhead: RatioFinding | None
+    interval_level: float
+    missing: tuple[str, ...]

@@ -1,0 +1,291 @@
+"""From records to what several instances do together: one finding for each number of them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from steelyard.judge.comparison import finding, judge
+from steelyard.judge.consolidation.evenness import (
+    LEVEL,
+    Floats,
+    chance_of_none,
+    fairness,
+    holm,
+    jain,
+    mean_of,
+    worst_over_best,
+)
+from steelyard.judge.consolidation.findings import (
+    ConsolidationFinding,
+    Disturbed,
+    InterferenceFinding,
+    SlowdownFinding,
+)
+from steelyard.judge.families import Comparison
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.numbers import Scale
+from steelyard.judge.scaling.readings import throughput_of
+from steelyard.judge.streams import Conditions, Pair, Readings, Series, key_of, slots_of
+from steelyard.plan.model import Plan
+from steelyard.records.schema import InstanceRecord, TrialRecord
+from steelyard.study.model import ResponseSpec, Study
+
+INSTANCES = "system.instances"
+_GUEST, _HOST = "system.cpu", "host.instance_cpu"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The visits in which both one alone and several at once were measured.
+
+    ``rates`` has a row for each visit and a column for each measured instance, ``alone`` a number
+    for each visit, ``costs`` the logarithms of host over guest processor time of instance 1.
+    """
+
+    system: str
+    conditions: Conditions
+    instances: int
+    rates: Floats
+    alone: Floats
+    costs: Floats
+
+
+def consolidation_findings(
+    study: Study, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[ConsolidationFinding]:
+    """Every system and number of instances, where the study asks for it."""
+    response = throughput_of(study)
+    if not study.judge.consolidation or response is None:
+        return
+    readings = Readings(plan, records)
+    found = list(_shared(study, plan, readings, response))
+    words = _interference(study, found)
+    for shared, word in zip(found, words, strict=True):
+        yield _finding(study, shared, response, word)
+
+
+def _shared(
+    study: Study, plan: Plan, readings: Readings, response: ResponseSpec
+) -> Iterator[Shared]:
+    several = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
+    others = {key_of(rest): rest for each in plan.conditions if (rest := _rest(each)) is not None}
+    for rest in others.values():
+        for system in plan.systems:
+            visits = [visit.visit for visit in plan.visits if visit.system == system]
+            for count in several:
+                rows = [_of_visit(readings, visit, rest, count, response) for visit in visits]
+                known = [row for row in rows if row is not None]
+                yield Shared(
+                    system=system,
+                    conditions=rest,
+                    instances=count,
+                    rates=np.array([row[0] for row in known], dtype=np.float64),
+                    alone=np.array([row[1] for row in known], dtype=np.float64),
+                    costs=np.array(
+                        [row[2] for row in known if row[2] is not None], dtype=np.float64
+                    ),
+                )
+
+
+def _rest(conditions: Conditions) -> Conditions:
+    return {name: level for name, level in conditions.items() if name != INSTANCES}
+
+
+def _of_visit(
+    readings: Readings, visit: int, rest: Conditions, count: int, response: ResponseSpec
+) -> tuple[list[float], float, float | None] | None:
+    """Each instance's throughput, that of one alone, and the cost; ``None`` if one is missing."""
+    alone = readings.good(visit, {**rest, INSTANCES: 1})
+    together = readings.good(visit, {**rest, INSTANCES: count})
+    if not alone or not together:
+        return None
+    one = alone[0].value(response.name)
+    told = [each.responses.get(response.name) for each in _measured(together[0])]
+    rates = [each.value for each in told if each is not None and each.value]
+    if not one or not rates or len(rates) < len(told):
+        return None
+    return rates, one, _cost(together[0])
+
+
+def _measured(record: TrialRecord) -> list[InstanceRecord]:
+    """Instances that run the workload; what runs beside gives no responses."""
+    return [each for each in record.instances if each.responses]
+
+
+def _cost(record: TrialRecord) -> float | None:
+    first = next(iter(_measured(record)), None)
+    if first is None or not _own_kernel(record):
+        return None
+    host, guest = first.responses.get(_HOST), first.responses.get(_GUEST)
+    if host is None or guest is None or not host.value or not guest.value:
+        return None
+    return math.log(host.value / guest.value)
+
+
+def _own_kernel(record: TrialRecord) -> bool:
+    """Whether the system runs a kernel of its own: only that tells its processor time from the
+    whole machine's, of which a container sees all.
+    """
+    system, host = (record.facts.get(name, {}).get("boot_id") for name in ("system", "host"))
+    return system is not None and host is not None and system != host
+
+
+def _interference(study: Study, found: Sequence[Shared]) -> list[Disturbed | None]:
+    """One word for each contrast, all of them one family; none where nothing runs beside."""
+    if not study.beside:
+        return [None] * len(found)
+    changes = [_change(shared) for shared in found]
+    margin, rate = study.trials.margin_log, study.trials.alpha
+    differ = holm([chance_of_none(each) for each in changes], rate)
+    alike = holm([chance_of_none(each, margin) for each in changes], rate)
+    return [_word(changed, same) for changed, same in zip(differ, alike, strict=True)]
+
+
+def _word(changed: bool, same: bool) -> Disturbed:
+    if same:
+        return "undisturbed"
+    return "disturbed" if changed else "open"
+
+
+def _change(shared: Shared) -> Floats:
+    """What a measured instance has of what one alone has, in each visit."""
+    if not len(shared.rates):
+        return np.array([])
+    return np.asarray(np.log(shared.rates).mean(axis=1) - np.log(shared.alone))
+
+
+def _finding(
+    study: Study, shared: Shared, response: ResponseSpec, word: Disturbed | None
+) -> ConsolidationFinding:
+    rates, alone, visits = shared.rates, shared.alone, len(shared.alone)
+    missing = tuple(_missing(study, shared))
+    empty = ConsolidationFinding(
+        system=shared.system,
+        response=response.name,
+        unit=response.unit,
+        conditions=shared.conditions,
+        instances=shared.instances,
+        visits=visits,
+        total=None,
+        scale=None,
+        density=None,
+        least=None,
+        slowdowns=(),
+        fairness=None,
+        fairness_raw=None,
+        worst_over_best=None,
+        interference=None,
+        cpu_overhead=mean_of(shared.costs) if len(shared.costs) else None,
+        interval_level=LEVEL,
+        missing=missing,
+    )
+    if not visits:
+        return empty
+    total, one = np.log(rates.sum(axis=1)), np.log(alone)
+    slower = [mean_of(one - np.log(rates[:, place])) for place in range(rates.shape[1])]
+    change = InterferenceFinding(
+        beside=_beside(study, shared.instances),
+        change=mean_of(_change(shared)),
+        word=word or "open",
+    )
+    several = rates.shape[1] > 1
+    return empty.model_copy(
+        update={
+            "total": math.exp(float(total.mean())),
+            "scale": mean_of(total - one),
+            "density": mean_of(total - one - math.log(rates.shape[1])),
+            "least": mean_of(np.log(rates.min(axis=1)) - one),
+            "slowdowns": tuple(
+                SlowdownFinding(instance=place + 1, slowdown=each)
+                for place, each in enumerate(slower)
+            ),
+            "fairness": fairness(rates),
+            "fairness_raw": jain(rates.mean(axis=0)) if several else None,
+            "worst_over_best": worst_over_best(rates),
+            "interference": None if word is None else change,
+        }
+    )
+
+
+def _beside(study: Study, count: int) -> tuple[str, ...]:
+    uses = Counter(spec.use for number, spec in study.beside.items() if number <= count)
+    return tuple(use if n == 1 else f"{n} x {use}" for use, n in uses.items())
+
+
+def _missing(study: Study, shared: Shared) -> Iterator[str]:
+    if not len(shared.alone):
+        yield "no visit has both one alone and several at once"
+    elif len(shared.alone) < 2:
+        yield "one visit tells no noise: no interval, and fairness only as it is"
+    wanted = {_GUEST, _HOST} <= set(study.responses)
+    if not wanted:
+        yield f"what the host spends needs the responses `{_GUEST}` and `{_HOST}`"
+    elif not len(shared.costs):
+        yield "what the host spends is told of guests with a kernel and processors of their own"
+
+
+class DensityReadings(Readings):
+    """One number per visit: density at so many instances, in logarithms."""
+
+    def __init__(
+        self, plan: Plan, records: Sequence[TrialRecord], count: int, response: ResponseSpec
+    ) -> None:
+        super().__init__(plan, records)
+        self.count = count
+        self.throughput = response
+
+    def series(
+        self,
+        pair: Pair,
+        response: ResponseSpec,
+        conditions: Conditions | None,
+        *,
+        keep_failed: bool = False,
+        scale: Scale = "log",
+    ) -> Series:
+        del response, keep_failed, scale
+        rows = []
+        for visit, slot, system in slots_of(self.plan, pair):
+            found = _of_visit(self, visit, conditions or {}, self.count, self.throughput)
+            if found is not None:
+                density = math.log(sum(found[0]) / len(found[0]) / found[1])
+                rows.append((visit, slot, system == pair.other, density))
+        return Series(
+            visits=tuple(row[0] for row in rows),
+            slots=tuple(row[1] for row in rows),
+            other=np.array([row[2] for row in rows], dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            problems=(),
+        )
+
+
+def density_verdicts(
+    study: Study, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[VerdictFinding]:
+    """Each other system against the baseline on what each instance keeps of one alone."""
+    throughput = throughput_of(study)
+    if not study.judge.consolidation or throughput is None:
+        return
+    counts = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
+    others = {key_of(rest): rest for each in plan.conditions if (rest := _rest(each)) is not None}
+    response = ResponseSpec(name="density", label="density", unit="ratio", direction="higher")
+    for rest in others.values():
+        for count in counts:
+            readings = DensityReadings(plan, records, count, throughput)
+            for other in (system for system in plan.systems if system != study.baseline):
+                comparison = Comparison(
+                    response=response,
+                    pair=Pair(study.baseline, other),
+                    conditions=rest,
+                    alpha=study.trials.alpha,
+                    share=study.trials.alpha,
+                    family=f"density of {count} instances, exploratory: by itself",
+                )
+                found = finding(judge(comparison, readings, study.trials.margin_log),
+                                study.trials.margin_log)  # fmt: skip
+                yield found.model_copy(update={"conditions": {**rest, INSTANCES: count}})
