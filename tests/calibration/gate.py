@@ -15,7 +15,7 @@ from scipy.stats import binom
 from tests.calibration.simulated import Case, studies
 
 from steelyard.judge.exact import OneSided, first_crossings
-from steelyard.judge.interval import Stream
+from steelyard.judge.interval import Stream, lows_of
 
 ALPHA = 0.05
 GATE_LEVEL = 0.99
@@ -45,13 +45,34 @@ def most_allowed(count: int) -> int:
     return int(binom.ppf(GATE_LEVEL, count, ALPHA))
 
 
+def as_judged(stream: Stream) -> bool:
+    """Both tests, as a verdict needs them: is the ratio 1 put out on either side by both?"""
+    up, down = _crossed(stream)
+    return (up and _low_beyond(stream)) or (down and _low_beyond(stream.mirrored()))
+
+
+def called_faster(stream: Stream) -> bool:
+    """Both tests on one side."""
+    return _crossed(stream)[0] and _low_beyond(stream)
+
+
+def _low_beyond(stream: Stream) -> bool:
+    return bool(lows_of(stream, ALPHA / 2)[-1] > 0)
+
+
 def shipped(stream: Stream) -> bool:
-    """The engine as it is: does either test at ratio 1 cross at any look up to the budget?"""
+    """The exact test alone, which must hold where spreads are equal.
+
+    Does either test at ratio 1 cross at any look up to the budget?
+    """
+    return any(_crossed(stream))
+
+
+def _crossed(stream: Stream) -> tuple[bool, bool]:
     tests = (OneSided(0, 1, ALPHA / 2), OneSided(0, -1, ALPHA / 2))
     rows = np.asarray([stream.values])
-    return any(
-        look is not None for look in first_crossings(rows, stream.pool, tests, stream.horizon)
-    )
+    up, down = first_crossings(rows, stream.pool, tests, stream.horizon)
+    return up is not None, down is not None
 
 
 def gate(engine: Engine, case: Case) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from tests.calibration.noises import NOISES
+from tests.calibration.noises import NOISES, SD, Values
 
 from steelyard.judge.exact import pool_of
 from steelyard.judge.interval import Stream
@@ -23,9 +23,10 @@ STUDIES_PER_POOL = 20
 class Case:
     """A population of studies. The seed is the SHA-256 of its name: it cannot be chosen.
 
-    ``effect`` is the true ratio as a natural logarithm; ``spread`` multiplies the noise of the
-    other system. ``coin`` is the law that the observed order follows: only a planted mistake
-    sets it to anything but the law that the judge simulates.
+    ``effect`` is the true ratio as a natural logarithm. The other system has independent noise
+    of its own besides, so that its independent part is ``spread`` times that of the baseline; in
+    ``stalls`` of its visits it loses 5 to 40 %. ``coin`` is the law that the observed order
+    follows: only a planted mistake sets it to anything but the law that the judge simulates.
     """
 
     noise: str
@@ -34,12 +35,15 @@ class Case:
     horizon: int = HORIZON
     paths: int = PATHS
     spread: float = 1.0
+    stalls: float = 0.0
     coin: Law = big_stick
     purpose: str = "A/A"
 
     @property
     def name(self) -> str:
-        return f"{self.purpose}: {self.noise}, effect {self.effect:.4f}, spread {self.spread:g}"
+        stalls = f", stalls {self.stalls:g}" if self.stalls else ""
+        effect = f"effect {self.effect:.4f}"
+        return f"{self.purpose}: {self.noise}, {effect}, spread {self.spread:g}{stalls}"
 
 
 def studies(case: Case) -> Iterator[Stream]:
@@ -58,8 +62,19 @@ def studies(case: Case) -> Iterator[Stream]:
             pool[:, 0] = observed[:, study]
             other = observed[:, study] > 0
             noise = NOISES[case.noise](rng, case.horizon)
-            values = noise * np.where(other, case.spread, 1.0) + case.effect * other
+            values = noise + other * (case.effect + _own_noise(case, rng))
             yield Stream(values, other, pool, case.horizon)
+
+
+def _own_noise(case: Case, rng: np.random.Generator) -> Values | float:
+    """What the other system has beyond the noise of both; nothing is drawn without need."""
+    own: Values | float = 0.0
+    if case.spread != 1:
+        own = rng.normal(0.0, SD * np.sqrt(case.spread**2 - 1), case.horizon)
+    if case.stalls:
+        stalled = rng.random(case.horizon) < case.stalls
+        own -= stalled * rng.uniform(0.05, 0.40, case.horizon)
+    return own
 
 
 def first(stream: Stream, visits: int) -> Stream:

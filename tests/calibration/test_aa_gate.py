@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scipy.stats import binom
-from tests.calibration.gate import failures, gate, most_allowed, shipped
+from tests.calibration.gate import (
+    as_judged,
+    called_faster,
+    failures,
+    gate,
+    most_allowed,
+    shipped,
+)
 from tests.calibration.noises import FOUR, NOISES
 from tests.calibration.power import MARGIN, held_throughout, power
 from tests.calibration.simulated import Case
-from tests.calibration.validation import COVERED_EFFECTS, EFFECTS, coverage_cases
+from tests.calibration.validation import COVERED_EFFECTS, EFFECTS, SPREADS, STALLS, coverage_cases
 
 from steelyard.judge.findings import VerdictWord
 
@@ -29,6 +38,17 @@ def test_the_bound_of_two_thousand_studies_is_just_above_six_percent() -> None:
 @pytest.mark.parametrize("noise", FOUR)
 def test_a_slice_of_equal_systems_passes_the_gate(noise: str) -> None:
     assert failures([gate(shipped, slice_of(noise))]) == []
+
+
+@pytest.mark.parametrize("spread", SPREADS)
+def test_a_slice_of_arms_of_unequal_spread_passes_the_gate(spread: float) -> None:
+    case = replace(slice_of("independent 2 %"), spread=spread)
+    assert failures([gate(as_judged, case)]) == []
+
+
+def test_a_system_that_stalls_is_not_called_the_faster_one() -> None:
+    case = replace(slice_of("independent 2 %"), stalls=STALLS)
+    assert gate(called_faster, case).wrong <= int(binom.ppf(0.99, case.studies, 0.025))
 
 
 def test_the_same_case_gives_the_same_studies_and_the_same_verdicts() -> None:
@@ -74,6 +94,21 @@ def test_the_interval_holds_large_and_small_truths_at_every_look(effect: float) 
 @pytest.mark.parametrize("noise", NOISES)
 def test_two_thousand_studies_of_equal_systems_pass_the_gate(noise: str) -> None:
     assert failures([gate(shipped, Case(noise))]) == []
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("spread", SPREADS)
+@pytest.mark.parametrize("noise", NOISES)
+def test_arms_of_unequal_spread_pass_the_gate(noise: str, spread: float) -> None:
+    case = Case(noise, spread=spread, paths=5_000, purpose="spread")
+    assert failures([gate(as_judged, case)]) == []
+
+
+@pytest.mark.validate
+@pytest.mark.parametrize("noise", FOUR)
+def test_a_system_that_stalls_in_a_tenth_of_its_visits_is_not_called_faster(noise: str) -> None:
+    case = Case(noise, stalls=STALLS, paths=5_000, purpose="stalls in one arm")
+    assert gate(called_faster, case).wrong <= int(binom.ppf(0.99, case.studies, 0.025))
 
 
 @pytest.mark.validate

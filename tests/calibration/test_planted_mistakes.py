@@ -18,7 +18,7 @@ ENGINE_CASES = {
 }
 COIN_CASES = {
     "strict alternation": ("sine 3 %, period 2", 40),
-    "a free coin": ("drift 2 % a visit", 100),
+    "a free coin": ("drift 2 % a visit", 250),
     "a sticky coin": ("AR(1) 0.9", 100),
 }
 
@@ -35,6 +35,13 @@ def test_a_wrong_coin_fails_the_gate(mistake: str) -> None:
     noise, studies = COIN_CASES[mistake]
     case = Case(
         noise, studies=studies, paths=PATHS, horizon=HORIZON, coin=COINS[mistake], purpose=mistake
+    )
+    assert not gate(shipped, case).passed
+
+
+def test_the_exact_test_alone_fails_the_gate_when_spreads_are_four_to_one() -> None:
+    case = Case(
+        "independent 2 %", spread=4.0, studies=300, paths=PATHS, horizon=HORIZON, purpose="alone"
     )
     assert not gate(shipped, case).passed
 

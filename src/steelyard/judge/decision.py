@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.judge.exact import OneSided, Races
 from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream, crossings, fixed_grid
+from steelyard.judge.interval import Stream, crossings, fixed_grid, lows_of
 from steelyard.judge.scores import Floats
 from steelyard.judge.spending import FIRST_LOOK
 
@@ -140,6 +140,13 @@ def excluded(stream: Stream, bound: float, margin_log: float, alpha: float) -> i
 
 
 def _all_out(stream: Stream, shifts: Floats, alpha: float) -> int | None:
+    """The look by which both tests had put out all of the ratios."""
+    by_spread = np.flatnonzero(lows_of(stream, alpha) > shifts.max())
+    if not len(by_spread):
+        return None
     looks = crossings(stream, shifts, 1, alpha)
     known = [look for look in looks if look is not None]
-    return max(known) if len(known) == len(looks) else None
+    if len(known) < len(looks):
+        return None
+    first = len(stream.values) if stream.once else FIRST_LOOK
+    return max(*known, first + int(by_spread[0]))

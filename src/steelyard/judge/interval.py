@@ -9,6 +9,7 @@ baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from steelyard.judge.exact import OneSided, Pool, first_crossings
 from steelyard.judge.scores import Floats
+from steelyard.judge.welch import lows
 
 _FINE_STEPS = 40
 _STEPS_PER_MARGIN = 8
@@ -96,6 +98,23 @@ def crossings(
 
 def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
     """The largest tested ratio below all that are still allowed; ``None`` when not bounded.
+
+    A ratio is out when both tests have put it out: the exact one and that for unequal spreads.
+    """
+    by_spread = float(lows_of(stream, alpha)[-1])
+    exact = _exact_low_end(stream, margin_log, alpha, estimate)
+    return None if exact is None or math.isinf(by_spread) else min(exact, by_spread)
+
+
+def lows_of(stream: Stream, alpha: float) -> Floats:
+    """What the test for unequal spreads has put out after each look (``welch.lows``)."""
+    return lows(stream.values, stream.other, stream.horizon, alpha, once=stream.once)
+
+
+def _exact_low_end(
+    stream: Stream, margin_log: float, alpha: float, estimate: float
+) -> float | None:
+    """The same by the exact test alone.
 
     Ratios are tested from the smallest up until one is allowed; then the steps around that one
     are divided until they are small against the distance to ``estimate`` or to the margin.

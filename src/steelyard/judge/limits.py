@@ -41,7 +41,8 @@ def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator
     if len(plan.systems) > 1:
         yield (
             "The error rate holds for any noise, given the recorded coin, no carry-over from one "
-            "visit to the next, and systems that differ by a constant ratio."
+            "visit to the next, and systems that differ by a constant ratio; where their "
+            "spreads differ, a second test holds it, simulated to 4 to 1."
         )
 
 

@@ -82,20 +82,20 @@ def _shape(shape: Shape, series: Series) -> Iterator[str]:
         yield (
             f"arms differ in shape: the spread of one is {max(ratio, 1 / ratio):.1f} times that "
             f"of the other over {series.n_baseline} and {series.n_other} visits{by_chance}. With "
-            "unequal spreads the error rate is above its nominal value (about 6 % instead of "
-            "5 % at 2 to 1, 10 % at 4 to 1)"
+            "unequal spreads the error rate is held by the second test (Welch's), which was "
+            "simulated to 4 to 1 and is not proved for any noise"
         )
     if shape.one_is_constant:
         yield (
             f"arms differ in shape: over {series.n_baseline} and {series.n_other} visits one does "
-            "not vary at all and the other does, so that the error rate is above its nominal "
-            "value (about 10 % instead of 5 %); is the constant one counted in coarse steps?"
+            "not vary at all and the other does, so that the error rate rests on the second test "
+            "alone (Welch's); is the constant one counted in coarse steps?"
         )
     if shape.stalls_differ:
         yield (
             f"arms differ in shape: {shape.stall_rate_baseline:.0%} of the visits of one and "
-            f"{shape.stall_rate_other:.0%} of the other stall, so that the error rate is above "
-            "its nominal value"
+            f"{shape.stall_rate_other:.0%} of the other stall, so that the ratio is that of the "
+            "typical visit, and which visits are typical is not the same in both"
         )
 
 

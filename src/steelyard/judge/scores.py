@@ -1,4 +1,4 @@
-"""Residuals of a comparison to integer weights: centred, whitened, robust against stalls.
+"""Residuals of a comparison to integer weights: drift removed, whitened, robust against stalls.
 
 The statistic of a sequence of signs is the sum of signs times weights. Weights depend on the
 residuals alone, never on the order of systems, so any rule here keeps the test exact; these
@@ -10,6 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.judge.slow import movements, slow_part
+
 Floats = npt.NDArray[np.float64]
 
 SCALE = 2**14
@@ -20,28 +22,51 @@ _WHITEN_ABOVE = 0.25
 _WHITEN_AT_MOST = 0.95
 _MAD_TO_SD = 1.4826
 _LEAST_REACH = 1.0
+_CLIP_SDS = 2.0
+_FITS = 3
+_ROUNDING_LOG = 1e-12
 
 
 def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     """Integer-valued weights of each visit, shape (rows, visits) like ``residuals``.
 
-    Huber scores of the whitened residuals, clipped at two robust standard deviations. A row
-    without any spread has weights 0: no order of systems is then more extreme than another.
-    Without ``whiten`` nothing is taken from the visit before: for orders that were not drawn,
-    where an effect would look like autocorrelation.
+    Slow movements are taken out, then what a visit shares with the one before; Huber scores of
+    the rest, clipped at two robust standard deviations. A row without any spread has weights 0:
+    no order of systems is then more extreme than another. Without ``whiten`` nothing is taken
+    out but the centre: for orders that were not drawn, where an effect would look like a drift.
     """
-    residuals = _last_in_rank(residuals)
-    centred = residuals - _mid_mean(residuals)
-    phi = _autocorrelation(residuals) if whiten else np.zeros((len(residuals), 1))
-    fresh = centred.copy()
-    fresh[:, 1:] -= phi * centred[:, :-1]
+    residuals = last_in_rank(residuals)
+    fresh = residuals - _mid_mean(residuals)
+    if not whiten:
+        return np.asarray(np.rint(SCALE * _huber(fresh)))
+    fresh = _without_movements(fresh)
+    phi = _autocorrelation(fresh)
+    fresh[:, 1:] -= phi * fresh[:, :-1]
     fresh -= _mid_mean(fresh)
-    scores = np.clip(fresh / (2 * _spread(fresh)), -1.0, 1.0)
+    scores = _huber(fresh)
     scores[:, :-1] -= phi * scores[:, 1:]
-    return np.rint(SCALE * scores)
+    return np.asarray(np.rint(SCALE * scores))
 
 
-def _last_in_rank(rows: Floats) -> Floats:
+def _huber(rows: Floats) -> Floats:
+    return np.clip(rows / (_CLIP_SDS * _spread(rows)), -1.0, 1.0)
+
+
+def _without_movements(rows: Floats) -> Floats:
+    """Centred rows less their slow part, which is fitted to rows without their stalls."""
+    if not movements(rows.shape[1]):
+        return rows.copy()
+    slow = np.zeros_like(rows)
+    for _ in range(_FITS):
+        rest = rows - slow
+        rest -= _mid_mean(rest)
+        reach = _CLIP_SDS * _spread(rest)
+        slow += slow_part(np.clip(rest, -reach, reach))
+    fresh = rows - slow
+    return np.asarray(fresh - _mid_mean(fresh))
+
+
+def last_in_rank(rows: Floats) -> Floats:
     """Infinite values one range beyond the others, so that scores clip them like any outlier."""
     finite = np.isfinite(rows)
     if finite.all():
@@ -82,5 +107,5 @@ def _spread(rows: Floats) -> Floats:
     sizes = np.abs(rows)
     spread = _MAD_TO_SD * np.median(sizes, axis=1, keepdims=True)
     widest = sizes.max(axis=1, keepdims=True) / 2
-    spread = np.where(spread > 0, spread, widest)
-    return np.where(spread > 0, spread, np.inf)
+    spread = np.where(spread > _ROUNDING_LOG, spread, widest)
+    return np.where(spread > _ROUNDING_LOG, spread, np.inf)

@@ -40,7 +40,7 @@ class Shape:
 
     @property
     def arms_differ(self) -> bool:
-        """Whether the error rate may be above its nominal value for this pair."""
+        """Whether the error rate rests on the second test, that for unequal spreads."""
         ratio = self.spread_ratio
         unequal = ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
         return unequal or self.one_is_constant or self.stalls_differ

@@ -18,7 +18,8 @@ OK = "ok"
 MANY_PAIRS = 3
 _ASSUMPTION = (
     "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
-    "to the next, and that the {compared} differ by a constant ratio only"
+    "to the next, and that the {compared} differ by a constant ratio only; unequal spreads are "
+    "held by a second test"
 )
 ESTIMAND = "typical ratio (Hodges-Lehmann); early stops overstate small effects"
 
@@ -159,7 +160,7 @@ def _notes(verdict: VerdictFinding) -> list[str]:
     if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
         alpha = percent(verdict.alpha)
         return [
-            f"the arms differ in shape, so the error rate may be above {alpha}",
+            f"the arms differ in shape, so the error rate of {alpha} rests on the second test",
             *verdict.notes,
         ]
     return list(verdict.notes)

@@ -24,22 +24,46 @@ def loops_mid_mean(values: list[float]) -> float:
     return sum(middle) / len(middle)
 
 
+def loops_spread(values: list[float]) -> float:
+    sizes = sorted(abs(value) for value in values)
+    n = len(sizes)
+    median = (sizes[(n - 1) // 2] + sizes[n // 2]) / 2
+    return 1.4826 * median or max(sizes) / 2
+
+
+def loops_centred(values: list[float]) -> list[float]:
+    middle = loops_mid_mean(values)
+    return [value - middle for value in values]
+
+
+def loops_without_drift(values: list[float]) -> list[float]:
+    """Three fits of a line and slow cosines to values clipped at two standard deviations."""
+    n = len(values)
+    if n < 12:
+        return values
+    waves = range(1, 1 + max(0, n // 24 - 1))
+    rows = [[1, t, *(math.cos(math.pi * w * (t + 0.5) / n) for w in waves)] for t in range(n)]
+    slow = [0.0] * n
+    for _ in range(3):
+        rest = loops_centred([value - part for value, part in zip(values, slow, strict=True)])
+        reach = 2 * loops_spread(rest)
+        clipped = [max(-reach, min(reach, value)) for value in rest]
+        fitted = np.array(rows) @ np.linalg.lstsq(np.array(rows), clipped, rcond=None)[0]
+        slow = [part + float(more) for part, more in zip(slow, fitted, strict=True)]
+    return loops_centred([value - part for value, part in zip(values, slow, strict=True)])
+
+
 def loops_weights(values: list[float]) -> list[int]:
     n = len(values)
-    middle = loops_mid_mean(values)
-    centred = [value - middle for value in values]
+    centred = loops_without_drift(loops_centred(values))
     phi = 0.0
     if n >= 16:
-        mean = sum(values) / n
-        above = sum((values[i] - mean) * (values[i - 1] - mean) for i in range(1, n))
-        phi = above / sum((value - mean) ** 2 for value in values) + 1.5 / n
+        mean = sum(centred) / n
+        above = sum((centred[i] - mean) * (centred[i - 1] - mean) for i in range(1, n))
+        phi = above / sum((value - mean) ** 2 for value in centred) + 1.5 / n
         phi = 0.0 if phi < 0.25 else min(phi, 0.95)
-    fresh = [centred[0]] + [centred[i] - phi * centred[i - 1] for i in range(1, n)]
-    middle = loops_mid_mean(fresh)
-    fresh = [value - middle for value in fresh]
-    sizes = sorted(abs(value) for value in fresh)
-    median = (sizes[(n - 1) // 2] + sizes[n // 2]) / 2
-    spread = 1.4826 * median or max(sizes) / 2
+    fresh = loops_centred([centred[0]] + [centred[i] - phi * centred[i - 1] for i in range(1, n)])
+    spread = loops_spread(fresh)
     if spread == 0:
         return [0] * n
     scores = [max(-1.0, min(1.0, value / (2 * spread))) for value in fresh] + [0.0]
@@ -71,7 +95,7 @@ def loops_crossing(
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.03, -0.08])
-@pytest.mark.parametrize("visits", [9, 20])
+@pytest.mark.parametrize("visits", [9, 20, 52])
 def test_a_second_engine_in_straight_loops_crosses_at_the_same_looks(
     visits: int, effect: float
 ) -> None:

@@ -40,9 +40,32 @@ def test_when_most_values_are_equal_the_others_still_count() -> None:
     assert weights(values)[0, 5] == SCALE
 
 
-def test_a_drift_is_whitened_from_the_sixteenth_visit_on() -> None:
-    drift = np.arange(40.0)[None, :]
-    assert np.abs(weights(drift)[0, 10:-10]).mean() < np.abs(weights(drift[:, :15])).mean()
+def weighed(rows: np.ndarray, other: np.ndarray, effect: float) -> float:
+    """How far the weights tell an effect from chance, in standard deviations of the coin."""
+    found = weights(rows + effect * other)[0]
+    return float(found @ np.where(other, 1, -1)) / float(np.sqrt(np.sum(found**2)))
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        0.004 * np.arange(60.0),
+        0.1 * np.cos(np.pi * np.arange(60) / 60),
+    ],
+    ids=["drift", "half a wave"],
+)
+def test_slow_movements_hide_little_of_an_effect(slow: np.ndarray) -> None:
+    random = np.random.default_rng(6)
+    noise = random.normal(0, 0.02, 60)
+    other = random.permutation(np.arange(60) % 2 == 0)
+    moved = weighed((noise + slow)[None, :], other, 0.02)
+    assert moved > 0.8 * weighed(noise[None, :], other, 0.02)
+
+
+def test_what_is_only_the_rounding_of_logarithms_has_no_weight() -> None:
+    line = np.log(np.linspace(1.0, 1.1, 30))[None, :]
+    assert (weights(line - line) == 0).all()
+    assert (weights(np.arange(30.0)[None, :] / 3) == 0).all()
 
 
 def arms(effect: float, visits: int) -> tuple[np.ndarray, np.ndarray]:
