@@ -65,10 +65,10 @@ def shape_of(values: Floats, other: Mask) -> Shape:
     )
 
 
-def counts_differ(one: tuple[int, int], another: tuple[int, int]) -> bool:
-    """Whether two shares (count, of how many) differ by Fisher's exact test at 5 %."""
+def counts_differ(one: tuple[int, int], another: tuple[int, int], *, level: float = _LEVEL) -> bool:
+    """Whether two shares (count, of how many) differ by Fisher's exact test, at 5 % or less."""
     table = np.array([[one[0], one[1] - one[0]], [another[0], another[1] - another[0]]])
-    return float(fisher_exact(table).pvalue) < _LEVEL
+    return float(fisher_exact(table).pvalue) < level
 
 
 @dataclass(frozen=True)

@@ -95,12 +95,17 @@ class Readings:
         self._records = records
         told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
         self._half_failure = 0.5 / median(told) if told else 0.0
+        self._doubts = _doubts_of(records)
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
         """The attempt that ended well, if any."""
         found = self._attempts.get((visit, key_of(conditions)), ())
         return [record for record in found if record.outcome is Outcome.OK][:1]
+
+    def doubts(self, visit: int) -> frozenset[str]:
+        """The kinds of doubt of the good trials of a visit, under whatever condition."""
+        return self._doubts.get(visit, frozenset())
 
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
         """All attempts that brought a number, however they ended."""
@@ -195,6 +200,14 @@ class Readings:
             value = record.value(response.name)
             problems[system, why_no_number(record, response.name, value)] += 1
         return None
+
+
+def _doubts_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[str]]:
+    kinds: dict[int, set[str]] = defaultdict(set)
+    for record in records:
+        if record.outcome is Outcome.OK:
+            kinds[record.visit].update(doubt.kind for doubt in record.doubts)
+    return {visit: frozenset(found) for visit, found in kinds.items()}
 
 
 def key_of(conditions: Mapping[str, Level]) -> Key:

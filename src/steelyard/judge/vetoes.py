@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.judge.decision import Decision, decide
+from steelyard.judge.disturbed import disturbed, saturated
 from steelyard.judge.estimate import estimate
 from steelyard.judge.families import Comparison
 from steelyard.judge.shape import carry_over, counts_differ, halves
@@ -23,14 +24,22 @@ def veto(
     margin_log: float,
 ) -> str | None:
     """The gravest reason why a decision must not be announced."""
-    return doubtful(comparison.pair, series, readings, margin_log) or _fragile(
-        comparison, series, decision, readings, margin_log
+    pair = comparison.pair
+    return (
+        doubtful(pair, series, readings, margin_log)
+        or saturated(pair, series, readings, decision.words)
+        or _fragile(comparison, series, decision, readings, margin_log)
     )
 
 
 def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> str | None:
     """What forbids to say anything of these visits, whatever was asked of them."""
-    return refused(pair, readings) or left_behind(series, margin_log) or unstable(series)
+    return (
+        refused(pair, readings)
+        or left_behind(series, margin_log)
+        or disturbed(pair, series, readings)
+        or unstable(series)
+    )
 
 
 def refused(pair: Pair, readings: Readings) -> str | None:

@@ -48,8 +48,9 @@ def disturbances(scene: Scene) -> Iterator[Doubt]:
         before = scene.incidents.get(host.name)
         if before is not None:
             yield from incident_doubts(host.name, before, incidents_of(host))
+    guests = {each.name for each in scene.instances if each.carried}
     for name, sampled in scene.sampled.items():
-        yield from sample_doubts(name, sampled.window(*scene.span_ns()))
+        yield from sample_doubts(name, sampled.window(*scene.span_ns()), guest=name in guests)
 
 
 def _own(instance: Instance) -> Mapping[str, Measured]:

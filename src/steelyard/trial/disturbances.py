@@ -68,14 +68,18 @@ def incident_doubts(machine: str, before: Incidents, after: Incidents) -> Iterat
         yield _doubt("raid_rebuilding", f"an array of {machine} was rebuilt or checked meanwhile")
 
 
-def sample_doubts(machine: str, window: WindowSamples) -> Iterator[Doubt]:
-    """What the samples of a machine say of strangers on it in the window."""
+def sample_doubts(machine: str, window: WindowSamples, *, guest: bool = False) -> Iterator[Doubt]:
+    """What the samples of a machine say of strangers on it in the window.
+
+    Time stolen from a guest is a cost of the system under test, and no stranger's doing.
+    """
     whole = _total(window, [f"cpu.{name}_ns" for name in _CPU])
     if not whole:
         return
     steal = (window.rate_per_s("cpu.steal_ns") or 0.0) / whole
     if steal > MOST_STEAL:
-        yield _doubt("steal", f"{steal:.1%} of the processor time of {machine} was stolen")
+        kind = "guest_steal" if guest else "steal"
+        yield _doubt(kind, f"{steal:.1%} of the processor time of {machine} was stolen")
     foreign = _foreign(window, whole)
     if foreign > MOST_FOREIGN:
         yield _doubt(

@@ -15,7 +15,7 @@ from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
 from steelyard.study.model import (
     BudgetSpec,
     ResponseSpec,
@@ -345,3 +345,52 @@ def test_a_study_without_records_is_running_and_undecided() -> None:
     findings = judged(a_study(), noisy(1.0), visits=0)
     assert findings.stop.reason == "running"
     assert {v.word for v in findings.verdicts} == {VerdictWord.UNDECIDED}
+
+
+def doubted(
+    plan: Plan, value: Value, kind: str, of: Callable[[PlannedTrial], bool]
+) -> list[TrialRecord]:
+    doubt = Doubt(state="suspect", kind=kind, message="seen")
+    records = [(trial, a_record(trial, value(trial))) for v in plan.visits for trial in v.trials]
+    return [
+        record.model_copy(update={"doubts": (doubt,)}) if of(trial) else record
+        for trial, record in records
+    ]
+
+
+def judged_with_doubts(
+    study: Study, value: Value, kind: str, of: Callable[[PlannedTrial], bool]
+) -> VerdictFinding:
+    plan = make_plan(study, 3)
+    return overall(judge_study(study, plan, doubted(plan, value, kind, of), run="r"))
+
+
+def of_durable(trial: PlannedTrial) -> bool:
+    return trial.cell.system == "durable"
+
+
+@pytest.mark.parametrize("kind", ["steal", "foreign_cpu", "throttled", "clock_step"])
+def test_strangers_in_one_arm_only_withhold_the_verdict(kind: str) -> None:
+    verdict = judged_with_doubts(a_study(), noisy(0.8), kind, of_durable)
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.notes[0].startswith("disturbed unequally")
+
+
+def test_strangers_in_both_arms_alike_withhold_nothing() -> None:
+    verdict = judged_with_doubts(a_study(), noisy(0.8), "steal", lambda _: True)
+    assert verdict.word is VerdictWord.SLOWER
+
+
+def test_what_a_system_may_be_slow_by_withholds_nothing() -> None:
+    verdict = judged_with_doubts(a_study(), noisy(0.8), "swapped", of_durable)
+    assert verdict.word is VerdictWord.SLOWER
+
+
+def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> None:
+    quiet = noisy(1.0, noise=0.006)
+    kind = "generator_near_ceiling"
+    verdict = judged_with_doubts(a_study(per_cell=30), quiet, kind, lambda _: True)
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.notes[0].startswith("the generator was near its ceiling")
+    slower = judged_with_doubts(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
+    assert slower.word is VerdictWord.SLOWER

@@ -43,6 +43,11 @@ def test_stolen_time_above_one_percent_is_named(kinds: Callable[..., list[str]])
     assert kinds(counters(steal=60)) == ["steal"]
 
 
+def test_time_stolen_from_a_guest_is_a_cost_of_the_system(seen: Callable[..., Seen]) -> None:
+    found = sample_doubts("system", seen(counters(steal=60)).window, guest=True)
+    assert [doubt.kind for doubt in found] == ["guest_steal"]
+
+
 def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters(ours_ms=1000, user=1200)) == ["foreign_cpu"]
 

@@ -1,0 +1,67 @@
+"""Verdicts that would be about the machine or the generator, and not about the systems."""
+
+from __future__ import annotations
+
+from steelyard.judge.findings import VerdictWord
+from steelyard.judge.shape import counts_differ
+from steelyard.judge.streams import Pair, Readings, Series
+
+FROM_OUTSIDE = {
+    "steal": "stolen processor time",
+    "foreign_cpu": "other programs",
+    "raid_rebuilding": "an array that was rebuilt",
+    "throttled": "a processor that was throttled",
+    "clock_step": "a clock that was stepped",
+    "clock_drift": "a clock that drifted",
+}
+"""Doubts that speak of the machine. Swapping and the like may be what a system is slow by."""
+
+_LEVEL = 0.01
+_MOST_SATURATED = 0.5
+_SATURATED = "generator_near_ceiling"
+
+
+def disturbed(pair: Pair, series: Series, readings: Readings) -> str | None:
+    """What disturbed the visits of one system much more often than those of the other.
+
+    Fisher's exact test at 1 % for each kind, as it is asked again after every visit.
+    """
+    visits = _visits(pair, series)
+    for kind, words in FROM_OUTSIDE.items():
+        hit = {name: _having(kind, of, readings) for name, of in visits.items()}
+        one, another = ((hit[name], len(visits[name])) for name in (pair.baseline, pair.other))
+        if counts_differ(one, another, level=_LEVEL):
+            return (
+                f"disturbed unequally: {words} in {one[0]} of {one[1]} visits of {pair.baseline} "
+                f"and {another[0]} of {another[1]} of {pair.other}, so it may be the machine "
+                "that differs"
+            )
+    return None
+
+
+def saturated(
+    pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
+) -> str | None:
+    """Two systems called equivalent that were not the limit: the generator was."""
+    if VerdictWord.EQUIVALENT not in words:
+        return None
+    for name, visits in _visits(pair, series).items():
+        count = _having(_SATURATED, visits, readings)
+        if count > _MOST_SATURATED * len(visits):
+            return (
+                f"the generator was near its ceiling in {count} of {len(visits)} visits of {name}: "
+                "that systems keep it equally busy does not make them equivalent"
+            )
+    return None
+
+
+def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {pair.baseline: [], pair.other: []}
+    for visit, other in zip(series.visits, series.other, strict=True):
+        found[pair.other if other else pair.baseline].append(visit)
+    return found
+
+
+def _having(kind: str, visits: list[int], readings: Readings) -> int:
+    """How many of the visits have a good trial with such a doubt."""
+    return sum(kind in readings.doubts(visit) for visit in visits)
