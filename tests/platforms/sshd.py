@@ -65,7 +65,7 @@ class Sshd:
     def prepare(self) -> None:
         """Keys, configs, and the key of the server in known_hosts."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port = _free_port()
+        self.port = free_port()
         for key in ("host", "user"):
             make_key(self.folder / key)
         (self.folder / "sshd_config").write_text(_SERVER.format(folder=self.folder, port=self.port))
@@ -148,7 +148,7 @@ def make_key(path: Path) -> None:
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port

@@ -68,27 +68,25 @@ def test_it_starts_by_its_own_boot_loader_and_is_entered_with_a_key_of_the_run(
     place.detach(disk)
 
     inside.write_file("/root/left", "by the last trial", create=True)
-    first = place.reset("snapshot")
+    before = inside.boot_id
+    cold = place.reset("boot")
+    assert cold.evidence["boot_id"] != before
+    assert cold.evidence["overlay.bytes"] == "0"
     assert not place.host().path_facts("/root/left").exists
+    first = place.reset("snapshot")
     assert first.evidence["overlay.bytes"] == "0"
     assert place.reset("snapshot").evidence == first.evidence
     assert place.facts()["image.name"] == place.ground.spec.settings["image"]
 
 
-def test_it_starts_from_a_kernel_that_is_given_on_an_empty_overlay_each_time(make: Make) -> None:
+def test_it_starts_from_a_kernel_that_is_given_with_words_of_the_study(make: Make) -> None:
     folder = cloud_image()
     words = "root=LABEL=cloud console=ttyS0 quiet no_timer_check steelyard.test=given"
     place = make(
         kernel=str(folder / "vmlinuz"), initrd=str(folder / "initrd.img"), kernel_words=words
     )
     place.up()
-    assert "steelyard.test=given" in place.host().read_file("/proc/cmdline")
-    place.host().write_file("/root/left", "by the last trial", create=True)
-    before = place.host().boot_id
-    proof = place.reset("boot")
-    assert proof.evidence["boot_id"] != before
-    assert proof.evidence["overlay.bytes"] == "0"
-    assert not place.host().path_facts("/root/left").exists
+    assert place.host().read_file("/proc/cmdline").strip() == words
 
 
 def test_what_is_no_disk_is_named_before_anything_is_started(make: Make, tmp_path: Path) -> None:

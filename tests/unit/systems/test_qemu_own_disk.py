@@ -16,8 +16,8 @@ from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import Ground
+from steelyard.systems.qemu.cloud_init import files_of
 from steelyard.systems.qemu.door import forwarded_port
-from steelyard.systems.qemu.seed import seed_files
 from steelyard.systems.qemu.source import Source, provide
 from steelyard.systems.qemu.words import Machine, qemu_words
 
@@ -39,12 +39,12 @@ def test_a_disk_of_the_users_own_starts_by_its_boot_loader_and_has_no_port_for_a
     assert "-kernel" not in words
     assert "-append" not in words
     assert not [word for word in words if "virtserialport" in word]
-    root, seed = (
+    root, read = (
         next(i for i, word in enumerate(words) if f"drive={name}" in word)
-        for name in ("root", "seed")
+        for name in ("root", "cloud-init")
     )
     assert words[root].endswith("bootindex=0")
-    assert root < seed
+    assert root < read
 
 
 def test_control_has_a_card_of_its_own_that_leads_nowhere_else() -> None:
@@ -62,7 +62,7 @@ def test_a_kernel_that_is_given_gets_the_words_of_the_study_and_no_others() -> N
 
 
 def test_cloud_init_is_told_to_let_root_in_with_the_key_of_the_run() -> None:
-    files = seed_files("steelyard-abc-own-1", PUBLIC)
+    files = files_of("steelyard-abc-own-1", PUBLIC)
     head, _, body = files["user-data"].partition("\n")
     assert head == "#cloud-config"
     user = json.loads(body)

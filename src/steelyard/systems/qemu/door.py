@@ -17,8 +17,8 @@ from steelyard.hosts.ssh import NOT_YET, OPTIONS, open_through
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.transport import Way
 from steelyard.hosts.undo import INSIDE
+from steelyard.systems.qemu.cloud_init import KEY
 from steelyard.systems.qemu.running import RunningMachine
-from steelyard.systems.qemu.seed import KEY
 
 BOOT_TIMEOUT_S = 600.0
 NO_RIGHTS_TIMEOUT_S = 60.0

@@ -23,11 +23,11 @@ from steelyard.systems.pinning import check_cpus, pin_each, within
 from steelyard.systems.platform import VCPU, AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu import snapshot, words
 from steelyard.systems.qemu.accelerator import Accelerator, choose
+from steelyard.systems.qemu.cloud_init import KEY
 from steelyard.systems.qemu.disks import Disks
 from steelyard.systems.qemu.door import Door, join_lab, settle
 from steelyard.systems.qemu.overlays import Backing, make_overlay
 from steelyard.systems.qemu.running import RunningMachine
-from steelyard.systems.qemu.seed import KEY
 from steelyard.systems.qemu.shape import on_user_network, seat, shape
 from steelyard.systems.qemu.source import Source, provide
 
@@ -66,7 +66,7 @@ class Qemu:
         if self._machine is not None:
             folder = self.ground.folder
             names = (words.OVERLAY, words.INITRD, snapshot.DISK, snapshot.STATE, "disks")
-            for name in (*names, words.SEED, KEY, f"{KEY}.pub"):
+            for name in (*names, words.CLOUD_INIT, KEY, f"{KEY}.pub"):
                 self.ground.carrier().remove_tree(f"{folder}/{name}")
         self._machine = self._snapshot = None
 

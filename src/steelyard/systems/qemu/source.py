@@ -14,10 +14,9 @@ from steelyard.systems.images.engine_part import add_engine
 from steelyard.systems.images.store import DISK, INITRD, KERNEL
 from steelyard.systems.images.tree import sha256_of_file
 from steelyard.systems.platform import Ground
-from steelyard.systems.qemu import words
+from steelyard.systems.qemu import cloud_init, words
 from steelyard.systems.qemu.guest_image import check_modules, guest_image
 from steelyard.systems.qemu.overlays import Backing, backing
-from steelyard.systems.qemu.seed import write_seed
 
 _DISKS = (".qcow2", ".raw", ".img", ".vmdk", ".vdi")
 
@@ -73,7 +72,7 @@ def _own(ground: Ground) -> Source:
     kernel, initrd = _kernel(carrier, settings)
     path = _found(carrier, settings["image"])
     disk = backing(carrier, path, _format(carrier, path))
-    write_seed(carrier, ground.folder, ground.label)
+    cloud_init.prepare(carrier, ground.folder, ground.label)
     facts = {
         "image.name": path,
         "image.recipe": None,

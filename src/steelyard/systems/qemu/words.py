@@ -14,7 +14,7 @@ CPU = "max"
 AGENT_SOCKET, QMP_SOCKET = "agent.sock", "qmp.sock"
 CONSOLE, OVERLAY, INITRD = "console.log", "overlay.qcow2", "initrd"
 AGENT_PORT = "steelyard.agent"
-SEED = "seed"
+CLOUD_INIT = "cloud-init"
 CONTROL_NET, CONTROL_MAC = "10.0.3.0/24", "52:54:00:73:79:01"
 """Only QEMU and the guest see them: every machine can have the same."""
 
@@ -131,8 +131,8 @@ _BY_SSH = (
 )
 """A card for control alone, on a network that leads nowhere else."""
 _FOR_CLOUD_INIT = (
-    *("-blockdev", f"driver=vvfat,node-name=seed,dir={SEED},label=CIDATA,read-only=on"),
-    *("-device", "virtio-blk-pci,drive=seed"),
+    *("-blockdev", f"driver=vvfat,node-name=cloud-init,dir={CLOUD_INIT},label=CIDATA,read-only=on"),
+    *("-device", "virtio-blk-pci,drive=cloud-init"),
 )
 """Behind the guest's own disk, which so bears the first name."""
 

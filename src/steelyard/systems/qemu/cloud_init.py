@@ -10,13 +10,13 @@ import json
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
-from steelyard.systems.qemu.words import CONTROL_MAC, SEED
+from steelyard.systems.qemu.words import CLOUD_INIT, CONTROL_MAC
 
 KEY = "key"
 """The private key that is made for an instance, in its folder."""
 
 
-def write_seed(carrier: Host, folder: str, label: str) -> None:
+def prepare(carrier: Host, folder: str, label: str) -> None:
     """Makes a key for the instance, and the files that let root in with it.
 
     Raises:
@@ -26,12 +26,12 @@ def write_seed(carrier: Host, folder: str, label: str) -> None:
     tell(carrier, ["rm", "-f", "--", key, f"{key}.pub"])
     tell(carrier, ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", label, "-f", key])
     public = carrier.read_file(f"{key}.pub").strip()
-    carrier.make_directory(f"{folder}/{SEED}")
-    for name, text in seed_files(label, public).items():
-        carrier.write_file(f"{folder}/{SEED}/{name}", text, create=True)
+    carrier.make_directory(f"{folder}/{CLOUD_INIT}")
+    for name, text in files_of(label, public).items():
+        carrier.write_file(f"{folder}/{CLOUD_INIT}/{name}", text, create=True)
 
 
-def seed_files(label: str, public_key: str) -> dict[str, str]:
+def files_of(label: str, public_key: str) -> dict[str, str]:
     """The files by name. JSON is YAML, which is what cloud-init takes them for."""
     user = {
         "disable_root": False,
