@@ -79,15 +79,22 @@ def pairs(study: Study, plan: Plan) -> list[Pair]:
 
     The first of a pair stands earlier in the study, the baseline before all.
     """
+    systems = contestants(study, plan)
     if study.judge.contrasts == "all pairs":
-        return [Pair(one, another) for one, another in combinations(plan.systems, 2)]
-    return [Pair(study.baseline, each) for each in plan.systems if each != study.baseline]
+        return [Pair(one, another) for one, another in combinations(systems, 2)]
+    return [Pair(study.baseline, each) for each in systems if each != study.baseline]
+
+
+def contestants(study: Study, plan: Plan) -> list[str]:
+    """All that is compared, the baseline first; not the baseline measured again."""
+    return [each for each in plan.systems if each != study.trials.dummy]
 
 
 def beside(study: Study, plan: Plan) -> list[Comparison]:
     """The pairs that the study does not compare, over all conditions: a family of the ranking."""
     compared = pairs(study, plan)
-    rest = [pair for one in combinations(plan.systems, 2) if (pair := Pair(*one)) not in compared]
+    members = combinations(contestants(study, plan), 2)
+    rest = [pair for one in members if (pair := Pair(*one)) not in compared]
     alpha = study.trials.alpha
     family = f"{study.primary.label}, overall, the {len(rest)} pairs without the baseline"
     return [

@@ -221,5 +221,6 @@ class Findings(Frozen):
     limits: tuple[str, ...]
     rankings: tuple[RankingFinding, ...] = ()
     claims: tuple[ClaimFinding, ...] = ()
+    dummy: VerdictFinding | None = None
     failures: tuple[FailureFinding, ...] = ()
     failure_contrasts: tuple[FailureContrastFinding, ...] = ()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
-from steelyard.judge.estimate import Estimate
+from steelyard.judge.estimate import Estimate, visits_to_decide
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictWord
 from steelyard.judge.guards import Guarded
@@ -42,6 +43,7 @@ def notes_on(
         notes.append("no constant ratio fits all visits: the effect changes during the study")
     notes += _shape(shape, series)
     notes += _left_behind(series, margin_log)
+    notes += _beyond_the_machine(comparison, words, found, margin_log, horizon)
     notes += _stopped_early(series, words, horizon, found)
     return tuple(notes)
 
@@ -107,6 +109,25 @@ def _left_behind(series: Series, margin_log: float) -> Iterator[str]:
             "a visit seems to depend on the system of the visit before it "
             f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms); a warning, as it may be "
             "within half the margin"
+        )
+
+
+def _beyond_the_machine(
+    comparison: Comparison,
+    words: tuple[VerdictWord, ...],
+    found: Estimate | None,
+    margin_log: float,
+    horizon: int | None,
+) -> Iterator[str]:
+    """A margin that no budget of this size can reach with this noise."""
+    if words or found is None or horizon is None or not found.standard_error_log:
+        return
+    equal = Estimate(0.0, found.noise_log * 2 / math.sqrt(horizon), found.noise_log)
+    more = visits_to_decide(equal, horizon, margin_log, comparison.share)
+    if more is None or more > horizon:
+        yield (
+            f"a margin of {math.expm1(margin_log):.2g} lies below what this machine resolves in "
+            f"{horizon} visits: one visit varies by {found.noise_log:.2g} (in logarithms)"
         )
 
 

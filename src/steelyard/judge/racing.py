@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from steelyard.judge.claims.judged import open_parts
 from steelyard.judge.comparison import judge
+from steelyard.judge.dummy import readings_of
 from steelyard.judge.families import deciding
 from steelyard.judge.findings import DECIDED
-from steelyard.judge.streams import Readings
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
@@ -33,7 +33,7 @@ def racing(study: Study, plan: Plan, records: Sequence[TrialRecord], block: int)
     if not earlier:
         return systems
     last = {record.cell.system for record in earlier if of[record.visit] == block - 1}
-    readings, margin = Readings(plan, earlier), study.trials.margin_log
+    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
     open_systems: set[str] = set()
     for each in deciding(study, plan):
         members = {each.pair.baseline, each.pair.other}
@@ -43,4 +43,7 @@ def racing(study: Study, plan: Plan, records: Sequence[TrialRecord], block: int)
     for _, part in open_parts(study, plan, readings):
         members = {part.pair.baseline, part.pair.other}
         open_systems |= members if members <= last else set()
+    dummy = study.trials.dummy
+    if dummy is not None and open_systems:
+        open_systems |= {study.baseline, dummy} & last
     return frozenset(open_systems)

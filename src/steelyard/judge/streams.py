@@ -83,10 +83,14 @@ class Pair:
 
 
 class Readings:
-    """The records by visit and condition, read once for all comparisons."""
+    """The records by visit and condition, read once for all comparisons.
+
+    ``distrusted`` is a reason to decide nothing from them at all.
+    """
 
     def __init__(self, plan: Plan, records: Sequence[TrialRecord]) -> None:
         self.plan = plan
+        self.distrusted: str | None = None
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
             attempts[record.visit, key_of(record.cell.conditions)].append(record)
@@ -124,11 +128,12 @@ class Readings:
         return all((block, name) in self._visited for name in (pair.baseline, pair.other))
 
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
-        """Invalid attempts of both, and all that were measured; the baseline first."""
+        """Invalid attempts of both in the visits of the pair, and all that were measured there."""
         of: Counter[str] = Counter()
         invalid: Counter[str] = Counter()
         for record in self._records:
-            if record.outcome in {Outcome.OK, Outcome.INVALID}:
+            measured = record.outcome in {Outcome.OK, Outcome.INVALID}
+            if measured and record.visit in self._block and self.met(record.visit, pair):
                 of[record.cell.system] += 1
                 invalid[record.cell.system] += record.outcome is Outcome.INVALID
         return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}

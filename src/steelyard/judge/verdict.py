@@ -18,9 +18,18 @@ from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.consolidation.together import consolidation_findings, density_verdicts
 from steelyard.judge.diagnostics import diagnostics
+from steelyard.judge.dummy import judged_dummy, readings_of
 from steelyard.judge.factors.influence import SoFar, influence_findings, so_far
 from steelyard.judge.failures.count import failure_contrasts, failure_findings
-from steelyard.judge.families import Comparison, beside, comparisons, deciding, of_response, pairs
+from steelyard.judge.families import (
+    Comparison,
+    beside,
+    comparisons,
+    contestants,
+    deciding,
+    of_response,
+    pairs,
+)
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
 from steelyard.judge.planning.resolution import resolution_findings
@@ -30,7 +39,6 @@ from steelyard.judge.scaling.curve import scaling_findings
 from steelyard.judge.scaling.peaks import peak_verdicts
 from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
 from steelyard.judge.stop import find_stop
-from steelyard.judge.streams import Readings
 from steelyard.judge.surroundings import left_as_found
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
@@ -64,7 +72,7 @@ class Look:
 def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
     """The verdict so far on the primary response, and whether to go on."""
     _refuse_foreign(study, plan, records)
-    readings, margin = Readings(plan, records), study.trials.margin_log
+    readings, margin = readings_of(study, plan, records), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     wanted = [each for each in judged if each.comparison in deciding(study, plan)]
     all_pairs = study.judge.contrasts == "all pairs"
@@ -113,12 +121,13 @@ def judge_study(
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
-    readings, margin = Readings(plan, records), study.trials.margin_log
+    readings, margin = readings_of(study, plan, records), study.trials.margin_log
     windows = tuple(steady_findings(study, plan, records, courses or {}))
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
     verdicts = tuple(finding(each, margin) for each in judged)
     responses = tuple(_responses(study))
     counted = tuple(failure_findings(plan, records))
+    dummy = judged_dummy(study, readings)
     unasked = [judge(each, readings, margin) for each in beside(study, plan)]
     overall = [
         j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
@@ -153,8 +162,11 @@ def judge_study(
         resolution=tuple(resolution_findings(events, study.trials)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
-        rankings=tuple(rankings(plan, _primary(responses), verdicts, unasked)),
+        rankings=tuple(
+            rankings(contestants(study, plan), plan, _primary(responses), verdicts, unasked)
+        ),
         claims=tuple(claim_findings(study, plan, readings, scaling)),
+        dummy=None if dummy is None else finding(dummy, margin),
         failures=counted,
         failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
         limits=(

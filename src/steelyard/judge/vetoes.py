@@ -35,7 +35,8 @@ def veto(
 def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> str | None:
     """What forbids to say anything of these visits, whatever was asked of them."""
     return (
-        refused(pair, readings)
+        readings.distrusted
+        or refused(pair, readings)
         or left_behind(series, margin_log)
         or disturbed(pair, series, readings)
         or unstable(series)

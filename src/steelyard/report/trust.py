@@ -65,8 +65,19 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     )
     lines.append(f"Estimate: {ESTIMAND}.")
     lines.append(f"The verdict {assumption(findings)}.")
+    if findings.dummy is not None:
+        lines.append(_dummy_words(findings.dummy))
     lines += guard_lines(judged(findings)) + _spread_lines(findings)
     return lines + resolution_lines(findings.resolution)
+
+
+def _dummy_words(found: VerdictFinding) -> str:
+    """What came of the baseline measured again."""
+    if found.word is VerdictWord.EQUIVALENT:
+        return f"{found.baseline} against itself ({found.other}): no difference above the margin."
+    if found.word in {VerdictWord.FASTER, VerdictWord.SLOWER} or found.withheld:
+        return f"{found.baseline} differs from itself ({found.other}): nothing is decided."
+    return f"{found.baseline} against itself ({found.other}): no difference was found."
 
 
 def _stop_line(findings: Findings) -> str:

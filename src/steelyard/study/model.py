@@ -149,6 +149,7 @@ class BudgetSpec(Spec):
 class TrialsSpec(Spec):
     """How each trial runs and how sure the answer must be.
 
+    ``dummy`` is the name under which the baseline is measured again, as if it were another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
     """
 
@@ -167,6 +168,7 @@ class TrialsSpec(Spec):
     alpha: float = 0.05
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None
+    dummy: str | None = None
 
     @property
     def margin_log(self) -> float:

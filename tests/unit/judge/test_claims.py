@@ -17,7 +17,9 @@ from steelyard.study.model import ClaimSpec
 RATIOS = {"a": 1.0, "b": 0.97, "c": 0.8}
 
 
-def claim(kind: str, subject: str | None = "b", other: str = "a", **changes: Any) -> ClaimSpec:
+def claim(
+    kind: str, subject: str | None = "b", other: str | None = "a", **changes: Any
+) -> ClaimSpec:
     return ClaimSpec.model_validate(
         {"id": "it", "kind": kind, "subject": subject, "other": other, **changes}
     )

@@ -204,7 +204,7 @@ def test_a_verdict_that_hangs_on_the_failed_attempts_is_withheld() -> None:
     opposite = [
         r.model_copy(
             update={
-                "outcome": Outcome.INVALID,
+                "outcome": Outcome.TIMED_OUT,
                 "attempt": 2,
                 "responses": {"rate": Measured(value=1e6 / (r.value("rate") or 1), unit="1/s")},
             }

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.errors import StudyError
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
 
@@ -73,3 +74,22 @@ def test_claims_run(tmp_path: Path) -> None:
     assert near.other == "one"
     assert (share.factor, share.at) == (0.95, {"load.users": 16})
     assert (peak.low, peak.high) == (4, 16)
+
+
+def test_a_dummy_is_the_baseline_under_another_name(tmp_path: Path) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(BODY.replace("margin: 2 %", "margin: 2 %, dummy: true"), encoding="utf-8")
+    study = read_study(path)
+    assert study.trials.dummy == "one-again"
+    assert study.compared == ("one", "two", "one-again")
+    again = study.systems["one-again"]
+    assert again.model_copy(update={"name": "one"}) == study.systems["one"]
+
+
+def test_a_dummy_of_a_level_is_refused(tmp_path: Path) -> None:
+    text = BODY.replace("margin: 2 %", "margin: 2 %, dummy: true")
+    path = tmp_path / "study.yaml"
+    path.write_text(text + "compare: load.users\n", encoding="utf-8")
+    with pytest.raises(StudyError) as error:
+        read_study(path)
+    assert "only a system can be measured again" in error.value.complaints[0].message

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from steelyard.judge.families import contestants
 from steelyard.judge.paths import PATHS
 from steelyard.judge.streams import Pair
 from steelyard.plan.model import Plan
@@ -46,7 +47,9 @@ def _bounded(claim: ClaimSpec, study: Study, plan: Plan, alpha: float, claims: i
     response = study.primary if claim.response is None else study.responses[claim.response]
     low, high = _range(claim, response, study.trials.margin_log)
     other = claim.other or study.baseline
-    parts = tuple(Part(Pair(other, name), low, high) for name in _subjects(claim, plan, other))
+    parts = tuple(
+        Part(Pair(other, name), low, high) for name in _subjects(claim, study, plan, other)
+    )
     tests = claims * max(1, len(parts))
     return Bounded(
         spec=claim,
@@ -58,10 +61,11 @@ def _bounded(claim: ClaimSpec, study: Study, plan: Plan, alpha: float, claims: i
     )
 
 
-def _subjects(claim: ClaimSpec, plan: Plan, other: str) -> list[str]:
+def _subjects(claim: ClaimSpec, study: Study, plan: Plan, other: str) -> list[str]:
     if claim.subject is not None:
         return [claim.subject]
-    return [name for name in plan.systems if name not in claim.excepted and name != other]
+    left = {*claim.excepted, other}
+    return [name for name in contestants(study, plan) if name not in left]
 
 
 def _range(claim: ClaimSpec, response: ResponseSpec, margin: float) -> tuple[float, float]:

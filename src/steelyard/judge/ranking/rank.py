@@ -22,6 +22,7 @@ _FEWEST = 3
 
 
 def rankings(
+    systems: Sequence[str],
     plan: Plan,
     response: ResponseFinding,
     verdicts: Sequence[VerdictFinding],
@@ -32,7 +33,7 @@ def rankings(
     ``beside`` are the pairs that the study did not ask for. Without any, all pairs were compared
     at each condition, too, and there is an order at each.
     """
-    if len(plan.systems) < _FEWEST or response.direction == "none":
+    if len(systems) < _FEWEST or response.direction == "none":
         return
     own = [v for v in verdicts if v.response == response.name]
     words = {(j.comparison.pair.baseline, j.comparison.pair.other): j.words for j in beside}
@@ -42,7 +43,7 @@ def rankings(
     for conditions in places:
         here = [v for v in own if v.conditions == conditions]
         if here:
-            known = _Order(plan.systems, here, words, sign)
+            known = _Order(systems, here, words, sign)
             families = sum(v.alpha for v in here[:1]) + sum(j.comparison.alpha for j in beside[:1])
             yield RankingFinding(
                 response=response.name,

@@ -156,6 +156,8 @@ class TrialsPart(Part):
     """What the study may cost at most."""
     seed: Count | None = None
     """Fixes every random choice; drawn when it is not given."""
+    dummy: bool | None = None
+    """Measure the baseline again as if it were another system: the two must be equal."""
 
 
 class ClaimPart(Part):

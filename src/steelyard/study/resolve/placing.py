@@ -46,6 +46,7 @@ def given(part: Part | None) -> dict[str, Any]:
 def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     """How trials run; quantities checked for sense."""
     written = given(part)
+    written.pop("dummy", None)  # a name, once the systems are known
     fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
     fields["margin_ratio"] = written.pop("margin")
     if "settle" in written:

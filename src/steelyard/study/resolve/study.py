@@ -76,6 +76,8 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     compare = file.compare or "system"
     if compare != "system" and len(systems) > 1:
         factors = {"system": tuple(systems), **factors}
+    systems, compared, dummy = _with_dummy(file, systems, compared, baseline, complaints)
+    trials = trials.model_copy(update={"dummy": dummy})
     return Study.model_validate(
         {
             "name": file.study,
@@ -147,6 +149,28 @@ def _comparison(
         what = "a system of this study" if compare == "system" else f"a level of `{compare}`"
         complaints.add(("baseline",), f"the baseline `{baseline}` is not {what}", hint)
     return compared, baseline
+
+
+def _with_dummy(
+    file: StudyFile,
+    systems: dict[str, SystemSpec],
+    compared: tuple[Level, ...],
+    baseline: str,
+    complaints: Complaints,
+) -> tuple[dict[str, SystemSpec], tuple[Level, ...], str | None]:
+    """The baseline once more under a name of its own, where the study asks for it."""
+    if not file.trials.dummy or baseline not in systems:
+        if file.trials.dummy and (file.compare or "system") != "system":
+            hint = "take it out, or compare systems"
+            message = "only a system can be measured again as a dummy"
+            complaints.add(("trials", "dummy"), message, hint)
+        return systems, compared, None
+    name = f"{baseline}-again"
+    if name in systems:
+        hint = "call that system otherwise"
+        complaints.add(("systems", name), f"`{name}` is the name of the dummy", hint, at_key=True)
+    again = systems[baseline].model_copy(update={"name": name})
+    return {**systems, name: again}, (*compared, name), name
 
 
 def _check_services(

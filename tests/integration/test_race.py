@@ -1,0 +1,71 @@
+"""Three systems in a real session: who is decided leaves, and a resumed session knows it."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+from steelyard.records.archive import Run, open_run
+from tests.integration.conftest import Steelyard
+
+STUDY = """\
+study: race
+question: Who is slow?
+systems:
+  one:  {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
+  two:  {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
+  slow: {platform: native, service: {use: sink-smtp, store: maildir, sync: none, delay: 5 ms}}
+workload: {use: smtp, body: 1 KiB, recipients: 3}
+load: {users: 2}
+responses: {throughput: {primary: true}}
+claims:
+  - {id: slow-is-slow, system: slow, slower_than: two}
+  - {id: slow-is-fast, system: slow, faster_than: one}
+trials:
+  margin: 0.1 %
+  window: 100 ms
+  warm_up: 20 ms
+  reset: service
+  seed: 4
+  budget: {trials: 12 per cell}
+sample: {every: 100 ms}
+"""
+
+
+def assert_raced(run: Run) -> None:
+    """Every visit was one of the plan, in its order, and of a system that was in the race."""
+    left = [event for event in run.events() if event["event"] == "systems_left"]
+    assert [event["racing"] for event in left] == [["one", "two"]]
+    of = {visit.visit: visit for visit in run.plan().visits}
+    seen = list(dict.fromkeys(record.visit for record in run.records()))
+    gone = [
+        visit.visit
+        for visit in of.values()
+        if visit.block >= left[0]["block"] and visit.system == "slow"
+    ]
+    assert seen == [visit for visit in of if visit <= seen[-1] and visit not in gone]
+
+
+def test_a_decided_system_is_passed_over_and_the_order_of_the_others_kept(
+    steelyard: Steelyard,
+) -> None:
+    (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    done = steelyard.run("run", ".", "--fail-if", "contradicted")
+    assert done.returncode == 5, done.stderr
+    assert_raced(open_run(steelyard.folder / "results" / "race"))
+    assert "slow-is-fast: contradicted" in done.stdout
+    assert "best first" in done.stdout
+
+
+def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steelyard) -> None:
+    (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    process = steelyard.start("run", ".")
+    results = steelyard.folder / "results" / "race"
+    while process.poll() is None and not any(results.glob("*/trials/0022-1")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    done = steelyard.run("resume", "results/race")
+    assert done.returncode == 0, done.stderr
+    assert_raced(open_run(results))

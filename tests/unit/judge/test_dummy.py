@@ -1,0 +1,62 @@
+"""The baseline measured again must be equal to itself."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.judge.studies import a_study, measured, noisy, raced
+
+from steelyard.judge.claims.findings import ClaimWord
+from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.judge.racing import racing
+from steelyard.judge.verdict import judge_study, look
+from steelyard.plan.make import make_plan
+from steelyard.report.trust import sure_lines
+from steelyard.study.model import ClaimSpec
+
+NAMES = ("a", "b", "a-again")
+CLAIM = ClaimSpec(id="it", kind="slower_than", subject="b", other="a")
+
+
+def findings(again: float, b: float = 0.8) -> Findings:
+    study = a_study(NAMES, (1,), 16, dummy="a-again", claims=(CLAIM,))
+    plan = make_plan(study, 3)
+    value = noisy({"b": b, "a-again": again})
+    return judge_study(study, plan, measured(plan, value), run="r")
+
+
+def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
+    found = findings(1.0)
+    assert found.verdicts[0].word is VerdictWord.SLOWER
+    assert found.dummy is not None
+    assert any("against itself" in line for line in sure_lines(found))
+
+
+def test_a_baseline_that_differs_from_itself_withholds_everything() -> None:
+    found = findings(0.9)
+    own = [v for v in found.verdicts if not v.exploratory]
+    assert {v.word for v in own} == {VerdictWord.UNDECIDED}
+    assert own[0].notes[0].startswith("a differs from itself (measured again as a-again)")
+    assert found.claims[0].word is ClaimWord.UNDECIDED
+    assert any("differs from itself" in line for line in sure_lines(found))
+
+
+def test_the_dummy_takes_no_part_of_the_error_rate_and_no_place() -> None:
+    found = findings(1.0)
+    assert {v.other for v in found.verdicts} == {"b"}
+    assert found.verdicts[0].interval_level == pytest.approx(0.95)
+    assert found.rankings == ()
+
+
+def test_the_dummy_races_as_long_as_anybody_does() -> None:
+    names = ("a", "b", "c", "a-again")
+    study = a_study(names, (1,), 30, dummy="a-again")
+    plan = make_plan(study, 3)
+    records = raced(study, plan, noisy({"b": 1.3, "c": 1.004}, 0.02), 5)
+    assert racing(study, plan, records, 6) == {"a", "c", "a-again"}
+
+
+def test_the_look_withholds_with_the_findings() -> None:
+    study = a_study(NAMES, (1,), 16, dummy="a-again")
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy({"b": 0.8, "a-again": 0.9}))
+    assert not look(study, plan, records).decided
