@@ -25,7 +25,7 @@ from steelyard.judge.paths import PATHS, Design, draw
 from steelyard.judge.scores import Floats
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.model import Level, ResponseSpec
+from steelyard.study.model import FIND, Level, ResponseSpec
 
 Conditions = dict[str, Level]
 Key = tuple[tuple[str, Level], ...]
@@ -155,7 +155,8 @@ class Readings:
         those that did not end well: the check whether leaving them out made the verdict.
         """
         picked = (conditions or {}).items()
-        wanted = [each for each in self.plan.conditions if picked <= each.items()]
+        among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
+        wanted = [each for each in among if picked <= each.items()]
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[tuple[int, int, bool, float]] = []
         problems: Counter[tuple[str, str]] = Counter()

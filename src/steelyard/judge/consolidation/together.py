@@ -251,6 +251,8 @@ class DensityReadings(Readings):
         del response, keep_failed, scale
         rows = []
         for visit, slot, system in slots_of(self.plan, pair):
+            if not self.met(visit, pair):
+                continue
             found = _of_visit(self, visit, conditions or {}, self.count, self.throughput)
             if found is not None:
                 density = math.log(sum(found[0]) / len(found[0]) / found[1])

@@ -65,7 +65,7 @@ def _system(
     if platform is not None:
         settings = _settings(part, platform, defaults, where, complaints)
         _check_required(settings, platform, where, complaints)
-    system = SystemSpec(
+    return SystemSpec(
         name=name,
         platform=part.platform,
         platform_text=None if platform is None else platform.text,
@@ -78,8 +78,6 @@ def _system(
         inside=_reversible(where, "settings", part.settings, defaults, complaints),
         outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
     )
-    _check_instances(name, system, complaints)
-    return system
 
 
 def _settings(
@@ -115,12 +113,12 @@ def _check_required(
             complaints.add(where, message, hint, at_key=True)
 
 
-def _check_instances(name: str, system: SystemSpec, complaints: Complaints) -> None:
+def _check_once(name: str, system: SystemSpec, most: int, complaints: Complaints) -> None:
     """A machine is there once, unless each instance is walled off from the others."""
     walled = system.settings.get("confine") or system.settings.get("network") == "lab"
-    if system.instances > 1 and system.platform in _SINGLE and not walled:
+    if most > 1 and system.platform in _SINGLE and not walled:
         own = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
-        message = f"a machine is there once, so `{name}` cannot have {system.instances} instances"
+        message = f"a machine is there once, so `{name}` cannot have {most} instances"
         complaints.add(("systems", name), message, own, at_key=True)
 
 
@@ -133,6 +131,7 @@ def check_apart(
     counts = [int(level) for level in factors.get("system.instances", ())]
     for name, system in systems.items():
         platform, most = known_platform(system), max([system.instances, *counts])
+        _check_once(name, system, most, complaints)
         if platform is None or most < 2:
             continue
         for key in shared(platform.settings, system.settings):
