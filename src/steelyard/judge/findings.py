@@ -15,7 +15,7 @@ from steelyard.judge.consolidation.findings import ConsolidationFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.planning.findings import ResolutionFinding
+from steelyard.judge.planning.findings import LengthFinding, ResolutionFinding
 from steelyard.judge.ranking.findings import RankingFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.judge.steadiness.findings import SteadyFinding
@@ -216,6 +216,7 @@ class Findings(Frozen):
     densities: tuple[VerdictFinding, ...] = ()
     steadiness: tuple[SteadyFinding, ...] = ()
     resolution: tuple[ResolutionFinding, ...] = ()
+    lengths: LengthFinding | None = None
     stop: StopFinding
     diagnostics: tuple[str, ...]
     limits: tuple[str, ...]

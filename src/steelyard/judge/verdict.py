@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
@@ -32,6 +33,7 @@ from steelyard.judge.families import (
 )
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
+from steelyard.judge.planning.lengths import length_finding
 from steelyard.judge.planning.resolution import resolution_findings
 from steelyard.judge.ranking.rank import rankings
 from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
@@ -160,6 +162,7 @@ def judge_study(
         densities=tuple(density_verdicts(study, plan, records)),
         steadiness=windows,
         resolution=tuple(resolution_findings(events, study.trials)),
+        lengths=length_finding(study, plan, records, courses or {}, _noise(overall)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
         rankings=tuple(
@@ -175,6 +178,12 @@ def judge_study(
             *left_as_found(events),
         ),
     )
+
+
+def _noise(overall: Sequence[Judged]) -> float | None:
+    """The noise of a visit, the middle of what the overall comparisons say."""
+    found = [e.noise_log for e in (each.estimate() for each in overall) if e is not None]
+    return median(found) if found else None
 
 
 def _primary(responses: Sequence[ResponseFinding]) -> ResponseFinding:

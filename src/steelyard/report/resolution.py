@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from steelyard.judge.planning.findings import ResolutionFinding
+from steelyard.judge.planning.findings import LengthFinding, ResolutionFinding
 from steelyard.report.figures import counted, listed, percent
+from steelyard.units import format_duration
 
+_WORTH_SAYING = 0.8
 _WORK = {
     "canary.cpu": "work of the processor",
     "canary.memory": "work of the memory",
@@ -41,3 +43,18 @@ def _part(part: ResolutionFinding) -> str:
         else f"about {counted(part.visits, 'visit')}"
     )
     return f"{_WORK[part.part]} in {visits} (noise {percent(part.noise_log or 0.0)})"
+
+
+def length_lines(found: LengthFinding | None) -> list[str]:
+    """What another window would save; nothing when it is less than a fifth of the time."""
+    if found is None or found.time_ratio > _WORTH_SAYING:
+        return []
+    longer = "longer" if found.best_window_s > found.window_s else "shorter"
+    words = (
+        f"A {longer} window would bring the same certainty sooner: with about "
+        f"{format_duration(found.best_window_s)} instead of {format_duration(found.window_s)} in "
+        f"{percent(found.time_ratio)} of the time (noise {percent(found.between_log)} between "
+        f"visits, {percent(found.within_log)} within a second of a window, "
+        f"{format_duration(found.setup_s)} a trial beside its window)."
+    )
+    return [words]

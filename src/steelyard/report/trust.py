@@ -9,7 +9,7 @@ from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_words import influence_sure_lines
-from steelyard.report.resolution import resolution_lines
+from steelyard.report.resolution import length_lines, resolution_lines
 from steelyard.report.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.units import format_duration
@@ -68,7 +68,7 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     if findings.dummy is not None:
         lines.append(_dummy_words(findings.dummy))
     lines += guard_lines(judged(findings)) + _spread_lines(findings)
-    return lines + resolution_lines(findings.resolution)
+    return lines + resolution_lines(findings.resolution) + length_lines(findings.lengths)
 
 
 def _dummy_words(found: VerdictFinding) -> str:

@@ -22,3 +22,20 @@ class ResolutionFinding(Frozen):
     margin_log: float
     visits: int | None
     missing: str | None = None
+
+
+class LengthFinding(Frozen):
+    """Which window would bring the same certainty in the least time.
+
+    The noise of a visit is ``between_log`` (between visits, whatever the window) and ``within_log``
+    (of one second of a window) together: noise² = between² + within²/window. ``setup_s`` is what a
+    trial costs beside its window; ``time_ratio`` the time with ``best_window_s`` over that now.
+    """
+
+    window_s: float
+    setup_s: float
+    noise_log: float
+    between_log: float
+    within_log: float
+    best_window_s: float
+    time_ratio: float
