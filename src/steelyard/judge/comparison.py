@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from steelyard.judge.decision import UNDECIDED, Decision, decide
-from steelyard.judge.estimate import Estimate, estimate, visits_to_decide
+from steelyard.judge.estimate import Estimate, estimate, of_pairs, visits_to_decide
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
 from steelyard.judge.guards import Guarded, guarded
@@ -67,6 +67,8 @@ class Judged:
         if self.series.problems or not len(self.series.values):
             return None
         once = self.stream is not None and self.stream.once
+        if self.stream is not None and self.stream.engine == "normal":
+            return of_pairs(self.series.values, self.series.other)
         return estimate(self.series.values, self.series.other, whiten=not once)
 
     def forecast(self, margin_log: float) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -25,6 +25,7 @@ class Decision:
 
 
 UNDECIDED = Decision((), None)
+DECISIVE = (VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT)
 
 
 @dataclass(frozen=True)
@@ -88,19 +89,28 @@ def decide(stream: Stream, margin_log: float, alpha: float) -> Decision:
 
 def _looked(known: Memory, stream: Stream, margin_log: float, alpha: float) -> Memory:
     races = deepcopy(known.races)
+    if stream.engine == "normal":
+        return Memory(races, _first_said(DECISIVE, stream, margin_log, alpha))
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
     races.advance(residuals, stream.pool, stream.horizon, once=stream.once)
+    said = _first_said(_at_the_bounds(races), stream, margin_log, alpha)
+    return Memory(races, said)
+
+
+def _first_said(
+    words: Sequence[VerdictWord], stream: Stream, margin_log: float, alpha: float
+) -> Decision:
+    """Those of the words that held at the first look at which any did."""
     held_at = {
         word: look
-        for word in _at_the_bounds(races)
+        for word in words
         if (look := _on_the_grid(word, stream, margin_log, alpha)) is not None
     }
     if not held_at:
-        return Memory(races, UNDECIDED)
+        return UNDECIDED
     first = min(held_at.values())
-    words = tuple(word for word, look in held_at.items() if look == first)
-    return Memory(races, Decision(words, first))
+    return Decision(tuple(word for word, look in held_at.items() if look == first), first)
 
 
 def _at_the_bounds(races: Races) -> list[VerdictWord]:
@@ -144,9 +154,11 @@ def _all_out(stream: Stream, shifts: Floats, alpha: float) -> int | None:
     by_spread = np.flatnonzero(lows_of(stream, alpha) > shifts.max())
     if not len(by_spread):
         return None
+    first = len(stream.values) if stream.once else FIRST_LOOK
+    if stream.engine == "normal":
+        return first + int(by_spread[0])
     looks = crossings(stream, shifts, 1, alpha)
     known = [look for look in looks if look is not None]
     if len(known) < len(looks):
         return None
-    first = len(stream.values) if stream.once else FIRST_LOOK
     return max(*known, first + int(by_spread[0]))

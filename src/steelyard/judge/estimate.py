@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from steelyard.judge.normal import contrasts
 from steelyard.judge.scores import Floats, weights
 
 _MAD_TO_SD = 1.4826
@@ -54,6 +55,16 @@ def estimate(
     slope = _slope(shifts, heights, nearest)
     sd = float(np.sqrt(np.sum(weighed[nearest] ** 2)))
     return Estimate(ratio, sd / slope if slope > 0 else rough, noise)
+
+
+def of_pairs(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:
+    """The mean difference within pairs, the estimate of the engine ``normal``."""
+    differences = contrasts(values, other)
+    if len(differences) < 2:
+        return None
+    spread = float(differences.std(ddof=1))
+    error = spread / math.sqrt(len(differences))
+    return Estimate(float(differences.mean()), error, spread / math.sqrt(2))
 
 
 def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: float) -> int | None:

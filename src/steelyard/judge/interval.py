@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.judge import normal
 from steelyard.judge.exact import OneSided, Pool, first_crossings
 from steelyard.judge.scores import Floats
 from steelyard.judge.welch import lows
@@ -52,7 +53,8 @@ class Stream:
     system; ``pool`` holds the signs of the observed and all simulated sequences, one row per
     value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
     pool, so that a study under way need not be judged from its start after each visit. ``once``:
-    judged by one look after the last visit, which may spend everything.
+    judged by one look after the last visit, which may spend everything. ``engine``: by both
+    tests, or by that on pairs alone.
     """
 
     values: Floats
@@ -61,6 +63,7 @@ class Stream:
     horizon: int
     order: Order | None = None
     once: bool = False
+    engine: Literal["exact", "normal"] = "exact"
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""
@@ -71,7 +74,7 @@ class Stream:
         if self.order is None:
             return None
         values = self.values[:visits].tobytes()
-        return (self.order.first(visits), values, self.horizon)
+        return (self.order.first(visits), values, self.horizon, self.engine)
 
 
 def fixed_grid(margin_log: float) -> Floats:
@@ -102,12 +105,16 @@ def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) ->
     A ratio is out when both tests have put it out: the exact one and that for unequal spreads.
     """
     by_spread = float(lows_of(stream, alpha)[-1])
+    if stream.engine == "normal":
+        return None if math.isinf(by_spread) else by_spread
     exact = _exact_low_end(stream, margin_log, alpha, estimate)
     return None if exact is None or math.isinf(by_spread) else min(exact, by_spread)
 
 
 def lows_of(stream: Stream, alpha: float) -> Floats:
-    """What the test for unequal spreads has put out after each look (``welch.lows``)."""
+    """What the test beside the exact one has put out after each look, or that on pairs."""
+    if stream.engine == "normal":
+        return normal.lows(stream.values, stream.other, stream.horizon, alpha)
     return lows(stream.values, stream.other, stream.horizon, alpha, once=stream.once)
 
 

@@ -21,13 +21,19 @@ from steelyard.judge.exact import pool_of
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.interval import Stream
+from steelyard.judge.normal import ASSUMPTION
 from steelyard.judge.paths import PATHS, Signs, draw, shuffles
 from steelyard.judge.streams import Pair, Series
-from steelyard.judge.trial_rows import DESIGNS, Design, TrialRows, TrialsError, Visit, visits_of
+from steelyard.judge.trial_arguments import (
+    Engine,
+    budget_of,
+    refuse_arguments,
+    refuse_engine,
+)
+from steelyard.judge.trial_rows import Design, TrialRows, Visit, visits_of
 from steelyard.judge.vetoes import left_behind
 from steelyard.study.model import Level, ResponseSpec
 
-DEFAULT_BUDGET = 96
 LOAD = "load"
 
 
@@ -79,6 +85,7 @@ def judge_trials(
     visit: Sequence[int] | None = None,
     alpha: float = 0.05,
     budget: int | None = None,
+    engine: Engine = "exact",
     paths: int = PATHS,
     seed: int = 0,
     name: str = "response",
@@ -109,6 +116,8 @@ def judge_trials(
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
             two systems, or as many as there are.
+        engine: ``exact`` holds for any noise; ``normal`` is a t test on ``pairs`` that takes their
+            differences for normal, and is quick.
         paths: How many further orders are drawn from the coin.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.
@@ -120,7 +129,8 @@ def judge_trials(
             that is zero, negative or not a number, no variation, fewer than 8 visits, an order
             that the design cannot have brought.
     """
-    _arguments(design, direction, margin, alpha, paths)
+    refuse_arguments(design, direction, margin, alpha, paths)
+    refuse_engine(engine, design, len(system), budget)
     rows = TrialRows(
         system=[str(each) for each in system],
         response=np.asarray(response, dtype=np.float64).tolist(),
@@ -132,9 +142,9 @@ def judge_trials(
     names = sorted({each.system for each in visits})
     systems = (baseline, *(each for each in names if each != baseline))
     loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
-    limit = _budget(budget, len(visits), len(systems))
+    limit = budget_of(budget, len(visits), len(systems))
     spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
-    bench = _Bench(visits, systems, loads, design, limit, paths, seed)
+    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine)
     verdicts = [
         finding(bench.judged(each, math.log1p(margin)), math.log1p(margin))
         for each in _comparisons(spec, systems, loads, alpha)
@@ -151,7 +161,7 @@ def judge_trials(
         budget=limit,
         design=design,
         seed=seed,
-        lost=tuple(_lost(design, budget, limit)),
+        lost=tuple(_lost(design, budget, limit, engine)),
     )
 
 
@@ -166,6 +176,7 @@ class _Bench:
     budget: int
     paths: int
     seed: int
+    engine: Engine
 
     def judged(self, comparison: Comparison, margin_log: float) -> Judged:
         series = self.series(comparison)
@@ -207,6 +218,7 @@ class _Bench:
             pool=pool_of(signs, self._orders(series, signs)),
             horizon=self.budget * 2 // len(self.systems),
             once=self.design == "none",
+            engine=self.engine,
         )
 
     def _orders(self, series: Series, signs: Signs) -> Signs:
@@ -247,32 +259,9 @@ def _comparisons(
             )
 
 
-def _budget(budget: int | None, visits: int, systems: int) -> int:
-    if budget is None:
-        return max(visits, DEFAULT_BUDGET * systems // 2)
-    if budget <= 0 or visits > 2 * budget:
-        raise TrialsError(
-            f"{visits} visits of a budget of {budget}",
-            "a budget may be extended once, to at most twice; give the one that was fixed before "
-            "the first trial",
-        )
-    return budget
-
-
-def _arguments(design: str, direction: str, margin: float, alpha: float, paths: int) -> None:
-    choices = {"design": (design, DESIGNS), "direction": (direction, ("higher", "lower"))}
-    for argument, (value, known) in choices.items():
-        if value not in known:
-            raise TrialsError(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
-    if not 0 < margin < 10:
-        raise TrialsError(f"`margin` is {margin}", "a share above 0: 0.02 is 2 %")
-    if not 0 < alpha <= 0.5:
-        raise TrialsError(f"`alpha` is {alpha}", "an error rate above 0 and at most 0.5")
-    if paths < 100:
-        raise TrialsError(f"`paths` is {paths}", f"at least 100; a study uses {PATHS:,}")
-
-
-def _lost(design: Design, asked: int | None, budget: int) -> Iterator[str]:
+def _lost(design: Design, asked: int | None, budget: int, engine: Engine) -> Iterator[str]:
+    if engine == "normal":
+        yield f"{ASSUMPTION}."
     if design == "none":
         yield (
             "The order was not drawn by a coin: a machine that drifts, warms up or has neighbours "

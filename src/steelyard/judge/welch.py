@@ -18,7 +18,7 @@ from scipy.stats import t
 
 from steelyard.judge.boundary import levels
 from steelyard.judge.scores import last_in_rank
-from steelyard.judge.slow import basis, movements, slow_part
+from steelyard.judge.slow import basis
 from steelyard.judge.spending import FIRST_LOOK
 
 Floats = npt.NDArray[np.float64]
@@ -28,6 +28,10 @@ _MAD_TO_SD = 1.4826
 _CLIP_FROM = 12
 _CLIP_SDS = 2.5
 _FITS = 5
+_WHITEN_FROM = 16
+_WHITEN_ABOVE = 0.25
+_WHITEN_SDS = 2.0
+_WHITEN_AT_MOST = 0.95
 
 
 class Contrast(NamedTuple):
@@ -71,34 +75,30 @@ def _contrast(values_bytes: bytes, other_bytes: bytes, slow: bool) -> Contrast |
     other = np.frombuffer(other_bytes, dtype=np.bool_)
     if min(other.sum(), (~other).sum()) < 2:
         return None
-    fit = _Fit(other, slow=slow)
+    common = basis(len(values)) if slow else np.ones((len(values), 1))
+    columns = np.column_stack([common, np.where(other, 0.5, -0.5)])
+    fit = _Fit(other, columns)
     if len(values) < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
     kept, clipped = _without_stalls(values, fit)
-    return fit.contrast(kept, clipped)
+    phi = _autocorrelation(fit.residuals(kept)) if slow else 0.0
+    if phi == 0:
+        return fit.contrast(kept, clipped)
+    return _Fit(other, _whitened(columns, phi)).contrast(_whitened(kept, phi), clipped)
 
 
 class _Fit:
-    """Least squares of visits on slow movements and the label of the other system."""
+    """Least squares of visits on columns, of which the last is the label of the other system."""
 
-    def __init__(self, other: Mask, *, slow: bool) -> None:
+    def __init__(self, other: Mask, columns: Floats) -> None:
         self.other = other
-        self.slow = slow
-        label = np.where(other, 0.5, -0.5)
-        self.label = label - self._common(label)
-        self.size = float(self.label @ self.label)
-        columns = basis(len(other)) if slow else np.full((len(other), 1), len(other) ** -0.5)
-        self.leverage = np.sum(columns**2, axis=1) + self.label**2 / self.size
-
-    def _common(self, rows: Floats) -> Floats:
-        return np.asarray(slow_part(rows)) if self.slow else np.full_like(rows, rows.mean())
-
-    def difference(self, values: Floats) -> float:
-        return float(self.label @ values) / self.size
+        self.columns = columns
+        solver = np.linalg.inv(columns.T @ columns) @ columns.T
+        self.hat = columns @ solver
+        self.influence = solver[-1]
 
     def residuals(self, values: Floats) -> Floats:
-        rest = values - self._common(values)
-        return np.asarray(rest - self.difference(values) * self.label)
+        return np.asarray(values - self.hat @ values)
 
     def contrast(self, values: Floats, clipped: Mask) -> Contrast:
         """With the variance of each arm by itself, and Satterthwaite's degrees of freedom.
@@ -106,19 +106,40 @@ class _Fit:
         Residuals are enlarged by their leverage (HC2; without movements this is Welch's test),
         and for the clipped visits of an arm, which tell of its spread no more.
         """
-        shares = self.residuals(values) ** 2 / np.maximum(1 - self.leverage, 1e-9)
-        shares *= (self.label / self.size) ** 2
-        taken = movements(len(values)) / len(values) if self.slow else 0.0
+        shares = self.residuals(values) ** 2 / np.maximum(1 - np.diag(self.hat), 1e-9)
+        shares *= self.influence**2
+        movements_a_visit = (self.columns.shape[1] - 2) / len(values)
         variances, freedoms = [], []
         for arm in (self.other, ~self.other):
             count = int(arm.sum())
             free = max(int((arm & ~clipped).sum()), 1)
             variances.append(float(shares[arm].sum()) * (count / free) ** 2)
-            freedoms.append(max(free - 1 - taken * count, 1.0))
+            freedoms.append(max(free - 1 - movements_a_visit * count, 1.0))
         variance = sum(variances)
         spread = sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
         freedom = variance**2 / spread if spread > 0 else min(freedoms)
-        return Contrast(self.difference(values), math.sqrt(variance), freedom)
+        return Contrast(float(self.influence @ values), math.sqrt(variance), freedom)
+
+
+def _autocorrelation(rest: Floats) -> float:
+    """Lag-1 autocorrelation, 0 unless it is beyond chance.
+
+    Whitening what is not autocorrelated makes uneven arms look more certain than they are.
+    """
+    count, total = len(rest), float(rest @ rest)
+    if count < _WHITEN_FROM or total == 0:
+        return 0.0
+    phi = float(rest[1:] @ rest[:-1]) / total + 1.5 / count
+    beyond = max(_WHITEN_ABOVE, _WHITEN_SDS / math.sqrt(count))
+    return min(phi, _WHITEN_AT_MOST) if phi >= beyond else 0.0
+
+
+def _whitened(rows: Floats, phi: float) -> Floats:
+    """Each visit less ``phi`` times the one before; the first is scaled to the same noise."""
+    found = rows.copy()
+    found[1:] -= phi * rows[:-1]
+    found[0] *= math.sqrt(1 - phi**2)
+    return found
 
 
 def _without_stalls(values: Floats, fit: _Fit) -> tuple[Floats, Mask]:
