@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tests.golden.screened import influence
 
 from steelyard.judge.claims.findings import ClaimFinding, ClaimPartFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
@@ -335,6 +336,22 @@ def _plain() -> Findings:
     )  # fmt: skip
 
 
+def _screened() -> Findings:
+    """Factors of one system, nothing compared: an influential pair, one negligible, one open."""
+    cells = cell_findings(
+        {"server": 1.0},
+        {"throughput": (390.0, 1.0)},
+        tuple({"load.users": u, "service.sync": s} for u in (2, 8) for s in ("none", "each")),
+        5,
+    )
+    return findings(
+        study="which-settings", question="Which settings matter?", systems=("server",),
+        baseline="server", conditions=(), cells=cells, verdicts=(), influence=(influence(),),
+        responses=(THROUGHPUT,), attempts=tuple(attempt_findings(cells, "throughput")),
+        differences=(), diagnostics=(),
+    )  # fmt: skip
+
+
 def _nothing() -> Findings:
     """Interrupted before the first trial ended: every cell empty, nothing judged."""
     full = findings(responses=(THROUGHPUT,))
@@ -534,4 +551,5 @@ CASES: dict[str, Callable[[], Findings]] = {
     "six": _six,
     "trade-off": _trade_off,
     "nothing": _nothing,
+    "screened": _screened,
 }

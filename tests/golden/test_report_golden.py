@@ -19,7 +19,7 @@ from steelyard.report.tables import FORMATS
 from steelyard.report.words import verdict_lines
 
 FOLDER = Path(__file__).parent / "report"
-CSV_CASES = ("failed", "three")
+CSV_CASES = ("failed", "three", "screened")
 
 
 def _words(findings: Findings) -> str:

@@ -49,6 +49,8 @@ class Display:
     def starts(self, plan: Plan, trials_done: int) -> None:
         self._plan = plan
         self._trials_done = trials_done
+        if not plan.visits:
+            self._verdict = "none yet"
         if trials_done:
             tell(f"{trials_done} trials are recorded already")
         self._show()

@@ -51,7 +51,7 @@ class Screened:
     @property
     def first_answer(self) -> int:
         """Replicates after which an effect can be called at the earliest."""
-        least = 2 * self.fractions - 1
+        least = 2 * self.fractions
         while (self.cells - 1) * (least - self.fractions) < LEAST_DF:
             least += 1
         return least

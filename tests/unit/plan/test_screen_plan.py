@@ -67,7 +67,7 @@ def test_the_plan_says_its_design_in_words() -> None:
     assert "a fraction of 16 of 32 cells, resolution V, and its fold-over by turns" in text
     assert "I = ABCDE" in text
     assert "11 at most, 176 trials" in text
-    assert "an effect may be called after 3" in text
+    assert "an effect may be called after 4" in text
     assert "compared" not in text
 
 

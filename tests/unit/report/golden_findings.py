@@ -10,7 +10,7 @@ import polars as pl
 from steelyard.judge.findings import Findings
 
 FOLDER = Path(__file__).parents[2] / "golden" / "report"
-CASES = ("decided", "mixed", "failed", "huge", "plain", "three", "nothing")
+CASES = ("decided", "mixed", "failed", "huge", "plain", "three", "nothing", "screened")
 
 
 def golden(case: str) -> Findings:

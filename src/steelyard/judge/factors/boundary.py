@@ -44,6 +44,8 @@ def looks(design: Design, replicates: int) -> tuple[int, ...]:
 
 def _ready(design: Design, replicates: int) -> bool:
     """Whether any stratum has enough degrees of freedom to say something."""
+    if not design.repeated(replicates):
+        return False
     strata = {each.between for each in questions(design)}
     return any(design.error_df(replicates, between=each) >= LEAST_DF for each in strata)
 

@@ -62,6 +62,14 @@ class Design:
         turns = len(self.layouts)
         return tuple((replicates + turns - 1 - i) // turns for i in range(turns))
 
+    def repeated(self, replicates: int) -> bool:
+        """Whether every layout has come up twice.
+
+        A layout that came up once weighs on the estimates and not on the error: a stall in it
+        would pass for an effect.
+        """
+        return min(self.of_layout(replicates)) > 1
+
     def error_df(self, replicates: int, *, between: bool) -> int:
         """Degrees of freedom of the error after so many replicates, in one stratum."""
         repeated = sum(max(0, count - 1) for count in self.of_layout(replicates))

@@ -78,7 +78,9 @@ def _screened(study: Study, each: Asked) -> Screening:
 
 
 def _settled(each: Asked, screening: Screening) -> bool:
-    return len(each.replicates) >= FEWEST_REPLICATES and screening.open == 0
+    count = len(each.replicates)
+    enough = count >= FEWEST_REPLICATES and each.design.repeated(count)
+    return enough and screening.open == 0
 
 
 def _finding(study: Study, plan: Plan, each: Asked) -> InfluenceFinding:
@@ -199,15 +201,17 @@ def _notes(each: Asked, screening: Screening) -> Iterator[str]:
     yield from each.problems
     count, turns = len(each.replicates), len(each.design.layouts)
     if each.left_out:
-        noun = "replicate misses" if each.left_out == 1 else "replicates miss"
-        yield f"{each.left_out} {noun} a cell and are left out: a balanced table is needed"
+        one = each.left_out == 1
+        told = "replicate misses a cell and is" if one else "replicates miss a cell and are"
+        yield f"{each.left_out} {told} left out: a balanced table is needed"
     if any(answer.word is EffectWord.SUGGESTED for answer in screening.answers):
         yield (
             "one replicate has no error of its own: what stands out by Lenth's method is "
             "suggestive and no more"
         )
-    if count < FEWEST_REPLICATES:
-        yield f"{count} of {FEWEST_REPLICATES} replicates that shares of variation need"
+    fewest = max(FEWEST_REPLICATES, 2 * turns)
+    if count < fewest:
+        yield f"{count} of {fewest} replicates that shares of variation need"
     for between in {answer.question.between for answer in screening.answers}:
         df = each.design.error_df(count, between=between) if count >= turns else 0
         if df < LEAST_DF:

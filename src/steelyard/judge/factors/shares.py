@@ -54,11 +54,13 @@ class _Draws:
 
 
 def shares(fitted: Fit, seed: int) -> tuple[Share, ...]:
-    """Every term's share, then that of noise (``term`` is ``None``); empty below three replicates.
+    """Every term's share, then that of noise (``term`` is ``None``); empty below three replicates,
+    and until every layout has been repeated.
 
     The same data and seed give the same figures.
     """
-    if sum(fitted.counts) < FEWEST_REPLICATES or fitted.within.mean_square is None:
+    replicates = sum(fitted.counts)
+    if replicates < FEWEST_REPLICATES or not fitted.design.repeated(replicates):
         return ()
     found = terms(fitted.design)
     sizes = np.array([float(np.square(fitted.project(each.rows)).sum()) for each in found])
