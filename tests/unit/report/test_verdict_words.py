@@ -146,6 +146,7 @@ class Standing:
     words: dict[str, VerdictWord]
     visits_to_decide: int | None
     influence: tuple[SoFar, ...] = ()
+    open_claims: tuple[str, ...] = ()
 
 
 def test_the_live_line_is_short_and_holds_the_forecast() -> None:
