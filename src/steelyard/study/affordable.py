@@ -39,9 +39,9 @@ def _check_screen(study: Study, asked: screening.Screened, complaints: Complaint
     if timing.compares(study):
         needed_s /= timing.SHARE_OF_EACH
     hint = (
-        f"{least * asked.cells} trials of {format_duration(timing.trial_s(study))} are the least "
-        f"that says anything, three times as many that shares of variation need: allow "
-        f"{_rounded_up(needed_s)} or more"
+        f"{least * asked.cells} trials of {format_duration(timing.trial_s(study))} are the least, "
+        f"shares of variation need more: allow {_rounded_up(needed_s)} at least, better "
+        f"{_rounded_up(asked.first_answer * needed_s / least)}"
     )
     message = "the budget does not hold the screening"
     complaints.add(("trials", "budget"), message, hint, at_key=True)
