@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def dockerd() -> Iterator[Dockerd]:
     _need_busybox()
     with (
         tempfile.TemporaryDirectory(prefix="sydk") as folder,
-        Dockerd(Path(folder), "steelyarddk") as made,
+        Dockerd(Path(folder), _unique("steelyarddk")) as made,
     ):
         made.import_busybox(IMAGE)
         yield made
@@ -47,7 +48,7 @@ def libvirtd() -> Iterator[Libvirtd]:
         pytest.skip("a libvirtd of somebody else serves here; it is left alone")
     with (
         tempfile.TemporaryDirectory(prefix="sylv") as folder,
-        Libvirtd(Path(folder), "steelyardlv") as made,
+        Libvirtd(Path(folder), _unique("steelyardlv")) as made,
     ):
         yield made
 
@@ -58,7 +59,7 @@ def lxc() -> Iterator[Lxc]:
     _need_busybox()
     with (
         tempfile.TemporaryDirectory(prefix="sylx") as folder,
-        Lxc(Path(folder), "steelyardlx") as made,
+        Lxc(Path(folder), _unique("steelyardlx")) as made,
     ):
         yield made
 
@@ -89,6 +90,11 @@ def guest(guest_bench: Bench) -> Platform:
 def disks(guest: Platform) -> list[AttachedDisk]:
     """Two, empty, attached while it runs."""
     return [guest.attach(RawDisk(f"data-{number}", DISK_BYTES)) for number in (1, 2)]
+
+
+def _unique(name: str) -> str:
+    """So that tests of several working copies may run side by side."""
+    return f"{name}{uuid.uuid4().hex[:6]}"
 
 
 def _need_busybox() -> None:

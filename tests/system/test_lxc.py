@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -113,6 +115,21 @@ def test_a_container_is_taken_down_from_whichever_network_namespace(bench: Bench
     assert listed.stdout == ""
     assert not (lxc.path / ground.label).exists()
     assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.payload.{ground.label}"))
+
+
+def test_nothing_is_left_of_a_container_whose_monitor_was_killed(bench: Bench, lxc: Lxc) -> None:
+    ground = bench.ground("killed", folder=str(lxc.folder / "bench-killed"))
+    ground.spec.settings["guest_address"] = "10.88.11.10/24"
+    place = Commanded(ground, LXC)
+    place.up()
+    place.host().close()
+    (leader,) = place.costs().processes.values()
+    monitor = Path(f"/proc/{leader}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1]
+    os.kill(int(monitor), signal.SIGKILL)
+    os.kill(leader, signal.SIGKILL)
+    place.down()
+    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.*.{ground.label}"))
+    assert not (lxc.path / ground.label).exists()
 
 
 def test_a_container_of_the_users_own_is_refused_and_left_as_it_is(bench: Bench, lxc: Lxc) -> None:
