@@ -18,13 +18,11 @@ from steelyard.report.effects import effect, interval
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.sentences import Sentence
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
-from steelyard.study.fractions import LETTERS
 from steelyard.study.model import Level
 
 PAIR = 2
 MOST_NAMED = 6
 _OPEN = (EffectWord.OPEN, EffectWord.SUGGESTED)
-_ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI"}
 
 
 def influence_answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
@@ -88,14 +86,15 @@ def _told_shares(found: InfluenceFinding) -> list[ShareFinding]:
 
 def _term(share: ShareFinding, found: InfluenceFinding, before: Sequence[str] = ()) -> str:
     """The name of a term; ``their interaction`` behind the two factors that it is of."""
-    others = _simple_aliases(share.aliases)
+    others = simple_aliases(share.aliases)
     alias = f" (or {listed(others)}, which it cannot be told from)" if others else ""
     if len(share.factors) == PAIR and list(before) == list(share.factors) and found.factors:
         return f"their interaction{alias}"
     return name_of(share.factors) + alias
 
 
-def _simple_aliases(aliases: Sequence[Sequence[str]]) -> list[str]:
+def simple_aliases(aliases: Sequence[Sequence[str]]) -> list[str]:
+    """Those of single factors and pairs, by name."""
     return [name_of(each) for each in aliases if len(each) <= PAIR]
 
 
@@ -212,7 +211,7 @@ def _two_by_two(each: EffectFinding, found: InfluenceFinding, response: Response
     pair = pair_of(found, first, second)
     changes = "" if pair is None else _changes(each, pair, response)
     levels = f"{first} {level_text(each.levels[0])} instead of {level_text(each.against[0])}"
-    others = _simple_aliases(each.aliases)
+    others = simple_aliases(each.aliases)
     alias = f"; cannot be told from {listed(others)}" if others else ""
     return f"{levels} has {changes}{alias}" if changes else f"{levels}{alias}"
 
@@ -237,72 +236,3 @@ def _change(each: EffectFinding, pair: PairFinding, second: Level) -> float | No
 def pair_of(found: InfluenceFinding, first: str, second: str) -> PairFinding | None:
     """The means of two factors."""
     return next((each for each in found.pairs if each.factors == (first, second)), None)
-
-
-def influence_sure_lines(findings: Findings) -> list[str]:
-    """What the answer about factors rests on."""
-    return [line for each in findings.influence for line in _sure(each)]
-
-
-def _sure(found: InfluenceFinding) -> list[str]:
-    where = "" if found.system is None else f" on {found.system}"
-    lines = [
-        (
-            f"Error rate {percent(found.alpha)} for all {counted(len(found.effects), 'effect')}"
-            f"{where} together, at whatever replicate the study stopped."
-        ),
-        _design(found),
-    ]
-    if found.noise_log is not None:
-        noise = f"Noise of a trial {percent_point(found.noise_log)} %"
-        if found.visit_noise_log is not None:
-            hard = listed(list(found.hard_to_change))
-            noise += (
-                f", of a visit {percent_point(found.visit_noise_log)} % besides; {hard} is judged "
-                "by visits, the rest by trials"
-            )
-        lines.append(f"{noise}; differences between replicates are removed.")
-    lines += aliases_lines(found)
-    if found.shares:
-        lines.append(
-            "Shares of variation have an interval of 95 % each, as if the number of replicates had "
-            "been fixed."
-        )
-    return lines + [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
-
-
-def _design(found: InfluenceFinding) -> str:
-    count = 1
-    for levels in found.factors.values():
-        count *= len(levels)
-    if not found.relations:
-        return f"Design: all {count} combinations of {counted(len(found.factors), 'factor')}."
-    relations = " and ".join(found.relations)
-    return (
-        f"Design: {found.cells} of {count:,} combinations of {len(found.factors)} factors in each "
-        f"replicate, by turns, resolution {_ROMAN.get(found.resolution or 0, '?')}; "
-        f"defining {'relations' if len(found.relations) > 1 else 'relation'} {relations}, with "
-        f"{_letters(found)}."
-    )
-
-
-def _letters(found: InfluenceFinding) -> str:
-    """Which factor has which letter: those that are hard to change come first."""
-    names = sorted(found.factors, key=lambda name: name not in found.hard_to_change)
-    told = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    return listed(told)
-
-
-def aliases_lines(found: InfluenceFinding) -> list[str]:
-    """What cannot be told apart, as far as it concerns single factors and pairs."""
-    simple = [each for each in found.effects if len(each.factors) <= PAIR]
-    shared = [
-        f"{name_of(each.factors)} from {listed(_simple_aliases(each.aliases))}"
-        for each in simple
-        if _simple_aliases(each.aliases)
-    ]
-    if shared:
-        return [f"Cannot be told apart in this design: {'; '.join(shared)}."]
-    if found.relations:
-        return ["Each factor and each pair of factors can be told from every other."]
-    return []

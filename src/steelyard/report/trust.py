@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.influence_words import influence_sure_lines
+from steelyard.report.influence_sure import influence_sure_lines
 from steelyard.report.resolution import length_lines, resolution_lines
 from steelyard.report.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, primary_response
