@@ -1,7 +1,8 @@
-"""How far apart the windows of several instances begin, by figure: what `start_spread_ns` says.
+"""How far apart several instances really begin, by figure: what `start_spread_ns` says.
 
 A real session in a folder of its own: containers in the run's network, loads that begin on one
-barrier. The spread is that of the windows' own first instants, by the controller's clock.
+barrier. The spread is that of the instants at which each load really sent its first operation, by
+the controller's clock; where an instance planned to begin is no measurement.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def spreads_s(barrier: Barrier, repetitions: int, folder: Path) -> list[float]:
         command, cwd=folder, capture_output=True, text=True, check=False, timeout=LONGEST_S
     )
     found = (json.loads(path.read_text("utf-8")) for path in folder.glob("results/**/record.json"))
-    spreads = [record["start_spread_ns"] / 1e9 for record in found if record["outcome"] == "ok"]
+    told = [record["start_spread_ns"] for record in found if record["outcome"] == "ok"]
+    spreads = [spread_ns / 1e9 for spread_ns in told if spread_ns is not None]
     if not spreads:
         raise SystemFailure("tool_failed", f"no trial went well: {done.stderr[-500:]}")
     return spreads

@@ -45,6 +45,8 @@ pub struct Recorder {
     pub kinds: Vec<KindRecord>,
     /// Every operation, if somebody wants to see them.
     pub log: Option<Vec<Logged>>,
+    /// Instant at which the first operation of all was sent, warm-up included.
+    pub first_sent_ns: Option<u64>,
     /// Instant of the last completed operation of the window.
     pub last_done_ns: u64,
     open_mode: bool,
@@ -118,6 +120,7 @@ impl Recorder {
                 shape.kinds
             ],
             log: shape.logged.then(Vec::new),
+            first_sent_ns: None,
             last_done_ns: 0,
             open_mode: shape.open_mode,
         }
@@ -141,6 +144,7 @@ impl Recorder {
 
     /// An operation is being sent.
     pub fn sent(&mut self, operation: &Operation, possible_ns: u64) {
+        self.first_sent_ns.get_or_insert(operation.sent_ns);
         if operation.part == Part::Window {
             self.lag
                 .record(operation.sent_ns.saturating_sub(possible_ns));
@@ -279,6 +283,8 @@ impl Recorder {
 
     /// Adds what another worker has measured; `series` stay apart, see [`crate::series::merge`].
     pub fn add(&mut self, other: &Self) {
+        let first = [self.first_sent_ns, other.first_sent_ns];
+        self.first_sent_ns = first.into_iter().flatten().min();
         self.response.add(&other.response);
         self.service.add(&other.service);
         self.lateness.add(&other.lateness);

@@ -29,6 +29,17 @@ fn operation(intended_ns: u64, sent_ns: u64) -> Operation {
 }
 
 #[test]
+fn the_first_of_all_workers_operations_is_the_first_also_if_it_warms_up() {
+    let (mut early, mut late) = (recorder(true), recorder(true));
+    late.sent(&operation(1_100, 1_150), 1_120);
+    early.sent(&operation(500, 510), 500);
+    early.sent(&operation(600, 610), 600);
+    late.add(&early);
+    assert_eq!(late.first_sent_ns, Some(510));
+    assert_eq!(recorder(true).first_sent_ns, None);
+}
+
+#[test]
 fn three_latencies_tell_apart_server_generator_and_both() {
     let mut recorder = recorder(true);
     let late = operation(1_100, 1_150);

@@ -173,6 +173,7 @@ fn document(
             window_started_unix_ns: outcome.window_start_unix_ns,
             window_start_monotonic_ns: outcome.window_start_ns,
             window_end_monotonic_ns: outcome.window_start_ns + window_ns,
+            first_sent_monotonic_ns: figures.all.first_sent_ns,
         },
         errors: named(&all.errors, about),
         connection_errors: named(&all.connection_errors, about),

@@ -176,6 +176,8 @@ pub struct Load {
     pub window_start_monotonic_ns: u64,
     /// See `window_start_monotonic_ns`.
     pub window_end_monotonic_ns: u64,
+    /// When the first operation was really sent, warm-up included; `null` of a stream.
+    pub first_sent_monotonic_ns: Option<u64>,
 }
 
 /// Operations of the window.

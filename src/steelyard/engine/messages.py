@@ -162,6 +162,7 @@ class Window(_Message):
     window_ns: int
     window_start_monotonic_ns: int
     window_end_monotonic_ns: int
+    first_sent_monotonic_ns: int | None = None
 
 
 class GeneratorCpu(_Message):

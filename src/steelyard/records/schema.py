@@ -150,7 +150,8 @@ class InstanceRecord(_Record):
     """One instance of the system in one attempt.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
-    by the controller's clock. ``caches`` are the places that may hold data of its disks.
+    by the controller's clock, as planned; ``began_ns`` is when the first operation was really sent,
+    warm-up included. ``caches`` are the places that may hold data of its disks.
     """
 
     instance: int
@@ -158,6 +159,7 @@ class InstanceRecord(_Record):
     reset: ResetRecord | None = None
     clocks: tuple[ClockRecord, ...] = ()
     started_ns: int | None = None
+    began_ns: int | None = None
     caches: tuple[str, ...] = ()
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()
@@ -167,8 +169,8 @@ class InstanceRecord(_Record):
 class TrialRecord(_Record):
     """One attempt at one trial, complete or not at all.
 
-    ``start_spread_ns`` is the time between the first and the last start of a window of instances
-    that were started together.
+    ``start_spread_ns`` is the time between the first operation of the first and of the last of the
+    instances that were started together, as they were really sent.
     """
 
     schema_version: Literal[1] = 1

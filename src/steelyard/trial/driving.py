@@ -69,6 +69,8 @@ class LoadDrive:
         load = read_load(self._answer.result(left_s(deadline_ns)))
         window = load.result.load
         self.instance.load = load
+        sent_ns = window.first_sent_monotonic_ns
+        self.instance.began_ns = None if sent_ns is None else sent_ns - self.clock.offset_ns
         self.instance.window_ns = (
             window.window_start_monotonic_ns - self.clock.offset_ns,
             window.window_end_monotonic_ns - self.clock.offset_ns,
@@ -106,6 +108,7 @@ class RunDrive:
 
     def finish(self, deadline_ns: int) -> None:
         ran = read_ran(self._first.result(left_s(deadline_ns)))
+        self.instance.began_ns = ran.started_monotonic_ns - self.clock.offset_ns
         self._keep(ran, self._began_ns)
         for words in self.commands[1:]:
             started_ns = time.monotonic_ns()

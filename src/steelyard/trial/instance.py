@@ -56,6 +56,8 @@ class Instance:
     load: LoadAnswer | None = None
     ran: list[Timed] = field(default_factory=list)
     window_ns: tuple[int, int] | None = None
+    began_ns: int | None = None
+    """When the first operation was really sent, by the controller's clock."""
     search: dict[str, Any] = field(default_factory=dict)
     found: Mapping[str, Measured] = field(default_factory=dict)
     costs: CostRecord | None = None
@@ -131,6 +133,7 @@ class Instance:
                 for c in self.clocks
             ),
             started_ns=None if self.window_ns is None else self.window_ns[0],
+            began_ns=self.began_ns,
             caches=self.caches,
             costs=self.costs,
             placements=self.placements,

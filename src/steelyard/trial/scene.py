@@ -196,7 +196,7 @@ class Scene:
     def _record(
         self, ending: Ending, documents: tuple[str, ...], samples: tuple[str, ...]
     ) -> TrialRecord:
-        starts = [each.window_ns[0] for each in self.instances if each.window_ns is not None]
+        starts = [each.began_ns for each in self.instances if each.began_ns is not None]
         return TrialRecord(
             trial=self.trial.trial,
             attempt=self.attempt,
