@@ -69,7 +69,8 @@ class Judged:
         once = self.stream is not None and self.stream.once
         if self.stream is not None and self.stream.engine == "normal":
             return of_pairs(self.series.values, self.series.other)
-        return estimate(self.series.values, self.series.other, whiten=not once)
+        covariate = None if self.stream is None else self.stream.covariate
+        return estimate(self.series.values, self.series.other, whiten=not once, covariate=covariate)
 
     def forecast(self, margin_log: float) -> int | None:
         """About how many further visits; ``None`` when decided, or nothing is in sight."""

@@ -93,7 +93,9 @@ def _looked(known: Memory, stream: Stream, margin_log: float, alpha: float) -> M
         return Memory(races, _first_said(DECISIVE, stream, margin_log, alpha))
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    races.advance(residuals, stream.pool, stream.horizon, once=stream.once)
+    races.advance(
+        residuals, stream.pool, stream.horizon, once=stream.once, covariate=stream.covariate
+    )
     said = _first_said(_at_the_bounds(races), stream, margin_log, alpha)
     return Memory(races, said)
 

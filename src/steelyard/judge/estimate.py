@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from steelyard.judge.normal import contrasts
-from steelyard.judge.scores import Floats, weights
+from steelyard.judge.scores import Floats, adjusted, weights
 
 _MAD_TO_SD = 1.4826
 _SCAN_SES = 6.0
@@ -29,7 +29,11 @@ class Estimate:
 
 
 def estimate(
-    values: Floats, other: npt.NDArray[np.bool_], *, whiten: bool = True
+    values: Floats,
+    other: npt.NDArray[np.bool_],
+    *,
+    whiten: bool = True,
+    covariate: Floats | None = None,
 ) -> Estimate | None:
     """The ratio at which the observed order is neither high nor low; ``None`` without both arms.
 
@@ -48,7 +52,9 @@ def estimate(
     if rough == 0 or len(values) < 4:
         return Estimate(start, rough, noise)
     shifts = start + rough * np.linspace(-_SCAN_SES, _SCAN_SES, _SCAN_POINTS)
-    weighed = weights(values - np.multiply.outer(shifts, other), whiten=whiten)
+    rows = values - np.multiply.outer(shifts, other)
+    rows = rows if covariate is None else adjusted(rows, covariate)
+    weighed = weights(rows, whiten=whiten)
     heights = weighed @ np.where(other, 1.0, -1.0)
     ratio = _nearest_root(shifts, heights, start)
     nearest = int(np.argmin(np.abs(shifts - ratio)))

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.judge.paths import Signs
-from steelyard.judge.scores import SCALE, Floats, weights
+from steelyard.judge.scores import SCALE, Floats, adjusted, weights
 from steelyard.judge.spending import FIRST_LOOK, spent
 
 Pool = npt.NDArray[np.floating[Any]]
@@ -56,20 +56,27 @@ def pool_of(signs: Signs, simulated: Signs) -> Pool:
 
 
 def first_crossings(
-    residuals: Floats, pool: Pool, tests: Sequence[OneSided], horizon: int, *, once: bool = False
+    residuals: Floats,
+    pool: Pool,
+    tests: Sequence[OneSided],
+    horizon: int,
+    *,
+    once: bool = False,
+    covariate: Floats | None = None,
 ) -> list[int | None]:
     """The look (in visits) at which each test first rejects; ``None`` while it has not.
 
     ``residuals`` has shape (rows, visits). A pure function: a longer series gives the same looks
     for the visits it shares. Tests that have crossed cost nothing at later looks. With ``once``
-    there is one look, after the last visit, and it may spend everything.
+    there is one look, after the last visit, and it may spend everything. What follows the
+    ``covariate`` of each visit is taken out before weighing.
     """
     crossed: list[int | None] = [None] * len(tests)
     for start in range(0, len(residuals), _ROWS_AT_ONCE):
         stop = start + _ROWS_AT_ONCE
         members = [index for index, test in enumerate(tests) if start <= test.row < stop]
         races = Races([tests[index] for index in members], pool.shape[1])
-        races.advance(residuals, pool, horizon, once=once)
+        races.advance(residuals, pool, horizon, once=once, covariate=covariate)
         for index, look in zip(members, races.crossed, strict=True):
             crossed[index] = look
     return crossed
@@ -87,7 +94,15 @@ class Races:
         """For each test the look at which it crossed, ``None`` while it has not."""
         return [race.crossed_at for race in self._races]
 
-    def advance(self, residuals: Floats, pool: Pool, horizon: int, *, once: bool = False) -> None:
+    def advance(
+        self,
+        residuals: Floats,
+        pool: Pool,
+        horizon: int,
+        *,
+        once: bool = False,
+        covariate: Floats | None = None,
+    ) -> None:
         """Make all looks that the visits of ``residuals`` allow and that were not made yet."""
         visits = residuals.shape[1]
         for look in range(visits if once else self.looked + 1, visits + 1):
@@ -96,7 +111,10 @@ class Races:
             if not racing:
                 continue
             rows = sorted({race.test.row for race in racing})
-            weighed = weights(residuals[rows, :look], whiten=not once)
+            known = residuals[rows, :look]
+            if covariate is not None:
+                known = adjusted(known, covariate[:look])
+            weighed = weights(known, whiten=not once)
             statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
             tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
             place = {row: index for index, row in enumerate(rows)}

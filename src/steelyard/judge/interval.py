@@ -54,7 +54,7 @@ class Stream:
     value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
     pool, so that a study under way need not be judged from its start after each visit. ``once``:
     judged by one look after the last visit, which may spend everything. ``engine``: by both
-    tests, or by that on pairs alone.
+    tests, or by that on pairs alone. ``covariate``: what of a visit was known before its system.
     """
 
     values: Floats
@@ -64,6 +64,7 @@ class Stream:
     order: Order | None = None
     once: bool = False
     engine: Literal["exact", "normal"] = "exact"
+    covariate: Floats | None = None
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""
@@ -96,7 +97,14 @@ def crossings(
     """For each ratio of ``shifts``, the look at which its test on that side crossed."""
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
     tests = [OneSided(row, side, alpha) for row in range(len(shifts))]
-    return first_crossings(residuals, stream.pool, tests, stream.horizon, once=stream.once)
+    return first_crossings(
+        residuals,
+        stream.pool,
+        tests,
+        stream.horizon,
+        once=stream.once,
+        covariate=stream.covariate,
+    )
 
 
 def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
@@ -115,7 +123,14 @@ def lows_of(stream: Stream, alpha: float) -> Floats:
     """What the test beside the exact one has put out after each look, or that on pairs."""
     if stream.engine == "normal":
         return normal.lows(stream.values, stream.other, stream.horizon, alpha)
-    return lows(stream.values, stream.other, stream.horizon, alpha, once=stream.once)
+    return lows(
+        stream.values,
+        stream.other,
+        stream.horizon,
+        alpha,
+        once=stream.once,
+        covariate=stream.covariate,
+    )
 
 
 def _exact_low_end(

@@ -37,7 +37,9 @@ def refuse_arguments(design: str, direction: str, margin: float, alpha: float, p
         raise TrialsError(f"`paths` is {paths}", f"at least 100; a study uses {PATHS:,}")
 
 
-def refuse_engine(engine: Engine, design: Design, trials: int, budget: int | None) -> None:
+def refuse_engine(
+    engine: Engine, design: Design, trials: int, budget: int | None, *, has_covariate: bool
+) -> None:
     if engine not in ("exact", "normal"):
         raise TrialsError(f"`engine` is {engine!r}", "it is one of exact, normal")
     if engine == "normal" and design != "pairs":
@@ -49,4 +51,8 @@ def refuse_engine(engine: Engine, design: Design, trials: int, budget: int | Non
         raise TrialsError(
             f"{trials} trials of a budget of {budget}",
             "the engine `normal` keeps nothing for an extension",
+        )
+    if engine == "normal" and has_covariate:
+        raise TrialsError(
+            "the engine `normal` takes no covariate", "leave out the engine or the covariate"
         )

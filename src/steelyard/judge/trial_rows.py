@@ -33,6 +33,7 @@ class Visit:
     row: int
     system: str
     logs: dict[Level | None, float]
+    covariate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class TrialRows:
     load: Sequence[Level] | None = None
     visit: Sequence[int] | None = None
     block: Sequence[int] | None = None
+    covariate: Sequence[float] | None = None
 
 
 class TrialsError(AnalysisError):
@@ -81,6 +83,7 @@ def _lengths(rows: TrialRows) -> None:
         "load": rows.load,
         "visit": rows.visit,
         "block": rows.block,
+        "covariate": rows.covariate,
     }
     for name, column in columns.items():
         if column is not None and len(column) != count:
@@ -125,6 +128,14 @@ def _numbers(rows: TrialRows) -> None:
             row=row,
             column="response",
         )
+    for row, value in enumerate(rows.covariate or (), start=1):
+        if not math.isfinite(value):
+            raise TrialsError(
+                f"trial {row}: the covariate is not a number",
+                "give one for every trial, or leave it out",
+                row=row,
+                column="covariate",
+            )
     if len(set(rows.response)) == 1:
         raise TrialsError(
             "the response is the same in all trials: without variation nothing can be judged",
@@ -171,7 +182,8 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
             column="load",
         )
     logs = [math.log(rows.response[i]) for i in members]
-    return Visit(first, systems[0], dict(zip(loads, logs, strict=True)))
+    beside = 0.0 if rows.covariate is None else math.fsum(rows.covariate[i] for i in members)
+    return Visit(first, systems[0], dict(zip(loads, logs, strict=True)), beside / len(members))
 
 
 def _enough(visits: list[Visit], baseline: str) -> None:

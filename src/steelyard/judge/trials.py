@@ -23,6 +23,7 @@ from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.interval import Stream
 from steelyard.judge.normal import ASSUMPTION
 from steelyard.judge.paths import PATHS, Signs, draw, shuffles
+from steelyard.judge.scores import Floats
 from steelyard.judge.streams import Pair, Series
 from steelyard.judge.trial_arguments import (
     Engine,
@@ -83,6 +84,7 @@ def judge_trials(
     block: Sequence[int] | None = None,
     load: Sequence[Level] | None = None,
     visit: Sequence[int] | None = None,
+    covariate: Sequence[float] | npt.NDArray[np.floating[Any]] | None = None,
     alpha: float = 0.05,
     budget: int | None = None,
     engine: Engine = "exact",
@@ -112,6 +114,9 @@ def judge_trials(
         load: The load of each trial. A visit measures one system once at every load; its rows
             follow one another.
         visit: The number of the visit of each trial, for visits that lack a load.
+        covariate: What was measured of the machine before each trial, as the logarithm of the
+            time of a fixed piece of work. What follows it is taken from the response. It must
+            not depend on the system of the trial.
         alpha: The error rate of each family: all systems over all loads, and all of them at each
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
@@ -130,13 +135,14 @@ def judge_trials(
             that the design cannot have brought.
     """
     refuse_arguments(design, direction, margin, alpha, paths)
-    refuse_engine(engine, design, len(system), budget)
+    refuse_engine(engine, design, len(system), budget, has_covariate=covariate is not None)
     rows = TrialRows(
         system=[str(each) for each in system],
         response=np.asarray(response, dtype=np.float64).tolist(),
         load=None if load is None else list(load),
         visit=None if visit is None else list(visit),
         block=None if block is None else list(block),
+        covariate=None if covariate is None else np.asarray(covariate, dtype=np.float64).tolist(),
     )
     visits = visits_of(rows, baseline, design)
     names = sorted({each.system for each in visits})
@@ -219,7 +225,13 @@ class _Bench:
             horizon=self.budget * 2 // len(self.systems),
             once=self.design == "none",
             engine=self.engine,
+            covariate=self._covariate(series),
         )
+
+    def _covariate(self, series: Series) -> Floats | None:
+        """That of each visit; ``None`` where all are alike, as without one."""
+        found = np.array([self.visits[visit - 1].covariate for visit in series.visits])
+        return found if np.ptp(found) > 0 else None
 
     def _orders(self, series: Series, signs: Signs) -> Signs:
         if self.design == "none":

@@ -28,6 +28,7 @@ _MAD_TO_SD = 1.4826
 _CLIP_FROM = 12
 _CLIP_SDS = 2.5
 _FITS = 5
+_NOTHING = 1e-12
 _WHITEN_FROM = 16
 _WHITEN_ABOVE = 0.25
 _WHITEN_SDS = 2.0
@@ -42,19 +43,28 @@ class Contrast(NamedTuple):
     freedom: float
 
 
-def lows(values: Floats, other: Mask, horizon: int, alpha: float, *, once: bool = False) -> Floats:
+def lows(
+    values: Floats,
+    other: Mask,
+    horizon: int,
+    alpha: float,
+    *,
+    once: bool = False,
+    covariate: Floats | None = None,
+) -> Floats:
     """The ratio below which all are out, after each look from the 8th visit; -inf without any.
 
     Shape (looks,), never falling. ``once``: one look, after the last visit, may spend all.
     """
     last = len(values)
     if once:
-        return np.array([_low(contrast(values, other, slow=False), alpha)])
+        return np.array([_low(contrast(values, other, slow=False, covariate=covariate), alpha)])
     asked = levels(horizon, alpha)
     found = np.full(last + 1 - FIRST_LOOK, -math.inf)
     for index, level in enumerate(asked[: len(found)]):
         look = FIRST_LOOK + index
-        found[index] = _low(contrast(values[:look], other[:look]), float(level))
+        known = None if covariate is None else covariate[:look]
+        found[index] = _low(contrast(values[:look], other[:look], covariate=known), float(level))
     return np.asarray(np.maximum.accumulate(found))
 
 
@@ -64,19 +74,25 @@ def _low(found: Contrast | None, level: float) -> float:
     return found.difference_log - float(t.isf(level, found.freedom)) * found.standard_error_log
 
 
-def contrast(values: Floats, other: Mask, *, slow: bool = True) -> Contrast | None:
+def contrast(
+    values: Floats, other: Mask, *, slow: bool = True, covariate: Floats | None = None
+) -> Contrast | None:
     """The difference of the arms besides slow movements; ``None`` with an arm of one visit."""
-    return _contrast(values.tobytes(), other.tobytes(), slow)
+    beside = b"" if covariate is None else covariate.tobytes()
+    return _contrast(values.tobytes(), other.tobytes(), slow, beside)
 
 
 @lru_cache(maxsize=4096)
-def _contrast(values_bytes: bytes, other_bytes: bytes, slow: bool) -> Contrast | None:
+def _contrast(
+    values_bytes: bytes, other_bytes: bytes, slow: bool, covariate_bytes: bytes
+) -> Contrast | None:
     values = last_in_rank(np.frombuffer(values_bytes)[None, :])[0]
     other = np.frombuffer(other_bytes, dtype=np.bool_)
     if min(other.sum(), (~other).sum()) < 2:
         return None
     common = basis(len(values)) if slow else np.ones((len(values), 1))
-    columns = np.column_stack([common, np.where(other, 0.5, -0.5)])
+    beside = _beside(np.frombuffer(covariate_bytes), np.asarray(common, dtype=np.float64))
+    columns = np.column_stack([common, *beside, np.where(other, 0.5, -0.5)])
     fit = _Fit(other, columns)
     if len(values) < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
@@ -85,6 +101,15 @@ def _contrast(values_bytes: bytes, other_bytes: bytes, slow: bool) -> Contrast |
     if phi == 0:
         return fit.contrast(kept, clipped)
     return _Fit(other, _whitened(columns, phi)).contrast(_whitened(kept, phi), clipped)
+
+
+def _beside(covariate: Floats, common: Floats) -> list[Floats]:
+    """The covariate as a column, if it tells anything that the movements do not."""
+    if not len(covariate):
+        return []
+    fitted = common @ np.linalg.lstsq(common, covariate, rcond=None)[0]
+    quick = covariate - fitted
+    return [quick] if float(np.abs(quick).max()) > _NOTHING else []
 
 
 class _Fit:
