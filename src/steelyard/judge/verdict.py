@@ -17,7 +17,8 @@ from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.claims.judged import claim_findings, open_parts
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.consolidation.together import consolidation_findings, density_verdicts
+from steelyard.judge.consolidation.density import density_verdicts
+from steelyard.judge.consolidation.together import consolidation_findings
 from steelyard.judge.diagnostics import diagnostics
 from steelyard.judge.dummy import judged_dummy, readings_of
 from steelyard.judge.factors.influence import SoFar, influence_findings, so_far

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.comparison import finding, judge
 from steelyard.judge.consolidation.evenness import (
     LEVEL,
     Floats,
@@ -26,11 +25,8 @@ from steelyard.judge.consolidation.findings import (
     InterferenceFinding,
     SlowdownFinding,
 )
-from steelyard.judge.families import Comparison
-from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.readings import throughput_of
-from steelyard.judge.streams import Conditions, Pair, Readings, Series, key_of, slots_of
+from steelyard.judge.streams import Conditions, Readings, key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -73,12 +69,12 @@ def _shared(
     study: Study, plan: Plan, readings: Readings, response: ResponseSpec
 ) -> Iterator[Shared]:
     several = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
-    others = {key_of(rest): rest for each in plan.conditions if (rest := _rest(each)) is not None}
+    others = {key_of(rest): rest for each in plan.conditions if (rest := rest_of(each)) is not None}
     for rest in others.values():
         for system in plan.systems:
             visits = [visit.visit for visit in plan.visits if visit.system == system]
             for count in several:
-                rows = [_of_visit(readings, visit, rest, count, response) for visit in visits]
+                rows = [of_visit(readings, visit, rest, count, response) for visit in visits]
                 known = [row for row in rows if row is not None]
                 yield Shared(
                     system=system,
@@ -92,11 +88,12 @@ def _shared(
                 )
 
 
-def _rest(conditions: Conditions) -> Conditions:
+def rest_of(conditions: Conditions) -> Conditions:
+    """The levels of all factors but the number of instances."""
     return {name: level for name, level in conditions.items() if name != INSTANCES}
 
 
-def _of_visit(
+def of_visit(
     readings: Readings, visit: int, rest: Conditions, count: int, response: ResponseSpec
 ) -> tuple[list[float], float, float | None] | None:
     """Each instance's throughput, that of one alone, and the cost; ``None`` if one is missing."""
@@ -227,67 +224,3 @@ def _missing(study: Study, shared: Shared) -> Iterator[str]:
         yield f"what the host spends needs the responses `{_GUEST}` and `{_HOST}`"
     elif not len(shared.costs):
         yield "what the host spends is told of guests with a kernel and processors of their own"
-
-
-class DensityReadings(Readings):
-    """One number per visit: density at so many instances, in logarithms."""
-
-    def __init__(
-        self, plan: Plan, records: Sequence[TrialRecord], count: int, response: ResponseSpec
-    ) -> None:
-        super().__init__(plan, records)
-        self.count = count
-        self.throughput = response
-
-    def series(
-        self,
-        pair: Pair,
-        response: ResponseSpec,
-        conditions: Conditions | None,
-        *,
-        keep_failed: bool = False,
-        scale: Scale = "log",
-    ) -> Series:
-        del response, keep_failed, scale
-        rows = []
-        for visit, slot, system in slots_of(self.plan, pair):
-            if not self.met(visit, pair):
-                continue
-            found = _of_visit(self, visit, conditions or {}, self.count, self.throughput)
-            if found is not None:
-                density = math.log(sum(found[0]) / len(found[0]) / found[1])
-                rows.append((visit, slot, system == pair.other, density))
-        return Series(
-            visits=tuple(row[0] for row in rows),
-            slots=tuple(row[1] for row in rows),
-            other=np.array([row[2] for row in rows], dtype=np.bool_),
-            values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=(),
-        )
-
-
-def density_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
-) -> Iterator[VerdictFinding]:
-    """Each other system against the baseline on what each instance keeps of one alone."""
-    throughput = throughput_of(study)
-    if not study.judge.consolidation or throughput is None:
-        return
-    counts = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
-    others = {key_of(rest): rest for each in plan.conditions if (rest := _rest(each)) is not None}
-    response = ResponseSpec(name="density", label="density", unit="ratio", direction="higher")
-    for rest in others.values():
-        for count in counts:
-            readings = DensityReadings(plan, records, count, throughput)
-            for other in (system for system in plan.systems if system != study.baseline):
-                comparison = Comparison(
-                    response=response,
-                    pair=Pair(study.baseline, other),
-                    conditions=rest,
-                    alpha=study.trials.alpha,
-                    share=study.trials.alpha,
-                    family=f"density of {count} instances, exploratory: by itself",
-                )
-                found = finding(judge(comparison, readings, study.trials.margin_log),
-                                study.trials.margin_log)  # fmt: skip
-                yield found.model_copy(update={"conditions": {**rest, INSTANCES: count}})
