@@ -35,6 +35,8 @@ OPTIONS = (
 )
 NOT_YET = frozenset({"unreachable", "timed_out", "tool_failed", "no_rights"})
 """What a machine that is starting may answer; ``no_rights`` while only root may log in."""
+GREETING_TIMEOUT_S = 60.0
+"""A slow machine takes long for its part of the keys; ``ssh`` itself notices one that is silent."""
 _ADD_KEY = "connect by hand once and compare the fingerprint, or add the key to known_hosts"
 _WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
     (
@@ -81,7 +83,7 @@ def open_through(name: str, ssh: Callable[[Sequence[str]], Way], socket: str) ->
 
     engine = carry_engine(alone, name, explain)
     try:
-        agent = Agent(master([engine, "agent"]))
+        agent = Agent(master([engine, "agent"]), greeting_timeout_s=GREETING_TIMEOUT_S)
     except EngineError as error:
         if error.slug != "agent-is-lost":
             raise

@@ -17,8 +17,8 @@ from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import Ground
 from steelyard.systems.qemu.cloud_init import files_of
-from steelyard.systems.qemu.door import forwarded_port
 from steelyard.systems.qemu.source import Source, provide
+from steelyard.systems.qemu.ssh_entrance import forwarded_port
 from steelyard.systems.qemu.words import Machine, qemu_words
 
 PUBLIC = "ssh-ed25519 AAAA steelyard-abc-own-1"

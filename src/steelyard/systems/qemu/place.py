@@ -25,11 +25,11 @@ from steelyard.systems.qemu import snapshot, words
 from steelyard.systems.qemu.accelerator import Accelerator, choose
 from steelyard.systems.qemu.cloud_init import KEY
 from steelyard.systems.qemu.disks import Disks
-from steelyard.systems.qemu.door import Door, join_lab, settle
 from steelyard.systems.qemu.overlays import Backing, make_overlay
 from steelyard.systems.qemu.running import RunningMachine
 from steelyard.systems.qemu.shape import on_user_network, seat, shape
 from steelyard.systems.qemu.source import Source, provide
+from steelyard.systems.qemu.ssh_entrance import SshEntrance, join_lab, settle
 
 SERVICE_FOLDER = "/var/lib/steelyard"
 
@@ -46,7 +46,7 @@ class Qemu:
         self._undo: PendingUndo | None = None
         self._running: RunningMachine | None = None
         self._disks: Disks | None = None
-        self._door: Door | None = None
+        self._entrance: SshEntrance | None = None
         self._host: Host | None = None
 
     def up(self) -> None:
@@ -168,6 +168,7 @@ class Qemu:
         if self._snapshot is None or self._snapshot.machine != self._machine:
             self._boot()
             boot_id = self.host().boot_id
+            snapshot.set_clock(self.host(), self.ground.carrier())  # so that its program is read
             self.host().sync_filesystem(SERVICE_FOLDER)
             self._close_agent()
             if self._running is None:
@@ -188,13 +189,13 @@ class Qemu:
                 snapshot.wake(self._running)
             if machine.start is None:
                 key = self.ground.spec.settings.get("key")
-                self._door = Door(self._running, self._enter(), key)
+                self._entrance = SshEntrance(self._running, self._enter(), key)
             host = self._open(self._running)
-            if self._door is not None:
+            if self._entrance is not None:
                 join_lab(host, self._running)
             if machine.incoming is not None:
                 snapshot.set_clock(host, carrier)
-            elif self._door is not None:
+            elif self._entrance is not None:
                 settle(host)
         except SystemFailure:
             self._end()
@@ -212,7 +213,7 @@ class Qemu:
         return [*inside, *within(cpuset, [])]
 
     def _open(self, running: RunningMachine) -> Host:
-        self._host = running.agent() if self._door is None else self._door.open()
+        self._host = running.agent() if self._entrance is None else self._entrance.open()
         self._host.make_directory(SERVICE_FOLDER)
         return self._host
 
@@ -221,7 +222,7 @@ class Qemu:
         self._close_agent()
         if self._running is not None:
             self._running.end()
-        self._running = self._disks = self._door = None
+        self._running = self._disks = self._entrance = None
 
     def _close_agent(self) -> None:
         host, self._host = self._host, None
@@ -238,7 +239,7 @@ class Qemu:
 
     def _dismiss_agent(self) -> None:
         """Ends the agent whose controller was lost: it may not have noticed, and go on."""
-        if self._running is not None and self._door is None:
+        if self._running is not None and self._entrance is None:
             self._running.agent().leave()
 
     def _refuse_taken_name(self) -> None:

@@ -43,7 +43,7 @@ exit 9
 """
 
 
-class Door:
+class SshEntrance:
     """Opens agents in one running machine. ``enter`` are words before all that reaches it."""
 
     def __init__(self, running: RunningMachine, enter: list[str], key: str | None) -> None:
