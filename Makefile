@@ -8,7 +8,7 @@ JOBS    ?= 2
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -44,8 +44,12 @@ test-python: setup ## Tests of the laboratory, with the engine
 test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine
 	$(BIN)/pytest -m system tests/system
 
-validate: setup ## The whole of the gates whose slices run in every test: the judge's A/A gate, 200 kills
-	$(BIN)/pytest -n $(JOBS) -m validate
+validate: setup ## What the judge promises, simulated: writes docs/methods/validation.md. STUDIES=20000 ONLY='G1 G2'
+	$(BIN)/python -m tests.calibration.validate $(if $(STUDIES),--studies $(STUDIES)) $(if $(ONLY),--only $(ONLY))
+	$(if $(ONLY)$(STUDIES),,$(BIN)/pytest -n $(JOBS) -m validate)
+
+validate-page: setup ## docs/methods/validation.md again, from what was run before; measures nothing
+	$(BIN)/python -m tests.calibration.validate --page
 
 bench-engine: setup ## Every protocol of the engine against its peers, interleaved; bench/README.md
 	$(BIN)/python -m bench.engine

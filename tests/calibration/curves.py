@@ -65,3 +65,23 @@ def judged(found: Table) -> ScalingFinding:
 def studies(law: Law, count: int, first: int = 0) -> Iterator[ScalingFinding]:
     for seed in range(first, first + count):
         yield judged(table(law, seed))
+
+
+PEAK_AT = 70.0
+PEAKLESS: dict[str, Law] = {
+    "hard saturation at 10": saturating(10.0),
+    "hard saturation at 20": saturating(20.0),
+    "soft saturation at 12": rounded(12.0),
+    "soft saturation at 20": rounded(20.0),
+    "Amdahl 3 %": amdahl(0.03),
+    "Amdahl 10 %": amdahl(0.10),
+}
+FALLING = usl(0.03, 66.25)
+"""10 % less at 128 users than at 64, its best earlier level."""
+
+
+def holds(found: ScalingFinding, peak_at: float) -> bool:
+    """Whether the interval of the peak that is told holds the true one."""
+    if found.peak is None:
+        return False
+    return found.peak.at_low <= peak_at <= (found.peak.at_high or np.inf)

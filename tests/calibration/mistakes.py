@@ -1,98 +1,286 @@
-"""Planted mistakes: engines and coins that are wrong in one way each. The gate must fail them."""
+"""Known statistical mistakes, as code that can take the place of the judge's own.
+
+Sources: the defects of other tools and the pitfalls that docs/methods/judge.md guards against.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import numpy.typing as npt
-from tests.calibration.gate import Engine, shipped
-from tests.calibration.simulated import Law
+from scipy.stats import norm, ttest_ind
+from tests.calibration import cells
+from tests.calibration.cells import Batch, Signs
 
-from steelyard.judge import exact
-from steelyard.judge.exact import Pool
+from steelyard.judge import (
+    comparison,
+    decision,
+    exact,
+    interval,
+    shape,
+    streams,
+    trials,
+)
+from steelyard.judge.decision import Decision
+from steelyard.judge.estimate import estimate
+from steelyard.judge.findings import VerdictWord
 from steelyard.judge.interval import Stream
-from steelyard.judge.paths import Signs
 from steelyard.judge.spending import spent
 
-
-def _with(change: Callable[[], AbstractContextManager[object]]) -> Engine:
-    def engine(stream: Stream) -> bool:
-        with change():
-            return shipped(stream)
-
-    return engine
+_DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
+_R = np.random.Generator
 
 
-def _at_once(visits: int, horizon: int, alpha: float) -> float:
-    """The whole error rate at the first look, and again at every other one."""
-    return alpha
-
-
-def _twice(visits: int, horizon: int, alpha: float) -> float:
-    return spent(visits, horizon, 2 * alpha)
-
-
-def _ties_for_the_observed(
-    race: exact._Race, signed: Pool, allowed: int, tail: float
-) -> npt.NDArray[np.intp]:
-    """The observed path crosses when it only reaches the boundary; the others must exceed it."""
-    alive = np.flatnonzero(race._alive)
-    heights = signed[alive]
-    boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
-    over = heights > boundary
-    over[0] = heights[0] >= boundary
-    return alive[over]
-
-
-def _nobody_leaves(
-    race: exact._Race, signed: Pool, allowed: int, tail: float
-) -> npt.NDArray[np.intp]:
-    """Simulated paths stay in the race after they crossed: every look is judged by itself."""
-    boundary = np.partition(signed, -allowed - 1)[-allowed - 1]
-    return np.flatnonzero(signed[:1] > boundary)
-
-
-@contextmanager
-def _peeking() -> Iterator[None]:
-    with (
-        patch.object(exact, "spent", _at_once),
-        patch.object(exact._Race, "_above_boundary", _nobody_leaves),
-    ):
-        yield
-
-
-def alternation(count: int, length: int, rng: np.random.Generator) -> Signs:
-    """Strict A B A B: no coin at all."""
+def alternation(count: int, length: int, rng: _R) -> Signs:
     column = np.where(np.arange(length) % 2 == 0, 1, -1).astype(np.int8)
     return np.repeat(column[:, None], count, axis=1)
 
 
-def free_coin(count: int, length: int, rng: np.random.Generator) -> Signs:
-    """A coin without any balance, judged by the sequences of the balanced one."""
+def five_at_a_time(count: int, length: int, rng: _R) -> Signs:
+    column = np.where(np.arange(length) // 5 % 2 == 0, -1, 1).astype(np.int8)
+    return np.repeat(column[:, None], count, axis=1)
+
+
+def free_coin(count: int, length: int, rng: _R) -> Signs:
     return np.where(rng.random((length, count)) < 0.5, np.int8(1), np.int8(-1))
 
 
-def sticky_coin(count: int, length: int, rng: np.random.Generator) -> Signs:
-    """A coin that changes the system in one visit of five, to save set-up time."""
+def sticky_coin(count: int, length: int, rng: _R) -> Signs:
     turns = np.where(rng.random((length, count)) < 0.2, -1, 1)
     return np.cumprod(turns, axis=0).astype(np.int8)
 
 
-ENGINES: dict[str, Engine] = {
-    "peeking without spending": _with(_peeking),
-    "looks judged without memory": _with(
-        lambda: patch.object(exact._Race, "_above_boundary", _nobody_leaves)
-    ),
-    "ties counted for the observed order": _with(
-        lambda: patch.object(exact._Race, "_above_boundary", _ties_for_the_observed)
-    ),
-    "5 % spent on each side": _with(lambda: patch.object(exact, "spent", _twice)),
-}
-COINS: dict[str, Law] = {
-    "strict alternation": alternation,
-    "a free coin": free_coin,
-    "a sticky coin": sticky_coin,
-}
+_drawn = cells.drawn
+
+
+def iterations_counted(cell: cells.Cell, batch: int, studies: int) -> Batch:
+    """Four iterations in each visit, each taken for a visit with a coin of its own."""
+    whole = _drawn(cell, batch, studies)
+    visits = cell.horizon // 4
+    rng = cells.generator_of(f"iterations: {cell.name}", batch)
+    values = np.repeat(whole.values[:, :visits], 4, axis=1)
+    signs = np.repeat(whole.signs[:visits], 4, axis=0)
+    return Batch(values + rng.normal(0, 0.002, values.shape), signs, whole.simulated)
+
+
+def _at_once(_visits: int, _horizon: int, alpha: float) -> float:
+    return alpha
+
+
+def nobody_leaves(_race: exact._Race, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+    boundary = np.partition(signed, -allowed - 1)[-allowed - 1]
+    return np.flatnonzero(signed[:1] > boundary)
+
+
+def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
+    def above(race: exact._Race, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+        alive = np.flatnonzero(race._alive)
+        heights = signed[alive]
+        boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
+        over = heights >= boundary if simulated else heights > boundary
+        over[0] = heights[0] >= boundary if observed else heights[0] > boundary
+        return alive[over]
+
+    return above
+
+
+def outside_the_pool(
+    race: exact._Race, signed: exact.Pool, allowed: int, _tail: float
+) -> np.ndarray:
+    """The boundary is that of the simulated orders alone, and the observed one is beside it."""
+    alive = np.flatnonzero(race._alive[1:]) + 1
+    boundary = np.partition(signed[alive], -allowed - 1)[-allowed - 1]
+    over = alive[signed[alive] > boundary]
+    return np.concatenate([np.zeros(int(signed[0] > boundary), dtype=over.dtype), over])
+
+
+@contextmanager
+def peeking() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(exact, "spent", _at_once))
+        stack.enter_context(patch.object(exact._Race, "_above_boundary", nobody_leaves))
+        yield
+
+
+def twice(visits: int, horizon: int, alpha: float) -> float:
+    return spent(visits, horizon, 2 * alpha)
+
+
+def again_after_the_budget(visits: int, horizon: int, alpha: float) -> float:
+    return spent(min(visits, horizon), horizon, alpha) + (
+        spent(visits - horizon + 7, horizon, alpha) if visits > horizon else 0.0
+    )
+
+
+comparisons = trials._comparisons
+
+
+def nothing_shared(*arguments: Any) -> Iterator[Any]:
+    return (replace(each, share=each.alpha) for each in comparisons(*arguments))
+
+
+at_the_bounds = decision._at_the_bounds
+_decide = decision.decide
+
+
+def no_evidence_is_equality(races: exact.Races) -> list[VerdictWord]:
+    words = [word for word in at_the_bounds(races) if word in _DIFFERENCES]
+    return words or ([VerdictWord.EQUIVALENT] if races.looked >= 40 else [])
+
+
+def one_side_is_enough(races: exact.Races) -> list[VerdictWord]:
+    up, down, above_low, below_high = (look is not None for look in races.crossed)
+    words = {
+        VerdictWord.FASTER: up,
+        VerdictWord.SLOWER: down,
+        VerdictWord.EQUIVALENT: above_low or below_high,
+    }
+    return [word for word, holds in words.items() if holds]
+
+
+def sides_swapped(races: exact.Races) -> list[VerdictWord]:
+    other = {VerdictWord.FASTER: VerdictWord.SLOWER, VerdictWord.SLOWER: VerdictWord.FASTER}
+    return [other.get(word, word) for word in at_the_bounds(races)]
+
+
+def margin_afterwards(stream: Stream, margin_log: float, alpha: float) -> Decision:
+    seen = estimate(stream.values, stream.other)
+    size = 0.0 if seen is None else abs(seen.ratio_log)
+    return _decide(stream, max(margin_log, 2 * size), alpha)
+
+
+def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Decision:
+    judged = _decide(stream, margin_log, alpha)
+    if not _DIFFERENCES & set(judged.words):
+        return judged
+    gap = np.median(stream.values[stream.other]) - np.median(stream.values[~stream.other])
+    return Decision((VerdictWord.FASTER if gap > 0 else VerdictWord.SLOWER,), judged.at)
+
+
+def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decision:
+    for look in range(8, len(stream.values) + 1):
+        values, other = stream.values[:look], stream.other[:look]
+        test = ttest_ind(values[other], values[~other], equal_var=False)
+        if test.pvalue < alpha:
+            word = VerdictWord.FASTER if test.statistic > 0 else VerdictWord.SLOWER
+            return Decision((word,), look)
+    return decision.UNDECIDED
+
+
+def bars_that_do_not_overlap(stream: Stream, _margin_log: float, _alpha: float) -> Decision:
+    """Phoronix's way: until both arms are precise, then bars of one standard error."""
+    for look in range(8, len(stream.values) + 1):
+        arms = [stream.values[:look][stream.other[:look] == side] for side in (False, True)]
+        errors = [arm.std(ddof=1) / math.sqrt(len(arm)) for arm in arms]
+        if max(arm.std(ddof=1) for arm in arms) < 0.03:
+            gap = arms[1].mean() - arms[0].mean()
+            if abs(gap) <= sum(errors):
+                return decision.UNDECIDED
+            word = VerdictWord.FASTER if gap > 0 else VerdictWord.SLOWER
+            return Decision((word,), look)
+    return decision.UNDECIDED
+
+
+def one_sided_ends(ends: Callable[..., float | None]) -> Callable[..., float | None]:
+    def end(stream: Stream, margin_log: float, alpha: float, guess: float) -> float | None:
+        return ends(stream, margin_log, 2 * alpha, guess)
+
+    return end
+
+
+def normal_end(side: float) -> Callable[..., float | None]:
+    """Estimate and standard errors, with a quantile of the normal law: not valid at a stop."""
+
+    def end(stream: Stream, _margin_log: float, alpha: float, _guess: float) -> float | None:
+        seen = estimate(stream.values, stream.other)
+        if seen is None:
+            return None
+        return seen.ratio_log + side * float(norm.isf(alpha)) * seen.standard_error_log
+
+    return end
+
+
+@contextmanager
+def patched_ends(low: Any, high: Any) -> Iterator[None]:
+    with (
+        patch.object(comparison, "low_end", low),
+        patch.object(comparison, "high_end", high),
+    ):
+        yield
+
+
+_low_end = interval.low_end
+
+
+def moved_inwards(stream: Stream, margin_log: float, alpha: float, guess: float) -> float | None:
+    low = _low_end(stream, margin_log, alpha, guess)
+    return None if low is None else low + margin_log / 8
+
+
+def not_inside(left: shape.CarryOver, margin_log: float) -> bool:
+    return not (-margin_log / 2 <= left.low_log and left.high_log <= margin_log / 2)
+
+
+class Quantile:
+    """Student's quantiles with another level or other degrees of freedom."""
+
+    def __init__(self, *, two_sided: bool = True, lost: int = 0) -> None:
+        self._two_sided, self._lost = two_sided, lost
+
+    def ppf(self, level: float, freedom: int) -> float:
+        level = level if self._two_sided else 1 - 2 * (1 - level)
+        return float(shape_t.ppf(level, freedom + self._lost))
+
+
+shape_t = shape.t
+
+
+def three_deviations(arm: np.ndarray) -> int:
+    return int(np.sum(arm < arm.mean() - 3 * arm.std()))
+
+
+_series = trials._Bench.series
+
+
+def without_outliers(bench: trials._Bench, each: Any) -> streams.Series:
+    series = _series(bench, each)
+    keep = np.ones(len(series.values), dtype=bool)
+    for side in (False, True):
+        arm = series.values[series.other == side]
+        spread = 1.4826 * np.median(np.abs(arm - np.median(arm)))
+        keep[series.other == side] = np.abs(arm - np.median(arm)) <= 3 * spread
+    return replace(
+        series,
+        visits=tuple(v for v, kept in zip(series.visits, keep, strict=True) if kept),
+        slots=tuple(s for s, kept in zip(series.slots, keep, strict=True) if kept),
+        other=series.other[keep],
+        values=series.values[keep],
+    )
+
+
+class Linear:
+    """``math`` whose logarithm is a percentage: ratios become differences."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(math, name)
+
+    @staticmethod
+    def log(value: float) -> float:
+        return value / 1_000
+
+
+def nothing(*_arguments: Any, **_options: Any) -> None:
+    return None
+
+
+def none_at_all(*_arguments: Any, **_options: Any) -> Iterator[str]:
+    return iter(())
+
+
+def always_higher(**fields: Any) -> Any:
+    return streams.ResponseSpec(**(fields | {"direction": "higher"}))

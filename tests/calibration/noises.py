@@ -7,9 +7,13 @@ numbers are part of the names: change a number and the case, its seed and its ta
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+
+from steelyard.traces.bank import read_bank
 
 Values = npt.NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Values]
@@ -18,24 +22,27 @@ SD = 0.02
 
 
 def independent(rng: np.random.Generator, visits: int) -> Values:
+    """Normal, standard deviation 0.02; part of all others unless they say what they are alone."""
     return rng.normal(0.0, SD, visits)
 
 
 def heavy_tailed(rng: np.random.Generator, visits: int) -> Values:
-    """Student t with 3 degrees of freedom, scaled to the same standard deviation."""
+    """Student t with 3 degrees of freedom, scaled to the same standard deviation; nothing added."""
     return rng.standard_t(3, visits) * SD / np.sqrt(3)
 
 
 def drifting(rng: np.random.Generator, visits: int) -> Values:
+    """0.004 for each visit that has passed, added."""
     return 0.004 * np.arange(visits) + independent(rng, visits)
 
 
 def drifting_steeply(rng: np.random.Generator, visits: int) -> Values:
+    """0.02 for each visit that has passed, added."""
     return 0.02 * np.arange(visits) + independent(rng, visits)
 
 
 def autocorrelated(rng: np.random.Generator, visits: int) -> Values:
-    """AR(1) with coefficient 0.9, started in its stationary law."""
+    """AR(1) with coefficient 0.9 and marginal deviation 0.02, stationary; nothing added."""
     shocks = rng.normal(0.0, SD * np.sqrt(1 - 0.9**2), visits)
     values = np.empty(visits)
     values[0] = rng.normal(0.0, SD)
@@ -77,6 +84,17 @@ def quantised(rng: np.random.Generator, visits: int) -> Values:
     return 0.04 * np.rint(independent(rng, visits) / 0.04)
 
 
+def skewed(rng: np.random.Generator, visits: int) -> Values:
+    """One-sided: an exponential loss with the same standard deviation, nothing else."""
+    return SD - rng.exponential(SD, visits)
+
+
+def sticky(rng: np.random.Generator, visits: int) -> Values:
+    """A second mode 6 % higher that lasts: it begins or ends in one visit of ten."""
+    turns = rng.random(visits) < 0.1
+    return 0.06 * ((np.cumsum(turns) + rng.integers(2)) % 2) + independent(rng, visits)
+
+
 NOISES: dict[str, Noise] = {
     "independent 2 %": independent,
     "t with 3 df, 2 %": heavy_tailed,
@@ -89,5 +107,39 @@ NOISES: dict[str, Noise] = {
     "stalls 8 % x 5 to 40 %": stalling,
     "step 6 %": stepping,
     "quantised to 4 %": quantised,
+    "exponential loss 2 %": skewed,
+    "sticky modes 6 %": sticky,
 }
 FOUR = ("independent 2 %", "drift 0.4 % a visit", "AR(1) 0.9", "bimodal 6 %")
+
+
+def named(name: str) -> Noise:
+    """A noise of the zoo, or of a bank by the name of its file."""
+    return bank_noise(BANKS / f"{name}.csv.gz") if name in bank_names() else NOISES[name]
+
+
+BANKS = Path(__file__).parent / "banks"
+
+
+def bank_names() -> list[str]:
+    """The banks that are kept here."""
+    return sorted(path.name.removesuffix(".csv.gz") for path in BANKS.glob("*.csv.gz"))
+
+
+def bank_noise(path: Path) -> Noise:
+    """Real trials of one system: as many in a row as there are visits, from anywhere in a bank."""
+    values = _logs(path)
+
+    def replayed(rng: np.random.Generator, visits: int) -> Values:
+        start = int(rng.integers(0, len(values) - visits + 1))
+        return values[start : start + visits]
+
+    return replayed
+
+
+@cache
+def _logs(path: Path) -> Values:
+    bank = read_bank(path)
+    sign = 1.0 if bank.direction == "higher" else -1.0
+    logs = sign * np.log([trial.value for trial in bank.trials])
+    return np.asarray(logs - np.median(logs))

@@ -6,36 +6,20 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.calibration.curves import (
+    FALLING,
     LEVELS,
+    PEAK_AT,
+    PEAKLESS,
     Law,
-    amdahl,
+    holds,
     judged,
-    rounded,
     saturating,
     studies,
     table,
     usl,
 )
 
-from steelyard.judge.scaling.findings import ScalingFinding
-
 SLICE, WHOLE = 60, 1_000
-PEAK_AT = 70.0
-PEAKLESS: dict[str, Law] = {
-    "hard saturation at 10": saturating(10.0),
-    "hard saturation at 20": saturating(20.0),
-    "soft saturation at 12": rounded(12.0),
-    "soft saturation at 20": rounded(20.0),
-    "Amdahl 3 %": amdahl(0.03),
-    "Amdahl 10 %": amdahl(0.10),
-}
-FALLING = usl(0.03, 66.25)
-"""10 % less at 128 users than at 64, its best earlier level."""
-
-
-def holds(found: ScalingFinding, peak_at: float) -> bool:
-    assert found.peak is not None
-    return found.peak.at_low <= peak_at <= (found.peak.at_high or np.inf)
 
 
 def covered(count: int) -> tuple[int, int]:

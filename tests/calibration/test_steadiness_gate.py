@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
-from tests.calibration.warm_ups import MARGIN_LOG, SECONDS, SHAPES, series
+from tests.calibration.warm_ups import MARGIN_LOG, SHAPES, safe, series
 
 from steelyard.judge.steadiness.steady import Steadiness, steady
 
 SLICE, WHOLE = 20, 400
-REFUSED = (Steadiness.NEVER, Steadiness.UNKNOWN)
-
-
-def safe(name: str, seed: int, trials: int) -> bool:
-    """Whether the mean that a reader would rely on is near the steady level, or refused."""
-    found = steady(series(SHAPES[name], seed, trials), MARGIN_LOG)
-    if found.state in REFUSED:
-        return True
-    cut = found.cut if found.state is Steadiness.STEADY_LATER else 0
-    truth = SHAPES[name](np.arange(SECONDS) + 0.5)[cut:]
-    return abs(float(np.log(truth.mean()))) <= MARGIN_LOG / 4
 
 
 def states(name: str, count: int, trials: int) -> list[Steadiness]:

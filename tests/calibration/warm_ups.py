@@ -10,6 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.judge.steadiness.steady import Steadiness, steady
+
 Floats = npt.NDArray[np.float64]
 Shape = Callable[[Floats], Floats]
 SECONDS, NOISE, PERSISTENCE, MARGIN_LOG = 600, 0.02, 0.3, 0.02
@@ -51,3 +53,16 @@ def series(shape: Shape, seed: int, trials: int = 1, noise: float = NOISE) -> Fl
     for second in range(1, SECONDS):
         hanging[second] = PERSISTENCE * hanging[second - 1] + drawn[second]
     return 1_000 * shape(np.arange(SECONDS) + 0.5) * (1 + hanging.mean(axis=1))
+
+
+REFUSED = (Steadiness.NEVER, Steadiness.UNKNOWN)
+
+
+def safe(name: str, seed: int, trials: int) -> bool:
+    """Whether the mean that a reader would rely on is near the steady level, or refused."""
+    found = steady(series(SHAPES[name], seed, trials), MARGIN_LOG)
+    if found.state in REFUSED:
+        return True
+    cut = found.cut if found.state is Steadiness.STEADY_LATER else 0
+    truth = SHAPES[name](np.arange(SECONDS) + 0.5)[cut:]
+    return abs(float(np.log(truth.mean()))) <= MARGIN_LOG / 4

@@ -1,0 +1,176 @@
+"""Many studies at once through the shipped judge: its weights, spending, races and grid.
+
+What is added is only that studies share their simulated orders, so that all weights of a look
+are one product. ``test_batched.py`` holds the words and looks against ``decision.decide``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from tests.calibration.cells import Batch
+from tests.calibration.gate import ALPHA
+
+from steelyard.judge import decision, exact, interval, spending
+from steelyard.judge.exact import OneSided
+from steelyard.judge.findings import VerdictWord
+from steelyard.judge.interval import Stream
+
+MARGIN = math.log1p(0.02)
+_TESTS = ("up", "down", "above_low", "below_high")
+
+
+@dataclass
+class Outcome:
+    """One comparison: its words at the first look at which any holds, and its tests at 0.
+
+    ``crossed`` holds the sides on which the exact test at ratio 1 crossed at any look, whether or
+    not the study had stopped before; ``different``: the test for unequal spreads agreed on one.
+    """
+
+    words: tuple[VerdictWord, ...] = ()
+    at: int | None = None
+    crossed: set[str] = field(default_factory=set)
+    different: bool = False
+
+
+@dataclass
+class _Tests:
+    """The four tests of one comparison. ``row`` is its first of three rows of residuals."""
+
+    row: int
+    races: dict[str, exact._Race]
+
+    @property
+    def racing(self) -> dict[str, exact._Race]:
+        return {name: race for name, race in self.races.items() if race.crossed_at is None}
+
+
+def judged(
+    batch: Batch,
+    horizon: int,
+    *,
+    alpha: float = ALPHA,
+    beyond_decision: bool = False,
+    on_the_grid: bool = True,
+) -> list[Outcome]:
+    """What the judge says of every comparison of a batch.
+
+    ``beyond_decision`` follows the tests at 0 alone, to the end of the budget, and gives no
+    words. Without ``on_the_grid`` a word counts as soon as the exact tests at 0 and at the
+    margins allow it: an upper bound on words.
+    """
+    count = len(batch.values)
+    residuals = _residuals(batch)
+    pool = _shared_pool(batch)
+    asked_of = ("up", "down") if beyond_decision else _TESTS
+    tests = [_tests(index, alpha, batch.simulated.shape[1] + 1, asked_of) for index in range(count)]
+    outcomes = [Outcome() for _ in range(count)]
+    open_ones = list(range(count))
+    for look in range(spending.FIRST_LOOK, batch.values.shape[1] + 1):
+        _one_look(look, [tests[i] for i in open_ones], residuals, pool, horizon)
+        for index in open_ones:
+            _note(outcomes[index], tests[index], look)
+            asked = not beyond_decision and outcomes[index].at is None
+            if asked and _allowed(tests[index], look):
+                stream = _stream(batch, index, look, horizon) if on_the_grid else None
+                _decide(outcomes[index], tests[index], look, stream, alpha)
+        if not beyond_decision:
+            open_ones = [i for i in open_ones if outcomes[i].at is None]
+    for index, outcome in enumerate(outcomes):
+        if outcome.crossed and beyond_decision:
+            stream = _stream(batch, index, batch.values.shape[1], horizon)
+            outcome.different = _agreed(outcome, stream, alpha)
+    return outcomes
+
+
+def _residuals(batch: Batch) -> npt.NDArray[np.float64]:
+    """Three rows for each comparison: at ratio 1 and at both margins."""
+    shifts = np.array([0.0, -MARGIN, MARGIN])
+    other = batch.signs.T > 0
+    rows = batch.values[:, None, :] - shifts[None, :, None] * other[:, None, :]
+    return np.asarray(rows.reshape(-1, batch.values.shape[1]))
+
+
+def _shared_pool(batch: Batch) -> exact.Pool:
+    """The shipped pool with all observed orders before the simulated ones."""
+    pool = exact.pool_of(batch.signs[:, 0], batch.simulated)
+    return np.concatenate([batch.signs.astype(pool.dtype), pool[:, 1:]], axis=1)
+
+
+def _tests(index: int, alpha: float, paths: int, names: tuple[str, ...]) -> _Tests:
+    row = 3 * index
+    asked: dict[str, tuple[int, Literal[1, -1], float]] = {
+        "up": (row, 1, alpha / 2),
+        "down": (row, -1, alpha / 2),
+        "above_low": (row + 1, 1, alpha),
+        "below_high": (row + 2, -1, alpha),
+    }
+    return _Tests(row, {name: exact._Race(OneSided(*asked[name]), paths) for name in names})
+
+
+def _one_look(
+    look: int,
+    tests: list[_Tests],
+    residuals: npt.NDArray[np.float64],
+    pool: exact.Pool,
+    horizon: int,
+) -> None:
+    """The step of ``exact.Races.advance`` for all comparisons that are still open."""
+    racing = [(each.row // 3, race) for each in tests for race in each.racing.values()]
+    rows = sorted({race.test.row for _, race in racing})
+    if not rows:
+        return
+    weighed = exact.weights(residuals[rows, :look])
+    statistics = np.matmul(weighed.astype(pool.dtype), pool[:look])
+    tails = exact._TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
+    observed = len(residuals) // 3
+    place = {row: at for at, row in enumerate(rows)}
+    for index, race in racing:
+        at = place[race.test.row]
+        statistics[at, observed - 1] = statistics[at, index]
+    for _, race in racing:
+        at = place[race.test.row]
+        share = exact.spent(look, horizon, race.test.alpha)
+        race.look(look, statistics[at, observed - 1 :], tails[at], share)
+
+
+def _note(outcome: Outcome, tests: _Tests, look: int) -> None:
+    outcome.crossed |= {s for s in ("up", "down") if tests.races[s].crossed_at == look}
+
+
+def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> bool:
+    """Whether the test for unequal spreads puts out ratio 1 on a side that the exact one did.
+
+    What is out stays out in both, so it is enough to look at the end.
+    """
+    sides = {"up": stream, "down": stream.mirrored()}
+    return any(interval.lows_of(sides[s], alpha / 2)[-1] > 0 for s in outcome.crossed)
+
+
+def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:
+    """What the shipped judge allows at its bounds; it is asked as it asks its own races."""
+    races = exact.Races([], 0)
+    races.looked = look
+    races._races = [tests.races[name] for name in _TESTS]
+    return decision._at_the_bounds(races)
+
+
+def _decide(
+    outcome: Outcome, tests: _Tests, look: int, stream: Stream | None, alpha: float
+) -> None:
+    words = _allowed(tests, look)
+    if stream is not None:
+        words = [w for w in words if decision._on_the_grid(w, stream, MARGIN, alpha) is not None]
+    if words:
+        outcome.words, outcome.at = tuple(words), look
+
+
+def _stream(batch: Batch, index: int, look: int, horizon: int) -> Stream:
+    signs = batch.signs[:look, index]
+    pool = exact.pool_of(signs, batch.simulated[:look])
+    return Stream(batch.values[index, :look], signs > 0, pool, horizon)

@@ -1,0 +1,173 @@
+"""Checks without chance: what a verdict on given trials must be, say or refuse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from unittest.mock import patch
+
+import numpy as np
+from tests.calibration.cells import big_stick
+
+from steelyard.errors import AnalysisError
+from steelyard.judge import judge_trials, trials
+from steelyard.judge.findings import VerdictFinding, VerdictWord
+from steelyard.judge.interval import Stream, crossings, lows_of
+from steelyard.judge.shape import carry_over, shape_of
+from steelyard.judge.streams import Series
+
+_VISITS = 24
+_SD = 0.005
+
+
+def _order(seed: int = 1, visits: int = _VISITS) -> list[str]:
+    signs = big_stick(1, visits, np.random.default_rng(seed))[:, 0]
+    return ["B" if sign > 0 else "A" for sign in signs]
+
+
+def _figures(order: Sequence[str], ratio: float, sd: float = _SD) -> np.ndarray:
+    noise = np.random.default_rng(2).normal(0, sd, len(order))
+    return 1_000 * np.where(np.array(order) == "B", ratio, 1.0) * np.exp(noise)
+
+
+def _judged(ratio: float, **options: str) -> VerdictFinding:
+    order = _order()
+    given = judge_trials(
+        order,
+        _figures(order, ratio),
+        baseline="A",
+        paths=500,
+        **options,  # type: ignore[arg-type]
+    )
+    return given.of("B")
+
+
+def twice_is_twice() -> str | None:
+    """A ratio of 2 is estimated as ln 2, whatever the unit, and the other way round as -ln 2."""
+    for ratio in (2.0, 0.5):
+        found = _judged(ratio).estimate_log
+        if found is None or abs(found - math.log(ratio)) > 4 * _SD:
+            return f"a ratio of {ratio} is estimated as {found} in logarithms"
+    return None
+
+
+def larger_is_faster_unless_lower_is_better() -> str | None:
+    """The word follows the direction of the response; the estimate stays that of the figures."""
+    wanted = {
+        ("higher", 1.5): VerdictWord.FASTER,
+        ("higher", 0.7): VerdictWord.SLOWER,
+        ("lower", 1.5): VerdictWord.SLOWER,
+        ("lower", 0.7): VerdictWord.FASTER,
+    }
+    for (direction, ratio), word in wanted.items():
+        verdict = _judged(ratio, direction=direction)
+        if verdict.word is not word:
+            return f"{ratio} times, {direction} is better: {verdict.word}"
+        if (verdict.estimate_log or 0.0) * math.log(ratio) <= 0:
+            return f"{ratio} times is estimated as {verdict.estimate_log}"
+    return None
+
+
+def every_visit_counts() -> str | None:
+    """A wild value stays: n is what was given."""
+    order = _order()
+    figures = _figures(order, 1.0)
+    figures[order.index("B", 10)] /= 3
+    verdict = judge_trials(order, figures, baseline="A", paths=500).of("B")
+    counted = verdict.n_baseline + verdict.n_other
+    return None if counted == _VISITS else f"{counted} of {_VISITS} visits counted"
+
+
+def a_stall_is_seen_in_a_small_arm() -> str | None:
+    """One visit of ten far below the rest is told, though three deviations of ten cannot be."""
+    values = np.concatenate([np.tile([0.0, 0.01, -0.01], 7)[:20], np.zeros(0)])
+    values[3] = -0.5
+    other = np.arange(20) < 10
+    rate = shape_of(values, other).stall_rate_other
+    return None if rate and rate >= 0.1 else f"the rate of stalls is told as {rate}"
+
+
+def an_end_of_the_interval_is_out() -> str | None:
+    """Both ends of the 95 % interval have been put out, by tests of half of 5 % each."""
+    seen: list[Stream] = []
+
+    def stream(bench: trials._Bench, series: Series) -> Stream:
+        seen.append(_stream(bench, series))
+        return seen[-1]
+
+    order = _order(visits=48)
+    figures = _figures(order, 1.1, sd=0.04)
+    with patch.object(trials._Bench, "stream", stream):
+        verdict = judge_trials(order, figures, baseline="A", paths=1_000).of("B")
+    if verdict.low_log is None or verdict.high_log is None:
+        return "a ratio of 1.1 leaves the interval without an end"
+    for end, stream_ in ((verdict.low_log, seen[0]), (-verdict.high_log, seen[0].mirrored())):
+        exact = crossings(stream_, np.array([end]), 1, 0.025) != [None]
+        if not exact or lows_of(stream_, 0.025)[-1] < end:
+            return f"the end {end} has not been put out by both tests"
+    return None
+
+
+_stream = trials._Bench.stream
+
+
+def carry_over_is_blamed_as_often_as_it_says() -> str | None:
+    """Without carry-over its 95 % interval excludes 0 in about 5 % of short studies."""
+    rng = np.random.default_rng(4)
+    signs = big_stick(600, 12, rng)
+    shown = 0
+    for column in signs.T:
+        left = carry_over(rng.normal(0, 0.02, 12), column > 0, tuple(range(12)))
+        shown += left is not None and left.shows
+    return None if 10 <= shown <= 47 else f"{shown} of 600 clean studies are blamed"
+
+
+def carry_over_withholds() -> str | None:
+    """Visits that leave 8 % behind for the next decide nothing; clean ones do."""
+    order = _order(visits=40)
+    after_b = np.array([False, *(name == "B" for name in order[:-1])])
+    clean = _figures(order, 1.10)
+    words = {}
+    for name, figures in (("clean", clean), ("haunted", clean * np.where(after_b, 1.08, 1.0))):
+        words[name] = judge_trials(order, figures, baseline="A", paths=500).of("B").word
+    wanted = {"clean": VerdictWord.FASTER, "haunted": VerdictWord.UNDECIDED}
+    return None if words == wanted else f"{words}"
+
+
+def clean_studies_are_not_withheld() -> str | None:
+    """At 2 % noise 20 visits cannot prove that nothing is carried over, and need not."""
+    order = _order(visits=20)
+    noise = np.random.default_rng(9).normal(0, 0.02, 20)
+    figures = 1_000 * np.where(np.array(order) == "B", 1.2, 1.0) * np.exp(noise)
+    word = judge_trials(order, figures, baseline="A", paths=500).of("B").word
+    return None if word is VerdictWord.FASTER else f"20 % at 2 % noise is {word}"
+
+
+def an_early_stop_is_told_to_overstate() -> str | None:
+    """A small effect that is declared before the end of the budget carries the warning."""
+    rng = np.random.default_rng(6)
+    order = _order(visits=60)
+    figures = 1_000 * np.where(np.array(order) == "B", 1.03, 1.0) * np.exp(rng.normal(0, 0.02, 60))
+    verdict = judge_trials(order, figures, baseline="A", paths=500).of("B")
+    if VerdictWord.FASTER not in verdict.words:
+        return f"3 % at 2 % noise is {verdict.word} after 60 visits"
+    told = any("overstate" in note for note in verdict.notes)
+    return None if told else "nothing is said of early stops"
+
+
+def an_order_that_no_coin_brings_is_refused() -> str | None:
+    """All of one system and then all of the other is not judged as if by the coin."""
+    order = ["A"] * 12 + ["B"] * 12
+    try:
+        judge_trials(order, _figures(order, 1.0), baseline="A", paths=500)
+    except AnalysisError:
+        return None
+    return "all A and then all B was judged"
+
+
+def a_spread_of_four_is_told() -> str | None:
+    """Arms of unequal spread are marked."""
+    rng = np.random.default_rng(8)
+    other = np.arange(40) % 2 == 0
+    values = rng.normal(0, 0.02, 40) * np.where(other, 4.0, 1.0)
+    return None if shape_of(values, other).arms_differ else "a spread of 4 to 1 is not marked"

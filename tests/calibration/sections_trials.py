@@ -1,0 +1,193 @@
+"""Sections of the page on how many trials a verdict costs: G3, G4, G5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.calibration.cells import Cell
+from tests.calibration.fixed import FIXED_PAIRS, oracle_pairs
+from tests.calibration.goals import Standing, Told, of_figure, together
+from tests.calibration.noises import SD
+from tests.calibration.rivals import RIVALS
+from tests.calibration.store import Result, Store
+from tests.calibration.tasks import EFFECTS, G4_EFFECTS, RIVAL_EFFECTS
+
+GOAL_MEDIANS = dict(zip(EFFECTS, (36, 30, 12, 10), strict=True))
+"""Visits at most, by the true effect."""
+_NAMES = ("nothing above 2 %", "2 % (= margin)", "5 %", "8.7 %")
+_R12 = (
+    "independent 2 %",
+    "t with 3 df, 2 %",
+    "drift 0.4 % a visit",
+    "AR(1) 0.9",
+    "stalls 8 % x 5 to 40 %",
+    "step 6 %",
+)
+"""The goal leaves out bimodal and periodic noise; the further noises are shown, not aimed at."""
+_UNDECIDED = 0.02
+_SPREAD_OF_STOPS = 2.1
+PHORONIX = "until 3 % deviation, bars of one error (Phoronix)"
+
+
+def visits_to_a_verdict(store: Store) -> Told:
+    """G3."""
+    if not store.all():
+        return Told(Standing.NOT_MEASURED, "nothing was run")
+    aimed = [each for each in store.all() if each.about["noise"] in _R12]
+    standings = [of_figure(each.quantile(0.5), _goal(each)) for each in aimed]
+    standings += [
+        of_figure(each.quantile(0.9), _SPREAD_OF_STOPS * each.quantile(0.5)) for each in aimed
+    ]
+    standings += [of_figure(each.share("undecided"), _UNDECIDED) for each in aimed]
+    told = "; ".join(
+        f"{name}: {min(medians)} to {max(medians)}"
+        for name, effect in reversed(list(zip(_NAMES, EFFECTS, strict=True)))
+        if (medians := [r.quantile(0.5) for r in aimed if r.about["effect"] == effect])
+    )
+    return Told(together(standings), f"medians of the six noises: {told}", tuple(_table(store)))
+
+
+def _goal(result: Result) -> int:
+    return GOAL_MEDIANS[min(EFFECTS, key=lambda effect: abs(effect - result.about["effect"]))]
+
+
+def _table(store: Store) -> Iterator[str]:
+    yield "Median visits at the stop, 90 % quantile in brackets, then the share of studies that"
+    yield "were undecided at the end of 96. Undecided studies count as 96. Bold: beyond the goal."
+    yield ""
+    yield "| noise | " + " | ".join(_NAMES) + " | studies |"
+    yield "|---|" + "---:|" * (len(_NAMES) + 1)
+    for noise in dict.fromkeys(each.about["noise"] for each in store.all()):
+        found = [store.get(Cell(noise, effect=effect).name) for effect in EFFECTS]
+        sizes = sorted({each.studies for each in found if each})
+        aim = "" if noise in _R12 else " (no goal)"
+        cells = [_stop_text(each) for each in found]
+        yield f"| {noise}{aim} | {' | '.join(cells)} | {' to '.join(map(str, sizes))} |"
+
+
+def _stop_text(result: Result | None) -> str:
+    if result is None:
+        return "not run"
+    median, nine = result.quantile(0.5), result.quantile(0.9)
+    beyond = result.about["noise"] in _R12 and median > _goal(result)
+    shown = f"**{median}**" if beyond else str(median)
+    return f"{shown} ({nine}), {result.share('undecided'):.1%}"
+
+
+def beside_fixed_sizes(store: Store) -> Told:
+    """G4: against who knows the effect beforehand, and against any number fixed beforehand."""
+    found = [store.get(Cell("independent 2 %", effect=effect).name) for effect in G4_EFFECTS]
+    results = [each for each in found if each is not None]
+    if len(results) < len(G4_EFFECTS):
+        return Told(Standing.NOT_MEASURED, "not every effect was run")
+    lines = [
+        "| true effect | visits of the judge, mean | right | oracle's trials | ratio |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    standings = []
+    for each in results:
+        effect = each.about["effect"]
+        oracle = 2 * oracle_pairs(effect) if effect else None
+        ratio = each.mean_stop / oracle if oracle else None
+        if ratio is not None and effect <= 2.5 * SD:
+            standings.append(of_figure(ratio, 1.25))
+        lines.append(
+            f"| {effect:.4f} | {each.mean_stop:.1f} | {_right(each):.1%} | {oracle or '–'} "
+            f"| {'–' if ratio is None else f'{ratio:.2f}'} |"
+        )
+    share, sentence = _best_fixed(results)
+    standings.append(of_figure(share, 0.60))
+    lines += ["", sentence]
+    return Told(together(standings), sentence, tuple(lines))
+
+
+def _right(result: Result) -> float:
+    return result.share("faster" if result.about["effect"] > 0 else "equivalent")
+
+
+def _best_fixed(results: list[Result]) -> tuple[float, str]:
+    """The judge's mean visits over those of the smallest fixed size that is as often right."""
+    visits = sum(each.mean_stop for each in results) / len(results)
+    power = sum(map(_right, results)) / len(results)
+    powers = {
+        pairs: sum(each.share(f"{pairs} pairs: right") for each in results) / len(results)
+        for pairs in FIXED_PAIRS
+    }
+    as_good = [pairs for pairs in FIXED_PAIRS if powers[pairs] >= power]
+    pairs = as_good[0] if as_good else FIXED_PAIRS[-1]
+    reach = "as often right" if as_good else "the largest compared, less often right"
+    return visits / (2 * pairs), (
+        f"over the effects {visits:.1f} visits and {power:.1%} right; {pairs} pairs are {reach} "
+        f"({powers[pairs]:.1%}) with {2 * pairs} trials: {visits / (2 * pairs):.0%} of these"
+    )
+
+
+def beside_rivals(store: Store, judge: Store, errors: Store) -> Told:
+    """G5; ``judge`` holds the visits of G3 on the same studies, ``errors`` the rates of G1."""
+    if not store.all():
+        return Told(Standing.NOT_MEASURED, "nothing was run")
+    standings, told = [], []
+    for effect, name, most in ((RIVAL_EFFECTS[2], "8.7 %", 1.4), (RIVAL_EFFECTS[1], "5 %", 1.8)):
+        ours, theirs = _means(store, judge, effect, PHORONIX)
+        if not theirs:
+            return Told(Standing.NOT_MEASURED, "the judge was not run on the same studies")
+        limit = {1.4: 0.53, 1.8: 0.65}[most]
+        standings += [of_figure(ours / theirs, most), of_figure(ours / 20, limit)]
+        told.append(f"{name}: {ours / theirs:.2f} times Phoronix, {ours / 20:.0%} of 10 + 10")
+    return Told(together(standings), "; ".join(told), tuple(_rivals_table(store, judge, errors)))
+
+
+def _means(store: Store, judge: Store, effect: float, rule: str) -> tuple[float, float]:
+    """Mean trials over the noises at an effect: the judge's and the rule's."""
+    ours, theirs = [], []
+    for each in store.all():
+        same = judge.get(each.cell)
+        if same is not None and abs(each.about["effect"] - effect) < 1e-9:
+            ours.append(same.mean_stop)
+            theirs.append(each.counts[f"{rule}: trials"] / each.studies)
+    return (sum(ours) / len(ours), sum(theirs) / len(theirs)) if ours else (0.0, 0.0)
+
+
+def _rivals_table(store: Store, judge: Store, errors: Store) -> Iterator[str]:
+    yield "Least and most over the noises. *False*: equal systems called different. *Found*: the"
+    yield "difference declared with its right sign; *wrong sign* is the most of any noise at 5 %."
+    yield ""
+    yield "| rule | false | found at 5 % | wrong sign | found at 8.7 % | trials at 0, 5, 8.7 % |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    by_effect = [
+        [r for r in store.all() if abs(r.about["effect"] - effect) < 1e-9]
+        for effect in RIVAL_EFFECTS
+    ]
+    if not all(by_effect):
+        return
+    for rule in RIVALS:
+        null, five, eight = by_effect
+        false = [r.share(f"{rule}: faster") + r.share(f"{rule}: slower") for r in null]
+        sizes = [
+            sum(r.counts[f"{rule}: trials"] / r.studies for r in e) / len(e) for e in by_effect
+        ]
+        yield (
+            f"| {rule} | {_span(false)} | {_span([r.share(f'{rule}: faster') for r in five])} | "
+            f"{max(r.share(f'{rule}: slower') for r in five):.1%} | "
+            f"{_span([r.share(f'{rule}: faster') for r in eight])} | "
+            f"{', '.join(f'{size:.1f}' for size in sizes)} |"
+        )
+    yield from _own_row(by_effect, judge, errors)
+
+
+def _own_row(by_effect: list[list[Result]], judge: Store, errors: Store) -> Iterator[str]:
+    own = [[same for r in each if (same := judge.get(r.cell))] for each in by_effect]
+    false = [r.share("wrong") for r in errors.all() if r.about["design"] == "two"]
+    if not all(own) or not false:
+        return
+    sizes = ", ".join(f"{sum(r.mean_stop for r in each) / len(each):.1f}" for each in own)
+    yield (
+        f"| **the judge** (margin 2 %) | {_span(false)} | "
+        f"{_span([r.share('faster') for r in own[1]])} | "
+        f"{max(r.share('slower') for r in own[1]):.1%} | "
+        f"{_span([r.share('faster') for r in own[2]])} | {sizes} |"
+    )
+
+
+def _span(shares: list[float]) -> str:
+    return f"{min(shares):.1%} to {max(shares):.1%}"

@@ -1,0 +1,146 @@
+"""Results of simulations, kept as JSON and added up run by run, so that large sizes can grow.
+
+A cell's result holds which judge it was measured on: a fingerprint of the code that decides.
+Counts of different judges are never added; the newest judge's replace the older ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import steelyard.judge
+
+RESULTS = Path(__file__).parent / "results"
+_DECIDING = (
+    "boundary",
+    "decision",
+    "estimate",
+    "exact",
+    "interval",
+    "paths",
+    "scores",
+    "shape",
+    "slow",
+    "spending",
+    "welch",
+)
+_FAMILIES = {
+    "G1": ("factors/*.py",),
+    "G9": ("factors/*.py",),
+    "G10": ("scaling/*.py",),
+    "G11": ("steadiness/*.py",),
+    "G12": ("comparison.py", "vetoes.py", "disturbed.py", "limits.py", "notes.py", "streams.py"),
+}
+
+
+@dataclass
+class Result:
+    """What came of one cell so far.
+
+    ``counts`` are numbers of studies, or of whatever the goal counts; ``stops`` maps visits at
+    the stop to studies. ``batches`` were drawn, so that the next run goes on with the next.
+    """
+
+    goal: str
+    cell: str
+    judge: str
+    about: dict[str, Any] = field(default_factory=dict)
+    batches: int = 0
+    studies: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    stops: Counter[int] = field(default_factory=Counter)
+    seconds: float = 0.0
+    dates: list[str] = field(default_factory=list)
+
+    def share(self, name: str) -> float:
+        return self.counts[name] / self.studies
+
+    def quantile(self, share: float) -> int:
+        """Visits by which this share of the studies had stopped."""
+        passed = 0
+        for visits, count in sorted(self.stops.items()):
+            passed += count
+            if passed >= share * self.studies:
+                return visits
+        raise ValueError("no studies")
+
+    @property
+    def mean_stop(self) -> float:
+        return sum(visits * count for visits, count in self.stops.items()) / self.studies
+
+
+class Store:
+    """The results of one goal, in one file."""
+
+    def __init__(self, goal: str, folder: Path = RESULTS) -> None:
+        self.goal = goal
+        self._path = folder / f"{goal.lower()}.json"
+        self._results = {each.cell: each for each in map(_read, self._documents())}
+
+    def get(self, cell: str) -> Result | None:
+        return self._results.get(cell)
+
+    def all(self) -> list[Result]:
+        return list(self._results.values())
+
+    def begin(self, cell: str, about: Mapping[str, Any], judge: str) -> Result:
+        """The result to add to: the stored one if it is of this judge, else a fresh one."""
+        found = self._results.get(cell)
+        if found is None or found.judge != judge:
+            found = Result(self.goal, cell, judge, dict(about))
+            self._results[cell] = found
+        return found
+
+    def keep(self) -> None:
+        """Writes the file whole."""
+        self._path.parent.mkdir(exist_ok=True)
+        documents = [_document(self._results[cell]) for cell in sorted(self._results)]
+        partial = self._path.with_suffix(".partial")
+        text = ",\n".join(json.dumps(each, ensure_ascii=False) for each in documents)
+        partial.write_text(f"[\n{text}\n]\n", encoding="utf-8")
+        partial.replace(self._path)
+
+    def _documents(self) -> list[dict[str, Any]]:
+        if not self._path.exists():
+            return []
+        documents: list[dict[str, Any]] = json.loads(self._path.read_text(encoding="utf-8"))
+        return documents
+
+
+def fingerprint(goal: str) -> str:
+    """Eight digits that change when code that decides does; comments and documentation do not."""
+    folder = Path(steelyard.judge.__file__).parent
+    files = [folder / f"{name}.py" for name in _DECIDING]
+    files += [path for name in _FAMILIES.get(goal, ()) for path in sorted(folder.glob(name))]
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(ast.dump(_without_words(file)).encode())
+    return digest.hexdigest()[:8]
+
+
+def _without_words(file: Path) -> ast.Module:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            node.value.value = None  # a docstring
+    return tree
+
+
+def _read(document: dict[str, Any]) -> Result:
+    stops = Counter({int(visits): count for visits, count in document["stops"].items()})
+    return Result(**(document | {"counts": Counter(document["counts"]), "stops": stops}))
+
+
+def _document(result: Result) -> dict[str, Any]:
+    document = asdict(result)
+    document["counts"] = dict(sorted(result.counts.items()))
+    document["stops"] = {str(visits): count for visits, count in sorted(result.stops.items())}
+    document["seconds"] = round(result.seconds, 1)
+    return document

@@ -1,0 +1,183 @@
+"""What validation simulates for each goal: cells, and how a batch of a cell is counted."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+
+import numpy as np
+from tests.calibration.agreement import (
+    SAID_BY_R,
+    STUDIES,
+    disagreements,
+    judged_fully,
+    read_said,
+    said_here,
+    steps_apart,
+)
+from tests.calibration.batched import MARGIN, Outcome, judged
+from tests.calibration.cells import Cell, drawn, generator_of, noise_of
+from tests.calibration.faults import FAULTS, Fault, struck
+from tests.calibration.fixed import FIXED_PAIRS, fixed_pairs
+from tests.calibration.gate import ALPHA
+from tests.calibration.mutations import MUTATIONS, is_seen
+from tests.calibration.noises import NOISES, bank_names
+from tests.calibration.rivals import RIVALS
+from tests.calibration.tally import Tally, Task
+from tests.calibration.tasks_families import families
+
+from steelyard.judge.findings import VerdictWord
+
+BATCH = 64
+EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
+RIVAL_EFFECTS = (0.0, math.log(1.05), math.log(1.087))
+G4_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.09), math.log(1.20))
+BANK_EFFECTS = (0.0, math.log(1.05), math.log(1.2), math.log(2.0))
+SPREADS = (2.0, 4.0)
+SPREAD_NOISES = tuple(NOISES)
+
+
+def tasks() -> Iterator[Task]:
+    """Everything that is simulated."""
+    for noise in NOISES:
+        yield _task("G1", Cell(noise), _false_differences)
+        yield _task("G1", Cell(noise, design="four"), _false_differences)
+        for effect in (MARGIN, -MARGIN):
+            yield _task("G2", Cell(noise, effect=effect), _false_equivalents)
+        for effect in EFFECTS:
+            yield _task("G3", Cell(noise, effect=effect), _stops)
+        for effect in RIVAL_EFFECTS:
+            yield _task("G5", Cell(noise, effect=effect), _rivals)
+    for effect in G4_EFFECTS:
+        yield _task("G4", Cell("independent 2 %", effect=effect), _beside_fixed_pairs)
+    for bank in bank_names():
+        yield _task("G6", Cell(bank), _false_differences)
+        for effect in BANK_EFFECTS:
+            yield _task("G6", Cell(bank, effect=effect), _stops, "stops: ")
+        yield _task("G6", Cell(bank), _rivals, "rivals: ")
+    yield from families()
+    yield from map(_fault_task, FAULTS)
+    yield Task("G13", "judged twice", {}, _judged_twice, len(STUDIES))
+    yield Task("G13", "judged in R", {}, _judged_in_r, len(STUDIES))
+    yield Task("G14", "planted mistakes", {}, _planted, len(MUTATIONS))
+    for noise in SPREAD_NOISES:
+        for spread in SPREADS:
+            yield _task("G15", Cell(noise, spread=spread), _false_differences)
+
+
+def _task(
+    goal: str, cell: Cell, count: Callable[[Cell, int, int], Tally], before: str = ""
+) -> Task:
+    about = {key: value for key, value in asdict(cell).items() if key != "paths"}
+    return Task(
+        goal, f"{before}{cell.name}", about, lambda batch, studies: count(cell, batch, studies)
+    )
+
+
+def _false_differences(cell: Cell, batch: int, studies: int) -> Tally:
+    """Equal systems: studies with a comparison that is called different at any look at all.
+
+    ``exact`` counts those of the exact test alone, which must hold where spreads are equal.
+    """
+    alpha = ALPHA / cell.comparisons
+    outcomes = judged(drawn(cell, batch, studies), cell.horizon, alpha=alpha, beyond_decision=True)
+    by_study = list(_by_study(outcomes, cell))
+    return Tally(
+        studies,
+        Counter(
+            wrong=sum(any(each.different for each in study) for study in by_study),
+            exact=sum(any(each.crossed for each in study) for study in by_study),
+        ),
+    )
+
+
+def _false_equivalents(cell: Cell, batch: int, studies: int) -> Tally:
+    """A true difference of the margin: what must not be said. Bounds from above (no grid)."""
+    outcomes = judged(drawn(cell, batch, studies), cell.horizon, on_the_grid=False)
+    opposite = VerdictWord.SLOWER if cell.effect > 0 else VerdictWord.FASTER
+    return Tally(
+        studies,
+        Counter(
+            equivalent=sum(VerdictWord.EQUIVALENT in each.words for each in outcomes),
+            opposite=sum(opposite in each.words for each in outcomes),
+        ),
+    )
+
+
+def _stops(cell: Cell, batch: int, studies: int) -> Tally:
+    """Words and visits at the stop, as shipped; undecided studies count their whole budget."""
+    outcomes = judged(drawn(cell, batch, studies), cell.horizon)
+    words = Counter(str(word) for each in outcomes for word in each.words)
+    words["undecided"] = sum(not each.words for each in outcomes)
+    return Tally(studies, words, Counter(each.at or cell.horizon for each in outcomes))
+
+
+def _rivals(cell: Cell, batch: int, studies: int) -> Tally:
+    """Every rule of ``rivals.py`` on the noise that the judge sees in the cell of this name."""
+    noise = noise_of(cell, batch, studies)
+    counts: Counter[str] = Counter()
+    for name, rule in RIVALS.items():
+        said = rule(noise, cell.effect, generator_of(f"{name}: {cell.name}", batch))
+        counts[f"{name}: faster"] = int(np.sum(said.signs > 0))
+        counts[f"{name}: slower"] = int(np.sum(said.signs < 0))
+        counts[f"{name}: trials"] = int(said.trials.sum())
+    return Tally(studies, counts)
+
+
+def _beside_fixed_pairs(cell: Cell, batch: int, studies: int) -> Tally:
+    """The judge, and a t test after each fixed number of pairs, on the same noise."""
+    tally = _stops(cell, batch, studies)
+    rng = generator_of(f"fixed pairs: {cell.name}", batch)
+    found = fixed_pairs(noise_of(cell, batch, studies), cell.effect, rng)
+    for pairs in FIXED_PAIRS:
+        tally.counts[f"{pairs} pairs: right"] = int(found[pairs].sum())
+    return tally
+
+
+def _judged_twice(_batch: int, _studies: int) -> Tally:
+    """Golden studies of which a second judgement is the same, to the last bit."""
+    same = [judged_fully(study) == judged_fully(study) for study in STUDIES]
+    return Tally(len(STUDIES), Counter(same=sum(same)))
+
+
+def _judged_in_r(_batch: int, _studies: int) -> Tally:
+    """Golden studies on which the judge and what R said agree."""
+    theirs = read_said(SAID_BY_R.read_text(encoding="utf-8"))
+    counts: Counter[str] = Counter()
+    for study in STUDIES:
+        here, there = said_here(study), theirs[study.file]
+        counts["agree"] += not disagreements(here, there)
+        counts["words"] += here.words == there.words
+        apart = [steps_apart(*ends) for ends in zip(here.ends, there.ends, strict=True)]
+        counts["ends"] += len(apart)
+        counts["ends within a step"] += sum(steps <= 1 for steps in apart)
+    return Tally(len(STUDIES), counts)
+
+
+def _faulty(fault: Fault, batch: int, studies: int) -> Tally:
+    """Equal systems with a fault: differences declared, and faults that are named."""
+    caught = [struck(fault, 1_000 * batch + number) for number in range(studies)]
+    return Tally(
+        studies,
+        Counter(
+            verdict=sum(each.verdict for each in caught),
+            named=sum(each.named for each in caught),
+            caught=sum(each.named and not each.verdict for each in caught),
+        ),
+    )
+
+
+def _fault_task(fault: Fault) -> Task:
+    return Task("G12", fault.words, {}, lambda batch, studies: _faulty(fault, batch, studies), 400)
+
+
+def _planted(_batch: int, _studies: int) -> Tally:
+    """Planted mistakes that their check sees."""
+    return Tally(len(MUTATIONS), Counter(seen=sum(map(is_seen, MUTATIONS))))
+
+
+def _by_study(outcomes: list[Outcome], cell: Cell) -> Iterator[list[Outcome]]:
+    step = cell.comparisons
+    return (outcomes[at : at + step] for at in range(0, len(outcomes), step))
