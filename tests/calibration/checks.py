@@ -19,7 +19,7 @@ from steelyard.judge.findings import VerdictFinding, VerdictWord
 
 Check = Callable[[], str | None]
 
-PATHS = 1_000
+PATHS = 2_000
 HORIZON = 48
 _BATCH = 50
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}

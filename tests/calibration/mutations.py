@@ -64,7 +64,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         "a coin that turns in one visit of five, to save set-up time",
         _replaced(cells, "big_stick", mistakes.sticky_coin),
-        equal("AR(1) 0.9", 100),
+        equal("sine 3 %, period 2 to 20", 250),
     ),
     Mutation(
         "orders drawn as pairs, for a study that tossed the big-stick coin",
@@ -110,7 +110,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         "several systems without sharing the error rate",
         _replaced(trials, "_comparisons", mistakes.nothing_shared),
-        equal(INDEPENDENT, 150, design="four"),
+        equal(INDEPENDENT, 250, design="four"),
     ),
     Mutation(
         "no evidence of a difference taken for equality",
