@@ -108,7 +108,7 @@ def replay(store: Store) -> Told:
     """G13."""
     twice, in_r = store.get("judged twice"), store.get("judged in R")
     if twice is None or in_r is None:
-        return Told(Standing.NOT_MEASURED, "not run")
+        return Told(Standing.NOT_MEASURED, "the judge in R has not judged by this method yet")
     right = twice.counts["same"] == twice.studies and in_r.counts["agree"] == in_r.studies
     told = (
         f"{twice.counts['same']} of {twice.studies} the same bits, R agrees on "

@@ -59,12 +59,17 @@ def tasks() -> Iterator[Task]:
         yield _task("G6", Cell(bank), _rivals, "rivals: ")
     yield from families()
     yield from map(_fault_task, FAULTS)
-    yield Task("G13", "judged twice", {}, _judged_twice, len(STUDIES))
-    yield Task("G13", "judged in R", {}, _judged_in_r, len(STUDIES))
+    yield from _replays()
     yield Task("G14", "planted mistakes", {}, _planted, len(MUTATIONS))
     for noise in SPREAD_NOISES:
         for spread in SPREADS:
             yield _task("G15", Cell(noise, spread=spread), _false_differences)
+
+
+def _replays() -> Iterator[Task]:
+    yield Task("G13", "judged twice", {}, _judged_twice, len(STUDIES))
+    if SAID_BY_R.exists():
+        yield Task("G13", "judged in R", {}, _judged_in_r, len(STUDIES))
 
 
 def _task(
