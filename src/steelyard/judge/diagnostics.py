@@ -43,7 +43,7 @@ def _of_comparison(judged: Judged) -> Iterator[str]:
             f"{name}: {seen}, {drift[0]:+.2%}..{drift[1]:+.2%} a visit (95 % interval, as if "
             "visits were independent)."
         )
-    left = carry_over(series.values, series.other, series.slots)
+    left = carry_over(series.values, series.other, series.slots, series.before)
     if left is not None:
         yield (
             f"{name}: left behind by the visit before, {left.low_log:+.2%}..{left.high_log:+.2%} "

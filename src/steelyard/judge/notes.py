@@ -103,7 +103,7 @@ def _shape(shape: Shape, series: Series) -> Iterator[str]:
 
 def _left_behind(series: Series, margin_log: float) -> Iterator[str]:
     known = series.defined()
-    left = carry_over(known.values, known.other, known.slots)
+    left = carry_over(known.values, known.other, known.slots, known.before)
     if left is not None and left.shows and not left.vetoes(margin_log):
         yield (
             "a visit seems to depend on the system of the visit before it "

@@ -88,26 +88,43 @@ class CarryOver:
         return self.low_log > 0 or self.high_log < 0
 
 
-def carry_over(values: Floats, other: Mask, slots: tuple[int, ...]) -> CarryOver | None:
+def carry_over(
+    values: Floats, other: Mask, slots: tuple[int, ...], before: tuple[str | None, ...] = ()
+) -> CarryOver | None:
     """Regress each visit on its system and that of the visit before it; ``None`` if too few.
 
     Only visits whose predecessor in the coin was measured count. ``slots`` are places in the
-    coin of the pair.
+    coin of the pair. Among several systems the visit before may be of any: then ``before`` names
+    it (``None`` for the first), and what is returned is the system that leaves the clearest
+    trace, with an interval that holds for all of them together.
     """
-    place = {slot: index for index, slot in enumerate(slots)}
-    rows = [(index, place[slot - 1]) for index, slot in enumerate(slots) if slot - 1 in place]
-    own = np.array([other[index] for index, _ in rows], dtype=np.float64)
-    before = np.array([other[index] for _, index in rows], dtype=np.float64)
-    design = np.column_stack([np.ones(len(rows)), own, before])
+    rows, columns = _of_any(before) if before else _of_the_pair(other, slots)
+    own = other[rows].astype(np.float64)
+    design = np.column_stack([np.ones(len(rows)), own, *columns])
     freedom = len(rows) - design.shape[1]
-    if freedom < 3 or np.linalg.matrix_rank(design) < design.shape[1]:
+    if not columns or freedom < 3 or np.linalg.matrix_rank(design) < design.shape[1]:
         return None
-    response = np.array([values[index] for index, _ in rows])
+    response = values[rows]
     inverse = np.linalg.inv(design.T @ design)
     coefficients = inverse @ design.T @ response
     variance = float(np.sum((response - design @ coefficients) ** 2)) / freedom
-    half = float(t.ppf(1 - _LEVEL / 2, freedom)) * math.sqrt(variance * float(inverse[2, 2]))
-    return CarryOver(float(coefficients[2]) - half, float(coefficients[2]) + half)
+    errors = np.sqrt(variance * np.diag(inverse))[2:]
+    traces = coefficients[2:]
+    clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, _ROUNDING_LOG)))
+    half = float(t.ppf(1 - _LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
+    return CarryOver(float(traces[clearest]) - half, float(traces[clearest]) + half)
+
+
+def _of_the_pair(other: Mask, slots: tuple[int, ...]) -> tuple[list[int], list[Floats]]:
+    place = {slot: index for index, slot in enumerate(slots)}
+    known = [(index, place[slot - 1]) for index, slot in enumerate(slots) if slot - 1 in place]
+    return [index for index, _ in known], [other[[before for _, before in known]].astype(float)]
+
+
+def _of_any(before: tuple[str | None, ...]) -> tuple[list[int], list[Floats]]:
+    rows = [index for index, name in enumerate(before) if name is not None]
+    names = np.array([before[index] for index in rows])
+    return rows, [(names == name).astype(float) for name in sorted(set(names))[1:]]
 
 
 def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -36,6 +37,7 @@ class Series:
     """One comparison, one number per valid visit, in the order of the visits.
 
     ``slots`` are places in the coin of the pair, from 0, with a gap where a visit failed.
+    Among several systems, ``before`` names that of the visit that was measured just before.
     ``problems`` say why no ratio is defined; then nothing may be judged.
     """
 
@@ -44,6 +46,7 @@ class Series:
     other: npt.NDArray[np.bool_]
     values: Floats
     problems: tuple[str, ...]
+    before: tuple[str | None, ...] = ()
 
     @property
     def n_other(self) -> int:
@@ -71,6 +74,7 @@ class Series:
             slots=tuple(self.slots[place] for place in kept),
             other=self.other[finite],
             values=self.values[finite],
+            before=tuple(self.before[place] for place in kept) if self.before else (),
         )
 
 
@@ -97,6 +101,7 @@ class Readings:
         self._attempts = attempts
         self._block = {visit.visit: visit.block for visit in plan.visits}
         self._records = records
+        self._before = {} if plan.design == "big_stick" else _visited_before(plan, records)
         told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
         self._half_failure = 0.5 / median(told) if told else 0.0
         self._doubts = _doubts_of(records)
@@ -178,6 +183,7 @@ class Readings:
             slots=tuple(row[1] for row in rows),
             other=np.array([row[2] for row in rows], dtype=np.bool_),
             values=np.array([row[3] for row in rows], dtype=np.float64),
+            before=tuple(self._before.get(row[0]) for row in rows) if self._before else (),
             problems=tuple(problem(*key, count) for key, count in problems.items()),
         )
 
@@ -214,6 +220,13 @@ def _doubts_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[str]]:
         if record.outcome is Outcome.OK:
             kinds[record.visit].update(doubt.kind for doubt in record.doubts)
     return {visit: frozenset(found) for visit, found in kinds.items()}
+
+
+def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str]:
+    """For each visit that was begun, the system of the one begun before it."""
+    system_of = {visit.visit: visit.system for visit in plan.visits}
+    begun = sorted({record.visit for record in records} & system_of.keys())
+    return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
 
 
 def key_of(conditions: Mapping[str, Level]) -> Key:

@@ -71,7 +71,7 @@ def kept_invalid(comparison: Comparison, readings: Readings) -> str | None:
 def left_behind(series: Series, margin_log: float) -> str | None:
     """Visits that depend on the system of the visit before."""
     known = series.defined()
-    left = carry_over(known.values, known.other, known.slots)
+    left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.vetoes(margin_log):
         return None
     return (

@@ -13,6 +13,7 @@ from steelyard.judge.findings import Findings, VerdictWord
 from steelyard.judge.racing import racing
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
+from steelyard.plan.model import PlannedTrial
 
 RATIOS = {"a": 1.0, "b": 1.3, "c": 1.005, "d": 0.75}
 NAMES = tuple(RATIOS)
@@ -163,3 +164,18 @@ def test_with_all_pairs_there_is_a_ranking_at_every_condition_too() -> None:
     plan = make_plan(study, 3)
     findings = judge_study(study, plan, measured(plan, noisy(RATIOS)), run="r")
     assert [r.conditions for r in findings.rankings] == [None, *plan.conditions]
+
+
+def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_two() -> None:
+    study = a_study(NAMES[:3], (1,), 30)
+    plan = make_plan(study, 3)
+    value = noisy({"b": 0.9}, 0.005)
+    before = {v.visit: plan.visits[v.visit - 2].system for v in plan.visits[1:]}
+
+    def haunted(trial: PlannedTrial) -> float:
+        return (value(trial) or 1.0) * (1.2 if before.get(trial.visit) == "c" else 1.0)
+
+    found = judge_study(study, plan, measured(plan, haunted), run="r")
+    of_b = next(v for v in found.verdicts if v.other == "b")
+    assert of_b.withheld
+    assert "the reset is not effective" in of_b.notes[0]
