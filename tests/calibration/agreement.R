@@ -131,12 +131,8 @@ levels_of <- function(alpha, last) { # one-sided probability at each look, for s
 contrast <- function(y, other) { # difference, standard error, degrees of freedom
   n <- length(y)
   arms <- list(other == 1, other == 0)
-  q <- basis(n)
-  label <- other - 0.5
-  label <- label - slow_part(label, q)
-  size <- sum(label^2)
-  difference <- function(v) sum(label * v) / size
-  residuals <- function(v) v - slow_part(v, q) - difference(v) * label
+  columns <- cbind(basis(n), other - 0.5) # least squares beside slow movements, the label last
+  hat_of <- function(x) x %*% solve(crossprod(x), t(x))
   reach_of <- function(rest) {
     reach <- rep(Inf, n)
     for (arm in arms) {
@@ -147,26 +143,35 @@ contrast <- function(y, other) { # difference, standard error, degrees of freedo
   }
   stalled <- rep(FALSE, n)
   if (n >= 12) {
+    hat <- hat_of(columns)
     fitted <- rep(0, n)
     for (arm in arms) fitted[arm] <- median(y[arm])
-    kept <- fitted + clipped_at(y - fitted, reach_of(y - fitted))
-    fitted <- kept - residuals(kept)
+    fitted <- drop(hat %*% (fitted + clipped_at(y - fitted, reach_of(y - fitted))))
     reach <- reach_of(y - fitted)
-    for (fit in 1:5) {
-      kept <- fitted + clipped_at(y - fitted, reach)
-      fitted <- kept - residuals(kept)
-    }
+    for (fit in 1:5) fitted <- drop(hat %*% (fitted + clipped_at(y - fitted, reach)))
     stalled <- abs(y - fitted) >= reach
     y <- fitted + clipped_at(y - fitted, reach)
+    rest <- y - drop(hat %*% y)
+    if (n >= 16 && sum(rest^2) > 0) {
+      phi <- sum(rest[-1] * rest[-n]) / sum(rest^2) + 1.5 / n
+      if (phi >= max(0.25, 2 / sqrt(n))) {
+        phi <- min(phi, 0.95)
+        whitened <- function(v) c(v[1] * sqrt(1 - phi^2), v[-1] - phi * v[-n])
+        columns <- apply(columns, 2, whitened)
+        y <- whitened(y)
+      }
+    }
   }
-  shares <- residuals(y)^2 / pmax(1 - rowSums(q^2) - label^2 / size, 1e-9) * (label / size)^2
+  hat <- hat_of(columns)
+  influence <- solve(crossprod(columns), t(columns))[ncol(columns), ]
+  shares <- (y - drop(hat %*% y))^2 / pmax(1 - diag(hat), 1e-9) * influence^2
   variance <- freedom <- c()
   for (arm in arms) {
     free <- max(sum(arm & !stalled), 1)
     variance <- c(variance, sum(shares[arm]) * (sum(arm) / free)^2)
     freedom <- c(freedom, max(free - 1 - movements(n) / n * sum(arm), 1))
   }
-  c(difference(y), sqrt(sum(variance)), sum(variance)^2 / sum(variance^2 / freedom))
+  c(sum(influence * y), sqrt(sum(variance)), sum(variance)^2 / sum(variance^2 / freedom))
 }
 
 lows <- function(y, other, alpha) { # below these all ratios are out, after each look
