@@ -5,6 +5,7 @@
 //! sessions it opens. It ends the tree when it is told to, and when the agent is gone: then the
 //! other end of its socket is closed, by the kernel if need be. It sleeps in one `poll` otherwise.
 
+mod ignored;
 mod program;
 pub(crate) mod tree;
 pub(crate) mod words;
@@ -75,6 +76,7 @@ struct Holder {
 impl Holder {
     fn new(control: RawFd) -> io::Result<Self> {
         let control = own(control)?;
+        ignored::catch()?;
         set_child_subreaper(Some(getpid()))?;
         let (ended, writing) = UnixStream::pair()?;
         signal_hook::low_level::pipe::register(SIGCHLD, writing)?;

@@ -23,7 +23,19 @@ pub struct Controller {
 impl Controller {
     /// A fresh agent that has not been greeted.
     pub fn silent() -> Self {
-        let mut agent = Command::new(env!("CARGO_BIN_EXE_steelyard-engine"))
+        Self::of(Command::new(env!("CARGO_BIN_EXE_steelyard-engine")))
+    }
+
+    /// One that is started by a program which replaces itself by the words after its own.
+    pub fn below(program: &[&str]) -> Self {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]);
+        command.arg(env!("CARGO_BIN_EXE_steelyard-engine"));
+        Self::of(command).greeted()
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut agent = command
             .arg("agent")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -49,9 +61,12 @@ impl Controller {
 
     /// A fresh agent that has been greeted.
     pub fn new() -> Self {
-        let mut controller = Self::silent();
-        controller.ok(json!({ "verb": "hello", "protocol": 1 }));
-        controller
+        Self::silent().greeted()
+    }
+
+    fn greeted(mut self) -> Self {
+        self.ok(json!({ "verb": "hello", "protocol": 1 }));
+        self
     }
 
     pub fn pid(&self) -> u32 {

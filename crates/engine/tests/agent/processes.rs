@@ -115,6 +115,15 @@ fn a_process_starts_with_clean_signals_and_a_session_of_its_own() {
 }
 
 #[test]
+fn what_runs_below_a_background_job_hears_the_signals_that_its_shell_ignores() {
+    let mut agent = Controller::below(&["sh", "-c", "trap '' HUP INT QUIT USR1; exec \"$@\"", "-"]);
+    let script = "sed -n 's/^SigIgn:.//p' /proc/self/status";
+    let started = agent.ok(start("clean", &["sh", "-c", script]));
+    let set = u64::from_str_radix(started["ready_line"].as_str().unwrap(), 16).unwrap();
+    assert_eq!(set & 0x7fff_ffff, 0, "{set:x}");
+}
+
+#[test]
 fn a_name_in_use_is_refused_and_free_again_after_the_end() {
     let mut agent = Controller::new();
     agent.ok(start("sleeper", &SLEEPER));
