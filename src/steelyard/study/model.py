@@ -25,6 +25,10 @@ MIN_VISITS = 12
 DEFAULT_VISITS = 96
 
 
+BYTES = "bytes"
+"""What the operations of a bulk stream are called."""
+
+
 class Spec(BaseModel):
     """Part of a study."""
 
@@ -332,6 +336,11 @@ class Study(Spec):
     def workload(self) -> WorkloadSpec:
         """The workload of a study that has one; the first of several."""
         return next(iter(self.workloads.values()))
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether a load counts operations, which may fail; streams count bytes."""
+        return self.load is not None and self.workload.operation != BYTES
 
     @property
     def primary(self) -> ResponseSpec:

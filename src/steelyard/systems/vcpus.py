@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.systems.platform import Threads
 
@@ -10,7 +11,13 @@ _NAME = "CPU "
 
 
 def vcpus_by_name(carrier: Host, pid: int) -> Threads | None:
-    """The threads of process ``pid`` that are named so; ``None`` where it names none."""
-    places = carrier.thread_places(pid).threads
+    """The threads of process ``pid`` that are named so; ``None`` where it names none.
+
+    A process that is gone has none either: that the guest is gone is told where it is used.
+    """
+    try:
+        places = carrier.thread_places(pid).threads
+    except AgentRefusal:
+        return None
     ids = [place.id for place in places if place.process == pid and place.name.startswith(_NAME)]
     return Threads(pid, tuple(ids)) if ids else None

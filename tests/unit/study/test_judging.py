@@ -46,6 +46,13 @@ def test_another_primary_response_has_no_guards_of_its_own(tmp_path: Path) -> No
     assert study.judge.guards == {}
 
 
+def test_a_stream_has_no_operations_that_could_fail(tmp_path: Path) -> None:
+    stream = BODY.replace("use: http}", "use: tcp-stream}").replace("sink-http", "sink-stream")
+    path = tmp_path / "study.yaml"
+    path.write_text(stream.replace(", body: 2 KiB", ""), encoding="utf-8")
+    assert read_study(path).judge.guards == {}
+
+
 def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
     study = read(tmp_path, "judge: {guards: {response.p99: 10 %}}\n")
     guard = study.judge.guards["response.p99"]

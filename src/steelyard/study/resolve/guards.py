@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.model import GuardSpec, ResponseSpec
+from steelyard.study.model import BYTES, GuardSpec, ResponseSpec
 from steelyard.study.resolve.judging import check_response
 
 ERRORS, TAIL = "errors", "response.p99"
@@ -47,7 +47,8 @@ def resolve_guards(
 
 def _defaults(responses: Mapping[str, ResponseSpec]) -> dict[str, GuardSpec]:
     primary = next(each for each in responses.values() if each.primary)
-    if primary.name != "throughput" or primary.source != "load":
+    streams = primary.unit == f"{BYTES}/s"  # what streams is not done in operations that may fail
+    if primary.name != "throughput" or primary.source != "load" or streams:
         return {}
     names = [ERRORS, *(name for name in (TAIL,) if name in responses)]
     return {name: _guard(name, DEFAULTS[name], declared=False) for name in names}
