@@ -78,6 +78,9 @@ class Series:
         )
 
 
+Row = tuple[int, int, bool, float]
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two compared systems, and which visits of the plan are theirs."""
@@ -163,7 +166,7 @@ class Readings:
         among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
         wanted = [each for each in among if picked <= each.items()]
         sign = -1.0 if response.direction == "lower" else 1.0
-        rows: list[tuple[int, int, bool, float]] = []
+        rows: list[Row] = []
         problems: Counter[tuple[str, str]] = Counter()
         for visit, slot, system in slots_of(self.plan, pair):
             if not self.met(visit, pair):
@@ -178,13 +181,9 @@ class Readings:
             if len(known) == len(logs):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
-        return Series(
-            visits=tuple(row[0] for row in rows),
-            slots=tuple(row[1] for row in rows),
-            other=np.array([row[2] for row in rows], dtype=np.bool_),
-            values=np.array([row[3] for row in rows], dtype=np.float64),
-            before=tuple(self._before.get(row[0]) for row in rows) if self._before else (),
-            problems=tuple(problem(*key, count) for key, count in problems.items()),
+        before = tuple(self._before.get(row[0]) for row in rows) if self._before else ()
+        return series_of(
+            rows, tuple(problem(*key, count) for key, count in problems.items()), before
         )
 
     def _number(
@@ -227,6 +226,20 @@ def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str
     system_of = {visit.visit: visit.system for visit in plan.visits}
     begun = sorted({record.visit for record in records} & system_of.keys())
     return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
+
+
+def series_of(
+    rows: Sequence[Row], problems: tuple[str, ...] = (), before: tuple[str | None, ...] = ()
+) -> Series:
+    """Rows of visit, place in the coin of the pair, whether of the other system, and number."""
+    return Series(
+        visits=tuple(row[0] for row in rows),
+        slots=tuple(row[1] for row in rows),
+        other=np.array([row[2] for row in rows], dtype=np.bool_),
+        values=np.array([row[3] for row in rows], dtype=np.float64),
+        before=before,
+        problems=problems,
+    )
 
 
 def key_of(conditions: Mapping[str, Level]) -> Key:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.consolidation.together import INSTANCES, of_visit, rest_of
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.readings import throughput_of
-from steelyard.judge.streams import Conditions, Pair, Readings, Series, key_of, slots_of
+from steelyard.judge.streams import Conditions, Pair, Readings, Series, key_of, series_of, slots_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -47,13 +45,7 @@ class DensityReadings(Readings):
             if found is not None:
                 density = math.log(sum(found[0]) / len(found[0]) / found[1])
                 rows.append((visit, slot, system == pair.other, density))
-        return Series(
-            visits=tuple(row[0] for row in rows),
-            slots=tuple(row[1] for row in rows),
-            other=np.array([row[2] for row in rows], dtype=np.bool_),
-            values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=(),
-        )
+        return series_of(rows)
 
 
 def density_verdicts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.findings import ScalingFinding
 from steelyard.judge.scaling.readings import Axis, axis_of
 from steelyard.judge.scaling.shape import umbrella
-from steelyard.judge.streams import Conditions, Pair, Readings, Series, slots_of
+from steelyard.judge.streams import Conditions, Pair, Readings, Row, Series, series_of, slots_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -44,19 +43,12 @@ class PeakReadings(Readings):
         scale: Scale = "log",
     ) -> Series:
         del keep_failed, scale  # an attempt that failed has reached nothing that counts
-        rows: list[tuple[int, int, bool, float]] = []
-        problems: Counter[str] = Counter()
+        rows: list[Row] = []
         for visit, slot, system in slots_of(self.plan, pair):
             most = self._most(visit, response, conditions or {})
             if most is not None and self.met(visit, pair):
                 rows.append((visit, slot, system == pair.other, most))
-        return Series(
-            visits=tuple(row[0] for row in rows),
-            slots=tuple(row[1] for row in rows),
-            other=np.array([row[2] for row in rows], dtype=np.bool_),
-            values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=tuple(problems),
-        )
+        return series_of(rows)
 
     def _most(self, visit: int, response: ResponseSpec, others: Conditions) -> float | None:
         """``None`` unless every level was measured: a missing one may have been the best."""
