@@ -86,6 +86,8 @@ words! {
         Ftp4xx = "ftp_4xx",
         /// FTP refused for good.
         Ftp5xx = "ftp_5xx",
+        /// No room: SMTP and FTP 452 and 552, IMAP NO [OVERQUOTA].
+        NoRoom = "no_room",
         /// The body is not the expected one.
         BodyMismatch = "body_mismatch",
         /// The checksum inside the payload is wrong.
@@ -112,7 +114,7 @@ impl ErrorKind {
     pub fn is_refusal(self) -> bool {
         matches!(
             self,
-            Self::Ftp4xx | Self::Ftp5xx | Self::AuthFail | Self::CapabilityMissing
+            Self::Ftp4xx | Self::Ftp5xx | Self::NoRoom | Self::AuthFail | Self::CapabilityMissing
         )
     }
 }

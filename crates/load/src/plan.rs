@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use steelyard_net::barrier;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::socket::Address;
-use steelyard_wire::job::{LoadJob, Mode};
+use steelyard_wire::job::{LoadJob, Mode, Operation};
 
 use crate::error::LoadError;
 use crate::series;
@@ -38,6 +38,8 @@ pub struct Share {
     pub connections: u32,
     /// Operations it may start in the window.
     pub operations: u64,
+    /// Of these, those that each user may start, if that is limited.
+    pub operations_per_user: Option<u64>,
     /// Arrivals that may wait.
     pub max_backlog: u64,
 }
@@ -98,6 +100,11 @@ impl Plan {
         connections(&self.job.mode)
     }
 
+    /// Whether a number of operations ends the run, and not the clock.
+    pub fn ends_by_count(&self) -> bool {
+        self.job.operations.is_some() || self.job.operations_per_user.is_some()
+    }
+
     /// Whether operations follow a schedule.
     pub fn is_open(&self) -> bool {
         matches!(self.job.mode, Mode::Open { .. })
@@ -126,10 +133,16 @@ impl Plan {
             let workers = u64::from(self.job.threads);
             whole / workers + u64::from(u64::from(worker) < whole % workers)
         };
+        let connections = part(u64::from(self.connections()));
+        let per_user = self.job.operations_per_user;
         Share {
             worker,
-            connections: part(u64::from(self.connections())) as u32,
-            operations: self.job.operations.map_or(u64::MAX, part),
+            connections: connections as u32,
+            operations: per_user.map_or_else(
+                || self.job.operations.map_or(u64::MAX, part),
+                |each| each.saturating_mul(connections),
+            ),
+            operations_per_user: per_user,
             max_backlog: match self.job.mode {
                 Mode::Open { max_backlog, .. } => part(max_backlog),
                 Mode::Closed { .. } => 0,
@@ -164,7 +177,8 @@ fn check_mode(mode: &Mode) -> Result<(), LoadError> {
 }
 
 fn check_length(job: &LoadJob) -> Result<(), LoadError> {
-    match (job.duration_ns, job.operations) {
+    check_per_user(job)?;
+    match (job.duration_ns, job.operations.or(job.operations_per_user)) {
         (None, None) => Err(LoadError::bad_job(
             "the job never ends",
             "give duration_ns or operations",
@@ -181,9 +195,25 @@ fn check_length(job: &LoadJob) -> Result<(), LoadError> {
     }
 }
 
+/// Only a user who waits for answers has operations of its own.
+fn check_per_user(job: &LoadJob) -> Result<(), LoadError> {
+    let alone = matches!(job.mode, Mode::Closed { .. })
+        && !matches!(
+            job.operation,
+            Operation::Mix(_) | Operation::Stream(_) | Operation::Delivery(_)
+        );
+    if job.operations_per_user.is_none() || (alone && job.operations.is_none()) {
+        return Ok(());
+    }
+    Err(LoadError::bad_job(
+        "operations_per_user is for users of one protocol, and instead of operations",
+        "leave it out, or ask for users who send messages, requests, commands or transfers",
+    ))
+}
+
 #[cfg(test)]
 mod tests {
-    use steelyard_wire::job::{HttpOperation, Operation};
+    use steelyard_wire::job::HttpOperation;
 
     use super::*;
 
@@ -205,6 +235,18 @@ mod tests {
 
     fn plan(job: &LoadJob) -> Result<Plan, LoadError> {
         Plan::new(job, Address::Inet("127.0.0.1:1".parse().unwrap()))
+    }
+
+    #[test]
+    fn each_user_has_operations_of_its_own() {
+        let mut job = job(5, 2);
+        (job.duration_ns, job.operations, job.operations_per_user) = (None, None, Some(100));
+        let shared = plan(&job).unwrap();
+        assert_eq!(shared.share(0).operations, 300);
+        assert_eq!(shared.share(1).operations, 200);
+        assert_eq!(shared.share(1).operations_per_user, Some(100));
+        job.operations = Some(1);
+        assert!(plan(&job).is_err());
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct Recorder {
     pub response: Total,
     /// `done - sent`.
     pub service: Total,
+    /// `done - connected` of operations that began with their connection.
+    pub processing: Phase,
     /// `sent - intended`.
     pub lateness: Total,
     /// The part of lateness that is the generator's own: from due with an idle connection to sent.
@@ -101,6 +103,7 @@ impl Recorder {
             counts: Counts::default(),
             response: Total::total(),
             service: Total::total(),
+            processing: Phase::phase(),
             lateness: Total::total(),
             lag: Total::total(),
             failed: Total::total(),
@@ -287,6 +290,7 @@ impl Recorder {
         self.first_sent_ns = first.into_iter().flatten().min();
         self.response.add(&other.response);
         self.service.add(&other.service);
+        self.processing.add(&other.processing);
         self.lateness.add(&other.lateness);
         self.lag.add(&other.lag);
         self.failed.add(&other.failed);

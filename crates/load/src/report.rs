@@ -302,8 +302,7 @@ fn little(plan: &Plan, all: &Recorder, about: &About) -> Option<Little> {
         return None;
     };
     // Failures, reconnects and good-byes take time that no distribution holds.
-    let steady =
-        all.counts.errors == 0 && all.counts.connects == 0 && plan.job.operations.is_none();
+    let steady = all.counts.errors == 0 && all.counts.connects == 0 && !plan.ends_by_count();
     if about.one_shot || !steady {
         return None;
     }
@@ -326,6 +325,9 @@ fn latencies(all: &Recorder, about: &About) -> BTreeMap<String, Latency> {
         .into_iter()
         .map(|(name, total)| (name.to_owned(), total.latency()))
         .collect();
+    if all.processing.count() > 0 {
+        latencies.insert("processing".to_owned(), all.processing.latency());
+    }
     latencies.extend(phases("phase", &all.phases, about));
     latencies.extend(phases("ramp", &all.ramp, about).filter(|(_, latency)| latency.count > 0));
     latencies

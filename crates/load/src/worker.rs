@@ -111,6 +111,10 @@ pub struct Worker<'a, P: Protocol> {
     metering: bool,
     /// Operations it may still start in the window.
     quota: u64,
+    /// Those that the user of each place may still start; empty without such a limit.
+    quotas: Vec<u64>,
+    /// When the connection was there that the operation of each place began with; 0 for none.
+    connected_ns: Vec<u64>,
     inflight: u64,
     inflight_of_window: u64,
     established: u32,
@@ -187,6 +191,8 @@ impl<'a, P: Protocol> Worker<'a, P> {
             stage: Stage::Connecting,
             metering: false,
             quota: share.operations,
+            quotas: (share.operations_per_user).map_or_else(Vec::new, |each| vec![each; places]),
+            connected_ns: vec![0; places],
             inflight: 0,
             inflight_of_window: 0,
             established: 0,

@@ -124,12 +124,25 @@ fn tcp(root: &Path, missing: &mut Missing) -> [Box<dyn Reader>; 2] {
     let listening = FileReader::open(
         &below(root, "/proc/net/netstat"),
         "tcp.listen",
-        owned(&["tcp.listen_overflows", "tcp.listen_drops"]),
-        |bytes, row| paired(bytes, "TcpExt:", &["ListenOverflows", "ListenDrops"], row),
+        owned(&[
+            "tcp.listen_overflows",
+            "tcp.listen_drops",
+            "tcp.syn_retransmits",
+            "tcp.timeouts",
+        ]),
+        |bytes, row| paired(bytes, "TcpExt:", &TCP_EXTRAS, row),
         missing,
     );
     [retransmits, listening]
 }
+
+/// Counters of `/proc/net/netstat`, in the order of their columns.
+const TCP_EXTRAS: [&str; 4] = [
+    "ListenOverflows",
+    "ListenDrops",
+    "TCPSynRetrans",
+    "TCPTimeouts",
+];
 
 fn stat(bytes: &[u8], tick_ns: u64, row: &mut Row) {
     for line in lines(bytes) {

@@ -47,7 +47,8 @@ pub struct ThreadsJob {
 /// `net.DEVICE.{rx_bytes,rx_packets,rx_drops,tx_bytes,tx_packets,tx_drops}`,
 /// `memory.{total,free,available,buffers,cached,dirty,writeback,swap_free}_bytes`,
 /// `memory.{major_faults,swap_in_pages,swap_out_pages}`,
-/// `psi.{cpu,memory,io}.{some,full}_ns`, `tcp.{retransmits,listen_overflows,listen_drops}`,
+/// `psi.{cpu,memory,io}.{some,full}_ns`,
+/// `tcp.{retransmits,listen_overflows,listen_drops,syn_retransmits,timeouts}`,
 /// `switches.context`, `load.{running,blocked,average_1m_milli}`,
 /// `temperature.SENSOR.millicelsius`, `power.ZONE.energy_uj`, `sampler.cpu_ns`.
 /// Sources and meanings: `docs/reference/samples.md`.

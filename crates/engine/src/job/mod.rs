@@ -38,6 +38,7 @@ fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
         warm_up_ns: args.warmup,
         duration_ns: args.duration.or(default_duration),
         operations: args.requests,
+        operations_per_user: None,
         drain_ns: args.drain,
         timeout_ns: args.timeout,
         seed: args.seed,

@@ -152,7 +152,7 @@ fn check(plan: &Plan, operation: &StreamOperation, transport: Transport) -> Resu
             "leave the rate out; a pace in bytes a second is possible",
         );
     }
-    if plan.job.operations.is_some() || plan.job.duration_ns.is_none() {
+    if plan.ends_by_count() || plan.job.duration_ns.is_none() {
         return refuse(
             "a stream ends by time, not by a number of operations",
             "give a duration",

@@ -208,7 +208,12 @@ impl<P: Protocol> Worker<'_, P> {
     pub(super) fn end_phase(&mut self, place: usize, lane: usize, phase: usize, at_ns: u64) {
         let connection = &mut self.connections[place];
         let (start_ns, part) = match connection.lanes.get_mut(lane) {
-            Some(operation) => (&mut operation.phase_start_ns, Some(operation.part)),
+            Some(operation) => {
+                if matches!(P::PHASES[phase], "connect" | "tls") {
+                    self.connected_ns[place] = at_ns;
+                }
+                (&mut operation.phase_start_ns, Some(operation.part))
+            }
             None => (&mut connection.phase_start_ns, None),
         };
         let took_ns = at_ns.saturating_sub(std::mem::replace(start_ns, at_ns));
@@ -320,6 +325,11 @@ impl<P: Protocol> Worker<'_, P> {
                     self.moved.add_moved(moved);
                 }
                 self.recorder.ok(&operation, kind, now_ns);
+                let connected_ns = std::mem::take(&mut self.connected_ns[place]);
+                if connected_ns > 0 && operation.part == Part::Window {
+                    let took_ns = now_ns.saturating_sub(connected_ns);
+                    self.recorder.processing.record(took_ns);
+                }
             }
             Err(error) => self.fail(place, lane, &operation, (phase, error), now_ns),
         }

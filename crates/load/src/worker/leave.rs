@@ -40,9 +40,10 @@ impl<P: Protocol> Worker<'_, P> {
         self.board.finished.store(true, Relaxed);
         Report {
             window_end_ns: self.recorder.window.end_ns.min(now_ns).min(
-                match self.plan.job.operations {
-                    Some(_) if self.quota == 0 => self.recorder.last_done_ns,
-                    _ => NEVER,
+                if self.plan.ends_by_count() && self.quota == 0 {
+                    self.recorder.last_done_ns
+                } else {
+                    NEVER
                 },
             ),
             most_established: self.most_established,

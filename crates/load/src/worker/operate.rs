@@ -95,10 +95,13 @@ impl<P: Protocol> Worker<'_, P> {
     /// thought and its connection was there.
     pub(super) fn start_users_operation(&mut self, place: usize, intended_ns: u64) -> bool {
         let part = self.recorder.window.part(intended_ns);
-        if part == Part::After || self.quota == 0 {
+        if part == Part::After || self.quota == 0 || self.quotas.get(place) == Some(&0) {
             return false;
         }
         self.quota -= u64::from(part == Part::Window);
+        if let Some(left) = self.quotas.get_mut(place) {
+            *left -= u64::from(part == Part::Window);
+        }
         self.recorder.intended(part);
         self.start_operation(place, intended_ns, intended_ns);
         true

@@ -107,6 +107,32 @@ fn without_keep_alive_each_request_has_a_connection_of_its_own() {
     let result = run(&job);
     assert_eq!((result.counts.ok, server.connections()), (50, 50));
     assert_eq!(result.latency_ns["phase.connect"].count, 50);
+    let mean_ns = |name: &str| result.latency_ns[name].mean.unwrap();
+    let apart_ns = mean_ns("service") - mean_ns("phase.connect") - mean_ns("processing");
+    assert!(
+        apart_ns.abs() < 1.0,
+        "connect and processing are the whole: {apart_ns}"
+    );
+}
+
+#[test]
+fn a_run_of_operations_per_user_ends_when_each_user_has_had_its_own() {
+    let slow_first = |stream: &mut _, number: u64| {
+        if number == 0 {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        send(stream, REPLY)
+    };
+    let server = Server::http(slow_first);
+    let job = LoadJob {
+        duration_ns: None,
+        operations_per_user: Some(7),
+        ..http_job(&server, 4, 10_000)
+    };
+    let result = run(&job);
+    assert_eq!((result.counts.ok, server.connections()), (28, 4));
+    assert_eq!(result.latency_ns["service"].count, 28);
+    assert!(!result.latency_ns.contains_key("processing"));
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn a_message_that_is_refused_after_the_dot_is_no_success() {
     let (server, _) =
         server(|line, number| (line == "." && number % 2 == 0).then_some("452 full\r\n"));
     let result = run(&some(&server, SmtpOperation::default(), 40));
-    assert_eq!(failures(&result, "eom", "smtp_4xx"), 20);
+    assert_eq!(failures(&result, "eom", "no_room"), 20);
     assert_eq!(result.counts.ok, 20);
 }
 

@@ -107,7 +107,7 @@ fn lmtp_wants_a_good_reply_for_each_recipient() {
         operations: Some(40),
         ..job
     });
-    assert_eq!(failures(&result, "eom", "smtp_4xx"), 20);
+    assert_eq!(failures(&result, "eom", "no_room"), 20);
     assert_eq!(result.counts.ok, 20);
     assert_eq!(count(&heard, "RCPT"), 120);
     assert_eq!(count(&heard, "EHLO"), 0);

@@ -37,10 +37,13 @@ pub struct LoadJob {
     /// Excluded from every figure but kept in `counts.warm_up`.
     #[serde(default)]
     pub warm_up_ns: u64,
-    /// Length of the measuring window; `None` only with `operations`.
+    /// Length of the measuring window; `None` only with a number of operations.
     pub duration_ns: Option<u64>,
     /// Stop after this many operations in the window.
     pub operations: Option<u64>,
+    /// Stop after this many operations of each user in the window, instead of `operations`.
+    #[serde(default)]
+    pub operations_per_user: Option<u64>,
     /// How long operations in flight at the end may still complete.
     #[serde(default = "default_drain_ns")]
     pub drain_ns: u64,
@@ -91,6 +94,7 @@ impl LoadJob {
             warm_up_ns: 0,
             duration_ns: Some(10_000_000_000),
             operations: None,
+            operations_per_user: None,
             drain_ns: default_drain_ns(),
             timeout_ns: default_timeout_ns(),
             seed: 0,

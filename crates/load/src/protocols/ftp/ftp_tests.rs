@@ -375,7 +375,7 @@ fn refusals_fail_the_transfer_by_their_cause_and_not_the_connection() {
 fn a_refusal_in_the_midst_of_an_upload_ends_it() {
     let mut talk = Talk::transferring(&operation(FtpAction::Upload));
     talk.hear("150 go\r\n");
-    assert_eq!(talk.hear("452 disk full\r\n"), failed(ErrorKind::Ftp4xx));
+    assert_eq!(talk.hear("452 disk full\r\n"), failed(ErrorKind::NoRoom));
 }
 
 #[test]

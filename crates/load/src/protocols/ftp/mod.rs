@@ -160,6 +160,7 @@ impl Ftp {
 fn kind_of(code: u16) -> ErrorKind {
     match code {
         430 | 530 | 532 => ErrorKind::AuthFail,
+        452 | 552 => ErrorKind::NoRoom,
         400..500 => ErrorKind::Ftp4xx,
         _ => ErrorKind::Ftp5xx,
     }

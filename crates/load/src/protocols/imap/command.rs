@@ -91,15 +91,17 @@ impl Imap {
         }
     }
 
-    /// The tagged response to the last command.
+    /// The tagged response to the last command; `full`: it says that the mailbox is.
     pub(super) fn ended_command(
         &mut self,
         session: &mut Session,
         status: Status,
+        full: bool,
         turn: &mut Turn<'_>,
     ) -> Step {
         let refused = match status {
             Status::Ok => None,
+            Status::No if full => Some(ErrorKind::NoRoom),
             Status::No => Some(ErrorKind::ImapNo),
             _ => Some(ErrorKind::ImapBad),
         };

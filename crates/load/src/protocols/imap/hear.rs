@@ -30,7 +30,8 @@ impl Imap {
                     return Step::Broken(ErrorKind::BadProtocol);
                 }
                 note_offers(session, Offers::in_code(words));
-                self.ended_command(session, status, turn)
+                let full = words.starts_with(b"[OVERQUOTA]");
+                self.ended_command(session, status, full, turn)
             }
             Some(Response::Status(status, words)) => {
                 note_offers(session, Offers::in_code(words));

@@ -235,7 +235,11 @@ fn refusals_are_typed_and_the_conversation_goes_on() {
         failed(ErrorKind::ImapNo)
     );
     assert_eq!(talk.command("S4 BAD what\r\n"), failed(ErrorKind::ImapBad));
-    let again = "* 1 FETCH (BODY[] \"x\")\r\nS5 OK\r\n";
+    assert_eq!(
+        talk.command("S5 NO [OVERQUOTA] full\r\n"),
+        failed(ErrorKind::NoRoom)
+    );
+    let again = "* 1 FETCH (BODY[] \"x\")\r\nS6 OK\r\n";
     assert_eq!(talk.command(again), GOOD);
     assert_eq!(
         talk.command("* BYE gone\r\n"),

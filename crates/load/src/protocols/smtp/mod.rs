@@ -293,9 +293,10 @@ impl Protocol for Smtp {
 
 /// What a refusal is called; `None` for a reply that is none.
 fn refusal(code: u16) -> Option<ErrorKind> {
-    match code / 100 {
-        4 => Some(ErrorKind::Smtp4xx),
-        5 => Some(ErrorKind::Smtp5xx),
+    match code {
+        452 | 552 => Some(ErrorKind::NoRoom),
+        400..500 => Some(ErrorKind::Smtp4xx),
+        500..600 => Some(ErrorKind::Smtp5xx),
         _ => None,
     }
 }

@@ -132,7 +132,7 @@ fn an_envelope_that_comes_late_does_not_wait_for_the_reply_to_the_content() {
     assert_eq!(talk.sent, envelope());
     assert_eq!(
         talk.hear("452 full\r\n250 ok\r\n"),
-        Step::Done(Err(ErrorKind::Smtp4xx), After::Ready)
+        Step::Done(Err(ErrorKind::NoRoom), After::Ready)
     );
     assert_eq!(talk.hear("250 ok\r\n"), Step::More);
     talk.hear("250 ok\r\n354 go\r\n");

@@ -37,7 +37,7 @@ fn one_recipient_that_fails_after_the_content_fails_the_message() {
     for code in ["250", "250", "250", "250", "354"] {
         talk.hear(&one_reply(code));
     }
-    let failed = Step::Done(Err(ErrorKind::Smtp4xx), After::Ready);
+    let failed = Step::Done(Err(ErrorKind::NoRoom), After::Ready);
     assert_eq!(talk.hear("250 a\r\n452 full\r\n552 c\r\n"), failed);
 }
 
