@@ -8,7 +8,7 @@ JOBS    ?= 2
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -41,12 +41,16 @@ fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install
 test-python: setup ## Tests of the laboratory, with the engine
 	$(BIN)/pytest -n $(JOBS) -m 'not validate and not system'
 
-test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine
-	$(BIN)/pytest -m system tests/system
+test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine. PASSED=FILE goes on where a run broke off
+	$(if $(PASSED),PASSED=$(PASSED)) $(BIN)/pytest -m system tests/system
 
-validate: setup ## What the judge promises, simulated: writes docs/methods/validation.md. STUDIES=20000 ONLY='G1 G2'
-	$(BIN)/python -m tests.calibration.validate $(if $(STUDIES),--studies $(STUDIES)) $(if $(ONLY),--only $(ONLY))
-	$(if $(ONLY)$(STUDIES),,$(BIN)/pytest -n $(JOBS) -m validate)
+validate: setup ## What the judge promises, simulated: writes docs/methods/validation.md. BUDGET=30 (minutes) STUDIES=20000 ONLY='G1 G2'
+	$(BIN)/python -m tests.calibration.validate $(if $(BUDGET),--minutes $(BUDGET)) $(if $(STUDIES),--studies $(STUDIES)) $(if $(ONLY),--only $(ONLY))
+	$(if $(ONLY)$(STUDIES)$(BUDGET),,$(BIN)/pytest -n $(JOBS) -m validate)
+
+validate-live: setup ## Whole studies of equal systems on this machine, until there are STUDIES=60 of them; MINUTES=30
+	$(BIN)/python -m tests.calibration.live --studies $(or $(STUDIES),60) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m tests.calibration.validate --page
 
 validate-page: setup ## docs/methods/validation.md again, from what was run before; measures nothing
 	$(BIN)/python -m tests.calibration.validate --page

@@ -6,8 +6,9 @@ import os
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench.judge import factors
+from bench.judge import factors, verdicts
 
 if __name__ == "__main__":
-    for row in factors.rows():
-        print(row.text)
+    for part in (verdicts, factors):
+        for row in part.rows():
+            print(row.text, flush=True)

@@ -1,8 +1,8 @@
 """How far apart several instances really begin, by figure: what `start_spread_ns` says.
 
-A real session in a folder of its own: containers in the run's network, loads that begin on one
-barrier. The spread is that of the instants at which each load really sent its first operation, by
-the controller's clock; where an instance planned to begin is no measurement.
+A real session in a folder of its own: containers or guests in the run's network, loads that begin
+on one barrier. The spread is that of the instants at which each load really sent its first
+operation, by the controller's clock; where an instance planned to begin is no measurement.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ LEAST_TRIALS = 6
 LONGEST_S = 900
 STUDY = Template("""\
 study: barrier
-question: How far apart do the windows of $instances containers begin?
+question: How far apart do the windows of $instances instances begin?
 systems:
-  one:   {platform: podman, instances: $instances, service: {use: sink-http}}
-  other: {platform: podman, instances: $instances, service: {use: sink-http}}
+  one:   {platform: $platform, instances: $instances, service: {use: sink-http}}
+  other: {platform: $platform, instances: $instances, service: {use: sink-http}}
 workload: {use: http}
 load: {users: [1]}
 responses: {throughput: {primary: true}}
@@ -38,10 +38,17 @@ class Barrier:
 
     name: str
     instances: int
+    platform: str = "podman"
     goal_s: float = 0.005
 
 
-BARRIERS = (Barrier("barrier-2", 2), Barrier("barrier-3", 3))
+GUEST = "qemu, accel: tcg, memory: 256 MiB"
+BARRIERS = (
+    Barrier("barrier-2", 2),
+    Barrier("barrier-3", 3),
+    Barrier("barrier-guests-2", 2, GUEST),
+    Barrier("barrier-guests-3", 3, GUEST),
+)
 
 
 def spreads_s(barrier: Barrier, repetitions: int, folder: Path) -> list[float]:
@@ -51,7 +58,7 @@ def spreads_s(barrier: Barrier, repetitions: int, folder: Path) -> list[float]:
         SystemFailure: ``tool_failed``: the session gave none.
     """
     trials = max(LEAST_TRIALS, repetitions // 2)
-    study = STUDY.substitute(instances=barrier.instances, trials=trials)
+    study = STUDY.substitute(instances=barrier.instances, platform=barrier.platform, trials=trials)
     (folder / "study.yaml").write_text(study, encoding="utf-8")
     command = [sys.executable, "-m", "steelyard", "run", "study.yaml"]
     done = subprocess.run(

@@ -55,6 +55,10 @@ _NOUNS = {
     ),
     "image-recipe-is-wrong": ("mistake in the recipe", "mistakes in the recipe"),
     "service-file-is-wrong": ("mistake in the service's file", "mistakes in the service's file"),
+    "workload-file-is-wrong": (
+        "mistake in the workload's file",
+        "mistakes in the workload's file",
+    ),
     "trials-file-is-wrong": ("mistake in the file of trials", "mistakes in the file of trials"),
     "not-in-this-version": (
         "thing in the study file that this version cannot run yet",

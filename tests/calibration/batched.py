@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from tests.calibration.cells import Batch
 from tests.calibration.gate import ALPHA
+from tests.calibration.noises import Values
 
 from steelyard.judge import decision, exact, interval, spending
 from steelyard.judge.exact import OneSided
@@ -50,6 +51,15 @@ class _Tests:
         return {name: race for name, race in self.races.items() if race.crossed_at is None}
 
 
+class _Bench(NamedTuple):
+    """What all looks share."""
+
+    residuals: Values
+    pool: exact.Pool
+    horizon: int
+    canary: Values | None
+
+
 def judged(
     batch: Batch,
     horizon: int,
@@ -65,14 +75,14 @@ def judged(
     margins allow it: an upper bound on words.
     """
     count = len(batch.values)
-    residuals = _residuals(batch)
-    pool = _shared_pool(batch)
+    bench = _Bench(_residuals(batch), _shared_pool(batch), horizon, batch.canary)
     asked_of = ("up", "down") if beyond_decision else _TESTS
     tests = [_tests(index, alpha, batch.simulated.shape[1] + 1, asked_of) for index in range(count)]
     outcomes = [Outcome() for _ in range(count)]
     open_ones = list(range(count))
     for look in range(spending.FIRST_LOOK, batch.values.shape[1] + 1):
-        _one_look(look, [tests[i] for i in open_ones], residuals, pool, horizon)
+        still = [tests[i] for i in open_ones]
+        _one_look(look, still, bench)
         for index in open_ones:
             _note(outcomes[index], tests[index], look)
             asked = not beyond_decision and outcomes[index].at is None
@@ -113,30 +123,40 @@ def _tests(index: int, alpha: float, paths: int, names: tuple[str, ...]) -> _Tes
     return _Tests(row, {name: exact._Race(OneSided(*asked[name]), paths) for name in names})
 
 
-def _one_look(
-    look: int,
-    tests: list[_Tests],
-    residuals: npt.NDArray[np.float64],
-    pool: exact.Pool,
-    horizon: int,
-) -> None:
+def _one_look(look: int, tests: list[_Tests], bench: _Bench) -> None:
     """The step of ``exact.Races.advance`` for all comparisons that are still open."""
-    racing = [(each.row // 3, race) for each in tests for race in each.racing.values()]
-    rows = sorted({race.test.row for _, race in racing})
+    racing = [
+        (each.row // 3, race, share)
+        for each in tests
+        for race in each.racing.values()
+        if race.may_cross(share := exact.spent(look, bench.horizon, race.test.alpha))
+    ]
+    rows = sorted({race.test.row for _, race, _ in racing})
     if not rows:
         return
-    weighed = exact.weights(residuals[rows, :look])
+    known, pool = bench.residuals[rows, :look], bench.pool
+    if bench.canary is not None:
+        known = _adjusted(known, rows, bench.canary[:, :look])
+    weighed = exact.weights(known)
     statistics = np.matmul(weighed.astype(pool.dtype), pool[:look])
-    tails = exact._TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
-    observed = len(residuals) // 3
+    sizes = np.sqrt(np.sum(weighed**2, axis=1))
+    observed = len(bench.residuals) // 3
     place = {row: at for at, row in enumerate(rows)}
-    for index, race in racing:
+    for index, race, _ in racing:
         at = place[race.test.row]
         statistics[at, observed - 1] = statistics[at, index]
-    for _, race in racing:
+    for _, race, share in racing:
         at = place[race.test.row]
-        share = exact.spent(look, horizon, race.test.alpha)
-        race.look(look, statistics[at, observed - 1 :], tails[at], share)
+        race.look(look, statistics[at, observed - 1 :], sizes[at], share)
+
+
+def _adjusted(known: Values, rows: list[int], canary: Values) -> Values:
+    """Each comparison less what follows its own canary."""
+    fresh = np.empty_like(known)
+    for index in {row // 3 for row in rows}:
+        own = [place for place, row in enumerate(rows) if row // 3 == index]
+        fresh[own] = exact.adjusted(known[own], canary[index])
+    return fresh
 
 
 def _note(outcome: Outcome, tests: _Tests, look: int) -> None:
@@ -173,4 +193,5 @@ def _decide(
 def _stream(batch: Batch, index: int, look: int, horizon: int) -> Stream:
     signs = batch.signs[:look, index]
     pool = exact.pool_of(signs, batch.simulated[:look])
-    return Stream(batch.values[index, :look], signs > 0, pool, horizon)
+    canary = None if batch.canary is None else batch.canary[index, :look]
+    return Stream(batch.values[index, :look], signs > 0, pool, horizon, covariate=canary)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from tests.calibration.noises import SD, Values, named
+from tests.calibration.noises import SD, Values, heard, named, stalls
 
 from steelyard.judge import paths
 from steelyard.judge.paths import PATHS, Signs
@@ -30,7 +30,8 @@ class Cell:
 
     ``effect`` is the true ratio of every other system as a natural logarithm. The others have
     independent noise of their own besides, so that their independent part is ``spread`` times
-    that of the baseline. ``horizon`` is the budget of each comparison in visits.
+    that of the baseline, and this share of their visits stalls (``stalls``). ``canary``: what the
+    machine does is heard before each visit. ``horizon`` is the budget of each comparison in visits.
     """
 
     noise: str
@@ -39,11 +40,15 @@ class Cell:
     spread: float = 1.0
     horizon: int = HORIZON
     paths: int = PATHS
+    stalls: float = 0.0
+    canary: bool = False
 
     @property
     def name(self) -> str:
         parts = [self.noise, self.design, f"effect {self.effect:.4f}"]
         parts += [f"spread {self.spread:g}"] if self.spread != 1 else []
+        parts += [f"stalls {self.stalls:g}"] if self.stalls else []
+        parts += ["canary of three parts"] if self.canary else []
         parts += [f"horizon {self.horizon}"] if self.horizon != HORIZON else []
         parts += [f"paths {self.paths}"] if self.paths != PATHS else []
         return ", ".join(parts)
@@ -59,12 +64,13 @@ class Batch:
     """Studies that share their simulated orders.
 
     ``values`` (comparisons, visits), ``signs`` (visits, comparisons), ``simulated`` (visits,
-    paths). The comparisons of one study stand together.
+    paths), ``canary`` (comparisons, visits, parts). The comparisons of a study stand together.
     """
 
     values: Values
     signs: Signs
     simulated: Signs
+    canary: Values | None = None
 
 
 def generator_of(name: str, batch: int) -> np.random.Generator:
@@ -76,15 +82,22 @@ def generator_of(name: str, batch: int) -> np.random.Generator:
 def drawn(cell: Cell, batch: int, studies: int) -> Batch:
     """The next studies of a cell, each measured to the end of its budget."""
     rng = generator_of(cell.name, batch)
-    draw = _two if cell.design == "two" else _four
-    signs, noise = draw(cell, rng, studies)
+    canary = None
+    if cell.canary:
+        signs, noise, canary = _two_heard(cell, rng, studies)
+    else:
+        draw = _two if cell.design == "two" else _four
+        signs, noise = draw(cell, rng, studies)
     other = signs.T > 0
     values = noise + cell.effect * other
     if cell.spread != 1:
         values += other * rng.normal(0.0, SD * np.sqrt(cell.spread**2 - 1), values.shape)
+    if cell.stalls:
+        own = np.array([stalls(rng, cell.horizon, cell.stalls) for _ in values])
+        values += other * own
     # Asked for by its module, so that a planted mistake in the coin is drawn here as well.
     law = paths.big_stick if cell.design == "two" else paths.balanced_fours
-    return Batch(values, signs, law(cell.paths, cell.horizon, rng))
+    return Batch(values, signs, law(cell.paths, cell.horizon, rng), canary)
 
 
 def noise_of(cell: Cell, batch: int, studies: int) -> Values:
@@ -96,6 +109,13 @@ def noise_of(cell: Cell, batch: int, studies: int) -> Values:
 def _two(cell: Cell, rng: np.random.Generator, studies: int) -> tuple[Signs, Values]:
     noise = np.array([named(cell.noise)(rng, cell.horizon) for _ in range(studies)])
     return big_stick(studies, cell.horizon, rng), noise
+
+
+def _two_heard(cell: Cell, rng: np.random.Generator, studies: int) -> tuple[Signs, Values, Values]:
+    """Two systems, and what the canary heard before each of their visits."""
+    known = [heard(cell.noise, rng, cell.horizon) for _ in range(studies)]
+    values, canary = (np.array(each) for each in zip(*known, strict=True))
+    return big_stick(studies, cell.horizon, rng), values, canary
 
 
 def _four(cell: Cell, rng: np.random.Generator, studies: int) -> tuple[Signs, Values]:

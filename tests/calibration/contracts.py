@@ -91,8 +91,8 @@ def an_end_of_the_interval_is_out() -> str | None:
     """Both ends of the 95 % interval have been put out, by tests of half of 5 % each."""
     seen: list[Stream] = []
 
-    def stream(bench: trials._Bench, series: Series) -> Stream:
-        seen.append(_stream(bench, series))
+    def stream(bench: trials._Bench, series: Series, share: float) -> Stream:
+        seen.append(_stream(bench, series, share))
         return seen[-1]
 
     order = _order(visits=48)
@@ -102,7 +102,7 @@ def an_end_of_the_interval_is_out() -> str | None:
     if verdict.low_log is None or verdict.high_log is None:
         return "a ratio of 1.1 leaves the interval without an end"
     for end, stream_ in ((verdict.low_log, seen[0]), (-verdict.high_log, seen[0].mirrored())):
-        exact = crossings(stream_, np.array([end]), 1, 0.025) != [None]
+        exact = crossings(stream_, np.array([end]), 0.025) != [None]
         if not exact or lows_of(stream_, 0.025)[-1] < end:
             return f"the end {end} has not been put out by both tests"
     return None

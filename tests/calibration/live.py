@@ -1,17 +1,18 @@
 """Whole studies of two equal systems through the real tool on this machine: G7 and G8.
 
-    python -m tests.calibration.live --studies 60
+    python -m tests.calibration.live --studies 60 [--minutes 30]
 
-Each study is one `steelyard run` with an order of its own: two sinks of the same settings, half of
-them over HTTP and half mail to disk, about half a minute. What came out is kept in
-results/live.json; nothing is left out, also not a study that failed. Consecutive pairs of one kind
-are the same study twice.
+Until so many were run on this machine, counting those of earlier runs, or time is up. Each study
+is one `steelyard run` with an order of its own: two sinks of the same settings, half of them over
+HTTP and half mail to disk, about half a minute. What came out is kept in results/live.json; nothing
+is left out, also not a study that failed. Consecutive pairs of one kind are the same study twice.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import platform
 import secrets
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -80,15 +82,18 @@ def run(kind: str, folder: Path) -> Live:
     seed, began = secrets.randbelow(2**31) + 1, time.monotonic()
     command = [sys.executable, "-m", "steelyard", "run", ".", "--json", "--seed", str(seed)]
     load_average = os.getloadavg()[0]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=_LONGEST_S
-    )
-    word, visits, estimate, why = _told(done)
+    try:
+        done = subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, check=False, timeout=_LONGEST_S
+        )
+        word, visits, estimate, why = _told(done)
+    except subprocess.TimeoutExpired:
+        word, visits, estimate, why = "failed", None, None, f"no end within {_LONGEST_S} s"
     return Live(
         kind=kind,
         made=f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
         judge=fingerprint("G7"),
-        machine=f"{_processor()}, {os.cpu_count()} processors, Linux {platform.release()}",
+        machine=machine(),
         load_average=round(load_average, 2),
         seed=seed,
         word=word,
@@ -109,6 +114,11 @@ def _told(
         return "failed", None, None, f"exit code {done.returncode}, {last}"
     visits = verdict["n_baseline"] + verdict["n_other"]
     return verdict["word"], visits, verdict["estimate_log"], ""
+
+
+def machine() -> str:
+    """What this machine is called on the page."""
+    return f"{_processor()}, {os.cpu_count()} processors, Linux {platform.release()}"
 
 
 def _processor() -> str:
@@ -143,12 +153,24 @@ def pairs_of(studies: list[Live]) -> Iterator[tuple[Live, Live]]:
         yield from zip(own[::2], own[1::2], strict=False)
 
 
+def next_kind(studies: list[Live], here: str) -> str:
+    """Of the kinds the one with the fewest studies on this machine."""
+    counts = Counter(each.kind for each in studies if each.machine == here)
+    return min(KINDS, key=lambda kind: counts[kind])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.calibration.live")
-    parser.add_argument("--studies", type=int, default=4)
-    for number in range(parser.parse_args().studies):
+    parser.add_argument("--studies", type=int, default=60, help="in all, on this machine")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin none after these")
+    options = parser.parse_args()
+    deadline, here = time.monotonic() + 60 * options.minutes, machine()
+    while time.monotonic() < deadline:
+        studies = kept()
+        if sum(each.machine == here for each in studies) >= options.studies:
+            return
         with tempfile.TemporaryDirectory(prefix="steelyard-live-") as folder:
-            found = run(KINDS[number % len(KINDS)], Path(folder))
+            found = run(next_kind(studies, here), Path(folder))
         keep([*kept(), found])
         sys.stderr.write(f"{found.kind}: {found.word} {found.why} ({found.took_s:.0f} s)\n")
 

@@ -1,23 +1,25 @@
 """Simulated races of several systems: decided ones leave, and noise goes by the clock.
 
 The strictest case for the judge: what is measured later depends on who has left, and who has
-left depends on the coin. Each comparison spends a whole error rate here, so that a false verdict
-of one pair is seen as such and not hidden by the share of a family.
+left depends on the coin. Of one pair: each comparison spends a whole error rate, so that a false
+verdict is seen as such and not hidden by the share of a family. Of the family: as shipped.
 """
 
 from __future__ import annotations
 
-import hashlib
+import math
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from tests.calibration.cells import generator_of
 from tests.calibration.gate import ALPHA
-from tests.calibration.noises import NOISES, Values
+from tests.calibration.noises import NOISES, SD, Values
 
 from steelyard.judge.decision import Decision, decide
 from steelyard.judge.exact import pool_of
 from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream
+from steelyard.judge.interval import Order, Stream
 from steelyard.judge.paths import Signs, balanced_fours
 from steelyard.plan.order import ROUNDS, blocks
 
@@ -32,18 +34,35 @@ class Race:
     """A population of studies. ``effects`` are those of all systems but the baseline.
 
     ``freed`` is what every system that has left adds to all that are measured after it: a
-    machine that is quicker once a heavy neighbour is gone.
+    machine that is quicker once a heavy neighbour is gone. Systems but the baseline vary by
+    ``spread`` times its independent noise. ``family``: the comparisons share one error rate.
     """
 
     noise: str
     effects: tuple[float, ...]
     studies: int
     freed: float = 0.0
+    spread: float = 1.0
+    family: bool = False
+    batch: int = 0
     visits: list[int] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        return f"race: {self.noise}, effects {self.effects}, freed {self.freed:g}"
+        parts = [f"race: {self.noise}", f"effects {self.effects}", f"freed {self.freed:g}"]
+        parts += [f"spread {self.spread:g}"] if self.spread != 1 else []
+        parts += ["family"] if self.family else []
+        return ", ".join(parts)
+
+    @property
+    def alpha(self) -> float:
+        """What each comparison may spend."""
+        return ALPHA / len(self.effects) if self.family else ALPHA
+
+    @property
+    def nulls(self) -> list[int]:
+        """Places of the systems that equal the baseline."""
+        return [place for place, effect in enumerate(self.effects) if effect == 0.0]
 
 
 def false_differences(race: Race) -> list[int]:
@@ -51,16 +70,25 @@ def false_differences(race: Race) -> list[int]:
 
     ``race.visits`` is filled with the visits that each study took.
     """
-    seed = int.from_bytes(hashlib.sha256(race.name.encode()).digest(), "big")
-    rng = np.random.Generator(np.random.PCG64(seed))
-    nulls = [place for place, effect in enumerate(race.effects) if effect == 0.0]
-    wrong = [0] * len(nulls)
+    studies = list(_false_of_studies(race))
+    return [sum(place in false for false in studies) for place in race.nulls]
+
+
+def false_families(race: Race) -> int:
+    """Studies in which any system that equals the baseline is called different."""
+    return sum(bool(false) for false in _false_of_studies(race))
+
+
+def _false_of_studies(race: Race) -> Iterator[set[int]]:
+    """For each study the systems that are falsely called different."""
+    rng = generator_of(race.name, race.batch)
     for _ in range(race.studies):
         decided = _one_study(race, rng)
-        for index, place in enumerate(nulls):
-            found = decided.get(place)
-            wrong[index] += found is not None and bool(DIFFERENCES & set(found.words))
-    return wrong
+        yield {
+            place
+            for place in race.nulls
+            if place in decided and DIFFERENCES & set(decided[place].words)
+        }
 
 
 def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
@@ -70,7 +98,7 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
     simulated = balanced_fours(PATHS, 2 * ROUNDS * BLOCKS, rng)
     seen: dict[int, list[tuple[bool, float]]] = {place: [] for place in range(count - 1)}
     decided: dict[int, Decision] = {}
-    now = 0
+    coin, now = (race.name, race.batch, len(race.visits)), 0
     for order in blocks(rng, count, BLOCKS, ROUNDS):
         racing = [place for place in seen if place not in decided]
         if not racing:
@@ -78,24 +106,29 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
         here = [s for s in order if s == 0 or s - 1 in racing]
         gone = race.freed * len(decided)
         for system, value in zip(here, noise[now : now + len(here)] + gone, strict=True):
-            effect = race.effects[system - 1] if system else 0.0
+            own = float(value)
+            if system:
+                own += race.effects[system - 1]
+                own += rng.normal(0.0, SD * math.sqrt(race.spread**2 - 1))
             for place in racing if system == 0 else [system - 1]:
-                seen[place].append((system != 0, float(value) + effect))
+                seen[place].append((system != 0, own))
         now += len(here)
         for place in racing:
-            found = decide(_stream(seen[place], simulated), MARGIN, ALPHA)
+            found = decide(_stream(seen[place], simulated, coin), MARGIN, race.alpha)
             if found.words:
                 decided[place] = found
     race.visits.append(now)
     return decided
 
 
-def _stream(seen: list[tuple[bool, float]], simulated: Signs) -> Stream:
+def _stream(seen: list[tuple[bool, float]], simulated: Signs, coin: Hashable) -> Stream:
+    """``coin`` names the simulated orders, so that the judge may remember the looks it has made."""
     other = np.array([row[0] for row in seen], dtype=np.bool_)
     values = np.array([row[1] for row in seen])
     signs = np.where(other, np.int8(1), np.int8(-1))
     pool = pool_of(signs, simulated[: len(seen)])
-    return Stream(values, other, pool, 2 * ROUNDS * BLOCKS)
+    order = Order(coin, tuple(range(len(seen))), tuple(bool(one) for one in other))
+    return Stream(values, other, pool, 2 * ROUNDS * BLOCKS, order)
 
 
 EARLY = float(np.log1p(0.09))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.calibration.cells import DESIGNS as ENGINE_DESIGNS
-from tests.calibration.goals import Standing, Told, of_rate, rate_text, together, upper_bound
+from tests.calibration.goals import (
+    Standing,
+    Told,
+    of_rate,
+    rate_text,
+    sizes_text,
+    together,
+    worst_bounds,
+)
 from tests.calibration.store import Result, Store
 
 DESIGNS = {**ENGINE_DESIGNS, "cube": "2^3, screening"}
@@ -20,8 +28,8 @@ def false_differences(store: Store) -> Told:
         return Told(Standing.NOT_MEASURED, "nothing was run")
     standings = [of_rate(each.counts["wrong"], each.studies, MOST_FALSE) for each in results]
     wrong, studies = sum(r.counts["wrong"] for r in results), sum(r.studies for r in results)
-    worst = max(upper_bound(each.counts["wrong"], each.studies) for each in results)
-    reached = f"{rate_text(wrong, studies)} over all; the highest bound of a cell is {worst:.2%}"
+    worst = worst_bounds((each.counts["wrong"], each.studies) for each in results)
+    reached = f"{rate_text(wrong, studies)} of {studies:,} over all; {worst}"
     return Told(together(standings), reached, tuple(_designs_table(results)))
 
 
@@ -54,7 +62,8 @@ def at_the_margin(store: Store) -> Told:
     equal = sum(each.counts["equivalent"] for each in results)
     opposite = sum(each.counts["opposite"] for each in results)
     reached = (
-        f"equivalent {rate_text(equal, studies)}, wrong direction {rate_text(opposite, studies)}"
+        f"equivalent {rate_text(equal, studies)}, wrong direction {rate_text(opposite, studies)} "
+        f"of {studies:,}; {worst_bounds((r.counts['equivalent'], r.studies) for r in results)}"
     )
     return Told(together(standings), reached, tuple(_margin_table(results)))
 
@@ -79,6 +88,7 @@ def unequal_spread(store: Store) -> Told:
         f"1 to {spread:g}: {rate_text(*_summed(results, spread))}"
         for spread in sorted({each.about["spread"] for each in results})
     )
+    told += f"; {sizes_text((0, each.studies) for each in results)}"
     lines = [
         "| noise | spread of one arm over the other | false | studies |",
         "|---|---:|---:|---:|",

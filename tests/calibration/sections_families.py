@@ -7,9 +7,12 @@ from tests.calibration.goals import (
     Told,
     lower_bound,
     of_rate,
+    of_share,
     rate_text,
+    sizes_text,
     together,
     upper_bound,
+    worst_bounds,
 )
 from tests.calibration.store import Result, Store
 
@@ -22,7 +25,7 @@ def screenings(store: Store, errors: Store) -> Told:
     if not found or shares is None or not null:
         return Told(Standing.NOT_MEASURED, "not everything was run")
     standings = [of_rate(each.counts["wrong"], each.studies, 0.055) for each in null]
-    standings += [_at_least(each.counts["found"], each.studies, 0.95) for each in found]
+    standings += [of_share(each.counts["found"], each.studies, 0.95) for each in found]
     standings += [
         _within(count, shares.studies, 0.93, 0.97)
         for name, count in shares.counts.items()
@@ -31,7 +34,8 @@ def screenings(store: Store, errors: Store) -> Told:
     held = [count / shares.studies for count in shares.counts.values()]
     told = (
         f"4 % found in {min(each.share('found') for each in found):.1%} at least; shares held in "
-        f"{min(held):.1%} to {max(held):.1%}; false effects: the third design of G1"
+        f"{min(held):.1%} to {max(held):.1%} of {shares.studies:,}; false effects: the third "
+        f"design of G1; {sizes_text((0, each.studies) for each in found)}"
     )
     lines = [
         "| what | share | studies |",
@@ -59,13 +63,14 @@ def curves(store: Store) -> Told:
         return Told(Standing.NOT_MEASURED, "not everything was run")
     standings = [
         _within(peak.counts["held"], peak.counts["told"], 0.93, 0.98),
-        _at_least(fall.counts["falls"], fall.studies, 0.90),
+        of_share(fall.counts["falls"], fall.studies, 0.90),
         of_rate(flat.counts["falls"], flat.studies, 0.055),
         *(of_rate(each.counts["claimed"], each.studies, 0.02) for each in none),
     ]
     told = (
         f"the peak is held in {peak.counts['held'] / peak.counts['told']:.1%} of "
-        f"{peak.counts['told']:,}, falls of 10 % are found in {fall.share('falls'):.1%}"
+        f"{peak.counts['told']:,}, falls of 10 % are found in {fall.share('falls'):.1%}; peaks "
+        f"that are none: {worst_bounds((r.counts['claimed'], r.studies) for r in none)}"
     )
     lines = [
         "| what | share | studies |",
@@ -90,18 +95,15 @@ def warm_ups(store: Store) -> Told:
     results = store.all()
     if not results:
         return Told(Standing.NOT_MEASURED, "nothing was run")
-    standings = [_at_least(each.counts["safe"], each.studies, 0.95) for each in results]
+    standings = [of_share(each.counts["safe"], each.studies, 0.95) for each in results]
     worst = min(results, key=lambda each: each.share("safe"))
     lines = ["| shape | left out or refused | studies |", "|---|---:|---:|"]
     lines += [f"| {r.cell} | {r.share('safe'):.1%} | {r.studies:,} |" for r in results]
-    told = f"{worst.share('safe'):.1%} at least of {len(results)} shapes ({worst.cell})"
+    told = (
+        f"{worst.share('safe'):.1%} at least of {len(results)} shapes ({worst.cell}); "
+        f"{sizes_text((0, each.studies) for each in results)}"
+    )
     return Told(together(standings), told, tuple(lines))
-
-
-def _at_least(count: int, of: int, share: float) -> Standing:
-    if lower_bound(count, of) >= share:
-        return Standing.REACHED
-    return Standing.NOT_REACHED if upper_bound(count, of) < share else Standing.OPEN
 
 
 def _within(count: int, of: int, low: float, high: float) -> Standing:

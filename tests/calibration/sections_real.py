@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.calibration.goals import Standing, Told, of_rate, rate_text, together
+from tests.calibration.goals import (
+    Standing,
+    Told,
+    of_rate,
+    of_share,
+    rate_text,
+    sizes_text,
+    together,
+)
 from tests.calibration.mutations import MUTATIONS
 from tests.calibration.noises import BANKS
 from tests.calibration.rivals import RIVALS
@@ -14,6 +22,9 @@ from tests.calibration.store import Result, Store
 from steelyard.traces.bank import read_bank
 
 BANKS_WANTED = 4
+_LEAST = 25
+_NAMED = 0.95
+_REACHED = Standing.REACHED
 
 
 def banks(store: Store) -> Told:
@@ -28,7 +39,7 @@ def banks(store: Store) -> Told:
     wrong, studies = sum(r.counts["wrong"] for r in equal), sum(r.studies for r in equal)
     reached = (
         f"{rate_text(wrong, studies)} false on {len(equal)} banks of {len(machines)} "
-        f"machine{'s' if len(machines) > 1 else ''}"
+        f"machine{'s' if len(machines) > 1 else ''}; {sizes_text((0, r.studies) for r in equal)}"
     )
     return Told(together(standings), reached, tuple(_bank_lines(store, equal)))
 
@@ -83,25 +94,32 @@ def faults(store: Store) -> Told:
     standings = [_caught_enough(each) for each in results]
     good = sum(standing is Standing.REACHED for standing in standings)
     lines = [
-        "Equal systems, 24 visits of each at 2 % noise, margin 2 %; every fault strikes at the",
-        "cost of one system and leaves in the records what the tool writes today. *Caught*: no",
-        "difference is declared, and notes or limits name the fault.",
+        "24 visits of each at most, 2 % noise, margin 2 %, judged after every visit as a session",
+        "does. Systems are equal but where it is said; every fault is at the cost of one of them",
+        "and leaves in the records what the tool writes. *Said all the same*: a difference, or at",
+        "the generator's ceiling equivalence; without a fault 5 % as well. *Named*: notes or",
+        "limits tell of the fault. *Caught*: named, and not said all the same.",
         "",
-        "| fault | caught | named | called different all the same | studies |",
+        "| fault | caught | named | said all the same | studies |",
         "|---|---:|---:|---:|---:|",
         *(
-            f"| {each.cell} | {each.share('caught'):.0%} | {each.share('named'):.0%} "
-            f"| {each.share('verdict'):.0%} | {each.studies} |"
+            f"| {each.cell} | {each.share('caught'):.0%} "
+            f"| {rate_text(each.counts['named'], each.studies)} "
+            f"| {rate_text(each.counts['verdict'], each.studies)} | {each.studies} |"
             for each in results
         ),
     ]
-    return Told(together(standings), f"{good} of {len(results)} faults", tuple(lines))
+    sizes = sizes_text((0, each.studies) for each in results)
+    missed = [each.cell for each, s in zip(results, standings, strict=True) if s is not _REACHED]
+    told = f"{good} of {len(results)} faults; {sizes}"
+    told += f"; not yet: {', '.join(missed)}" if missed else ""
+    return Told(together(standings), told, tuple(lines))
 
 
 def _caught_enough(result: Result) -> Standing:
-    """At least 95 %, as far as these studies can tell."""
-    missed = result.studies - result.counts["caught"]
-    return of_rate(missed, result.studies, 0.05)
+    """Named in at least 95 %, and said all the same as seldom as without a fault."""
+    named = of_share(result.counts["named"], result.studies, _NAMED)
+    return together([named, of_rate(result.counts["verdict"], result.studies, MOST_FALSE)])
 
 
 def replay(store: Store) -> Told:
@@ -130,12 +148,15 @@ def planted(store: Store) -> Told:
     found = store.get("planted mistakes")
     if found is None:
         return Told(Standing.NOT_MEASURED, "not run")
-    right = found.counts["seen"] == found.studies >= 25
+    whole = Standing.REACHED if found.studies == len(MUTATIONS) >= _LEAST else Standing.OPEN
+    standing = whole if found.counts["seen"] == found.studies else Standing.NOT_REACHED
     lines = [
         "Each is planted into the judge of a test process, one by one, in every test run",
         "(`tests/calibration/mutations.py`); the check that must see it is named beside it there.",
         "",
         *(f"{number}. {each.words}" for number, each in enumerate(MUTATIONS, start=1)),
     ]
-    told = f"{found.counts['seen']} of {found.studies} planted mistakes are seen"
-    return Told(Standing.REACHED if right else Standing.NOT_REACHED, told, tuple(lines))
+    told = (
+        f"{found.counts['seen']:d} of {found.studies} are seen, of {len(MUTATIONS)} that there are"
+    )
+    return Told(standing, told, tuple(lines))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from tests.calibration.cells import Cell
 from tests.calibration.fixed import FIXED_PAIRS, oracle_pairs
-from tests.calibration.goals import Standing, Told, of_figure, together
+from tests.calibration.goals import Standing, Told, of_bounds, of_rate, sizes_text, together
 from tests.calibration.noises import SD
 from tests.calibration.rivals import RIVALS
 from tests.calibration.store import Result, Store
@@ -24,8 +25,12 @@ _R12 = (
     "step 6 %",
 )
 """The goal leaves out bimodal and periodic noise; the further noises are shown, not aimed at."""
-_UNDECIDED = 0.02
+_BIMODAL = "bimodal 6 %"
+_UNDECIDED = (0.02, 0.15)
+"""Of the six noises, and of bimodal noise."""
 _SPREAD_OF_STOPS = 2.1
+_BOUND_ERRORS = 2.326
+"""Standard errors to a one-sided 99 % bound of a mean."""
 PHORONIX = "until 3 % deviation, bars of one error (Phoronix)"
 
 
@@ -34,17 +39,23 @@ def visits_to_a_verdict(store: Store) -> Told:
     if not store.all():
         return Told(Standing.NOT_MEASURED, "nothing was run")
     aimed = [each for each in store.all() if each.about["noise"] in _R12]
-    standings = [of_figure(each.quantile(0.5), _goal(each)) for each in aimed]
+    standings = [of_bounds(*each.quantile_bounds(0.5), _goal(each)) for each in aimed]
     standings += [
-        of_figure(each.quantile(0.9), _SPREAD_OF_STOPS * each.quantile(0.5)) for each in aimed
+        of_bounds(*each.quantile_bounds(0.9), _SPREAD_OF_STOPS * each.quantile(0.5))
+        for each in aimed
     ]
-    standings += [of_figure(each.share("undecided"), _UNDECIDED) for each in aimed]
+    standings += [
+        of_rate(each.counts["undecided"], each.studies, _UNDECIDED[each.about["noise"] == _BIMODAL])
+        for each in store.all()
+        if each in aimed or each.about["noise"] == _BIMODAL
+    ]
     told = "; ".join(
         f"{name}: {min(medians)} to {max(medians)}"
         for name, effect in reversed(list(zip(_NAMES, EFFECTS, strict=True)))
         if (medians := [r.quantile(0.5) for r in aimed if r.about["effect"] == effect])
     )
-    return Told(together(standings), f"medians of the six noises: {told}", tuple(_table(store)))
+    told = f"medians of the six noises: {told}; {sizes_text((0, r.studies) for r in aimed)}"
+    return Told(together(standings), told, tuple(_table(store)))
 
 
 def _goal(result: Result) -> int:
@@ -53,7 +64,8 @@ def _goal(result: Result) -> int:
 
 def _table(store: Store) -> Iterator[str]:
     yield "Median visits at the stop, 90 % quantile in brackets, then the share of studies that"
-    yield "were undecided at the end of 96. Undecided studies count as 96. Bold: beyond the goal."
+    yield "were undecided at the end of 96. Undecided studies count as 96. Bold: the median is"
+    yield "beyond the goal by its 99 % bound, from order statistics; ?: bounds lie on both sides."
     yield ""
     yield "| noise | " + " | ".join(_NAMES) + " | studies |"
     yield "|---|" + "---:|" * (len(_NAMES) + 1)
@@ -69,8 +81,9 @@ def _stop_text(result: Result | None) -> str:
     if result is None:
         return "not run"
     median, nine = result.quantile(0.5), result.quantile(0.9)
-    beyond = result.about["noise"] in _R12 and median > _goal(result)
-    shown = f"**{median}**" if beyond else str(median)
+    marks = {Standing.NOT_REACHED: f"**{median}**", Standing.OPEN: f"{median}?"}
+    standing = of_bounds(*result.quantile_bounds(0.5), _goal(result))
+    shown = marks.get(standing, str(median)) if result.about["noise"] in _R12 else str(median)
     return f"{shown} ({nine}), {result.share('undecided'):.1%}"
 
 
@@ -90,23 +103,31 @@ def beside_fixed_sizes(store: Store) -> Told:
         oracle = 2 * oracle_pairs(effect) if effect else None
         ratio = each.mean_stop / oracle if oracle else None
         if ratio is not None and effect <= 2.5 * SD:
-            standings.append(of_figure(ratio, 1.25))
+            standings.append(of_bounds(*_bounds([each], oracle), 1.25))
         lines.append(
             f"| {effect:.4f} | {each.mean_stop:.1f} | {_right(each):.1%} | {oracle or '–'} "
             f"| {'–' if ratio is None else f'{ratio:.2f}'} |"
         )
-    share, sentence = _best_fixed(results)
-    standings.append(of_figure(share, 0.60))
+    pairs, sentence = _best_fixed(results)
+    standings.append(of_bounds(*_bounds(results, 2 * pairs), 0.60))
     lines += ["", sentence]
+    sentence += f"; {sizes_text((0, each.studies) for each in results)}"
     return Told(together(standings), sentence, tuple(lines))
+
+
+def _bounds(results: list[Result], of_trials: float) -> tuple[float, float]:
+    """Two 99 % bounds of the judge's mean visits over all of the results, over ``of_trials``."""
+    mean = sum(each.mean_stop for each in results) / len(results)
+    error = math.sqrt(sum(each.mean_stop_error**2 for each in results)) / len(results)
+    return (mean - _BOUND_ERRORS * error) / of_trials, (mean + _BOUND_ERRORS * error) / of_trials
 
 
 def _right(result: Result) -> float:
     return result.share("faster" if result.about["effect"] > 0 else "equivalent")
 
 
-def _best_fixed(results: list[Result]) -> tuple[float, str]:
-    """The judge's mean visits over those of the smallest fixed size that is as often right."""
+def _best_fixed(results: list[Result]) -> tuple[int, str]:
+    """The smallest fixed number of pairs that is as often right as the judge."""
     visits = sum(each.mean_stop for each in results) / len(results)
     power = sum(map(_right, results)) / len(results)
     powers = {
@@ -116,7 +137,7 @@ def _best_fixed(results: list[Result]) -> tuple[float, str]:
     as_good = [pairs for pairs in FIXED_PAIRS if powers[pairs] >= power]
     pairs = as_good[0] if as_good else FIXED_PAIRS[-1]
     reach = "as often right" if as_good else "the largest compared, less often right"
-    return visits / (2 * pairs), (
+    return pairs, (
         f"over the effects {visits:.1f} visits and {power:.1%} right; {pairs} pairs are {reach} "
         f"({powers[pairs]:.1%}) with {2 * pairs} trials: {visits / (2 * pairs):.0%} of these"
     )
@@ -128,24 +149,26 @@ def beside_rivals(store: Store, judge: Store, errors: Store) -> Told:
         return Told(Standing.NOT_MEASURED, "nothing was run")
     standings, told = [], []
     for effect, name, most in ((RIVAL_EFFECTS[2], "8.7 %", 1.4), (RIVAL_EFFECTS[1], "5 %", 1.8)):
-        ours, theirs = _means(store, judge, effect, PHORONIX)
-        if not theirs:
+        ours, theirs = _at(store, judge, effect, PHORONIX)
+        if not ours:
             return Told(Standing.NOT_MEASURED, "the judge was not run on the same studies")
         limit = {1.4: 0.53, 1.8: 0.65}[most]
-        standings += [of_figure(ours / theirs, most), of_figure(ours / 20, limit)]
-        told.append(f"{name}: {ours / theirs:.2f} times Phoronix, {ours / 20:.0%} of 10 + 10")
+        mean = sum(each.mean_stop for each in ours) / len(ours)
+        standings += [of_bounds(*_bounds(ours, theirs), most), of_bounds(*_bounds(ours, 20), limit)]
+        told.append(f"{name}: {mean / theirs:.2f} times Phoronix, {mean / 20:.0%} of 10 + 10")
+    told.append(sizes_text((0, each.studies) for each in store.all()))
     return Told(together(standings), "; ".join(told), tuple(_rivals_table(store, judge, errors)))
 
 
-def _means(store: Store, judge: Store, effect: float, rule: str) -> tuple[float, float]:
-    """Mean trials over the noises at an effect: the judge's and the rule's."""
+def _at(store: Store, judge: Store, effect: float, rule: str) -> tuple[list[Result], float]:
+    """The judge's results at an effect, one for each noise, and mean trials of the rule there."""
     ours, theirs = [], []
     for each in store.all():
         same = judge.get(each.cell)
         if same is not None and abs(each.about["effect"] - effect) < 1e-9:
-            ours.append(same.mean_stop)
+            ours.append(same)
             theirs.append(each.counts[f"{rule}: trials"] / each.studies)
-    return (sum(ours) / len(ours), sum(theirs) / len(theirs)) if ours else (0.0, 0.0)
+    return ours, sum(theirs) / max(len(theirs), 1)
 
 
 def _rivals_table(store: Store, judge: Store, errors: Store) -> Iterator[str]:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import binom
+
 import steelyard.judge
 
 RESULTS = Path(__file__).parent / "results"
 _DECIDING = (
     "boundary",
+    "canary",
+    "covariates",
     "decision",
     "estimate",
     "exact",
@@ -31,12 +36,17 @@ _DECIDING = (
     "spending",
     "welch",
 )
+_FROM_RECORDS = ("comparison.py", "disturbed.py", "streams.py", "vetoes.py")
 _FAMILIES = {
     "G1": ("factors/*.py",),
     "G9": ("factors/*.py",),
     "G10": ("scaling/*.py",),
     "G11": ("steadiness/*.py",),
-    "G12": ("comparison.py", "vetoes.py", "disturbed.py", "limits.py", "notes.py", "streams.py"),
+    "G12": (*_FROM_RECORDS, "limits.py", "notes.py"),
+    "G16": (*_FROM_RECORDS, "guards.py", "numbers.py"),
+    "G17": (*_FROM_RECORDS, "claims/*.py"),
+    "G18": (*_FROM_RECORDS, "failures/*.py", "numbers.py"),
+    "G20": ("normal.py",),
 }
 
 
@@ -71,9 +81,27 @@ class Result:
                 return visits
         raise ValueError("no studies")
 
+    def quantile_bounds(self, share: float) -> tuple[int, int]:
+        """Two one-sided 99 % bounds of that number of visits, from order statistics.
+
+        From studies that are too few for a bound: the least visits there are, or the most.
+        """
+        low = int(binom.ppf(0.01, self.studies, share))
+        high = int(binom.ppf(0.99, self.studies, share)) + 1
+        stops = sorted(self.stops.elements())
+        return stops[max(low - 1, 0)], stops[min(high, self.studies) - 1]
+
     @property
     def mean_stop(self) -> float:
         return sum(visits * count for visits, count in self.stops.items()) / self.studies
+
+    @property
+    def mean_stop_error(self) -> float:
+        """The standard error of the mean; infinite of a single study."""
+        if self.studies < 2:
+            return math.inf
+        squares = sum(count * (v - self.mean_stop) ** 2 for v, count in self.stops.items())
+        return math.sqrt(squares / (self.studies - 1) / self.studies)
 
 
 class Store:

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+BATCH = 32
+FULL = 20_000
+"""Studies of a cell that the goals ask for."""
+
 
 @dataclass
 class Tally:
@@ -21,11 +25,13 @@ class Tally:
 class Task:
     """One cell of a goal. ``run`` takes the number of the batch and how many studies it has.
 
-    ``most``: all there is to do, however many studies are asked for.
+    ``most``: when it is full, however many studies are asked for. ``batch``: studies that are
+    run before their count is kept; always whole, as what is drawn in one depends on its size.
     """
 
     goal: str
     cell: str
     about: dict[str, Any]
     run: Callable[[int, int], Tally]
-    most: int | None = None
+    most: int = FULL
+    batch: int = BATCH

@@ -23,47 +23,69 @@ from tests.calibration.faults import FAULTS, Fault, struck
 from tests.calibration.fixed import FIXED_PAIRS, fixed_pairs
 from tests.calibration.gate import ALPHA
 from tests.calibration.mutations import MUTATIONS, is_seen
-from tests.calibration.noises import NOISES, bank_names
+from tests.calibration.noises import MACHINES, NOISES, bank_names
 from tests.calibration.rivals import RIVALS
-from tests.calibration.tally import Tally, Task
+from tests.calibration.tally import BATCH, Tally, Task
+from tests.calibration.tasks_arms import on_pairs
 from tests.calibration.tasks_families import families
+from tests.calibration.tasks_words import words
 
 from steelyard.judge.findings import VerdictWord
 
-BATCH = 64
 EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
 RIVAL_EFFECTS = (0.0, math.log(1.05), math.log(1.087))
 G4_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.09), math.log(1.20))
 BANK_EFFECTS = (0.0, math.log(1.05), math.log(1.2), math.log(2.0))
 SPREADS = (2.0, 4.0)
-SPREAD_NOISES = tuple(NOISES)
+STALLS = (0.05, 0.10, 0.20)
+STALLED_NOISES = ("independent 2 %", "t with 3 df, 2 %", "drift 0.4 % a visit", "AR(1) 0.9")
 
 
 def tasks() -> Iterator[Task]:
     """Everything that is simulated."""
     for noise in NOISES:
-        yield _task("G1", Cell(noise), _false_differences)
-        yield _task("G1", Cell(noise, design="four"), _false_differences)
-        for effect in (MARGIN, -MARGIN):
-            yield _task("G2", Cell(noise, effect=effect), _false_equivalents)
-        for effect in EFFECTS:
-            yield _task("G3", Cell(noise, effect=effect), _stops)
-        for effect in RIVAL_EFFECTS:
-            yield _task("G5", Cell(noise, effect=effect), _rivals)
+        yield from _of_noise(noise)
     for effect in G4_EFFECTS:
         yield _task("G4", Cell("independent 2 %", effect=effect), _beside_fixed_pairs)
     for bank in bank_names():
-        yield _task("G6", Cell(bank), _false_differences)
-        for effect in BANK_EFFECTS:
-            yield _task("G6", Cell(bank, effect=effect), _stops, "stops: ")
-        yield _task("G6", Cell(bank), _rivals, "rivals: ")
+        yield from _of_bank(bank)
     yield from families()
     yield from map(_fault_task, FAULTS)
     yield from _replays()
-    yield Task("G14", "planted mistakes", {}, _planted, len(MUTATIONS))
-    for noise in SPREAD_NOISES:
-        for spread in SPREADS:
-            yield _task("G15", Cell(noise, spread=spread), _false_differences)
+    yield Task("G14", "planted mistakes", {}, _planted, len(MUTATIONS), batch=1)
+    yield from words()
+    yield from on_pairs()
+    for noise in MACHINES:
+        yield from _heard(noise)
+    for noise in STALLED_NOISES:
+        for share in STALLS:
+            yield _task("G22", Cell(noise, stalls=share), _false_differences)
+
+
+def _of_noise(noise: str) -> Iterator[Task]:
+    yield _task("G1", Cell(noise), _false_differences)
+    yield _task("G1", Cell(noise, design="four"), _false_differences)
+    for effect in (MARGIN, -MARGIN):
+        yield _task("G2", Cell(noise, effect=effect), _false_equivalents)
+    for effect in EFFECTS:
+        yield _task("G3", Cell(noise, effect=effect), _stops)
+    for effect in RIVAL_EFFECTS:
+        yield _task("G5", Cell(noise, effect=effect), _rivals)
+    for spread in SPREADS:
+        yield _task("G15", Cell(noise, spread=spread), _false_differences)
+
+
+def _of_bank(bank: str) -> Iterator[Task]:
+    yield _task("G6", Cell(bank), _false_differences)
+    for effect in BANK_EFFECTS:
+        yield _task("G6", Cell(bank, effect=effect), _stops, "stops: ")
+    yield _task("G6", Cell(bank), _rivals, "rivals: ")
+
+
+def _heard(noise: str) -> Iterator[Task]:
+    yield _task("G21", Cell(noise, canary=True), _false_differences)
+    for effect in EFFECTS:
+        yield _task("G21", Cell(noise, effect=effect, canary=True), _stops, "stops: ")
 
 
 def _replays() -> Iterator[Task]:
@@ -114,9 +136,23 @@ def _false_equivalents(cell: Cell, batch: int, studies: int) -> Tally:
 def _stops(cell: Cell, batch: int, studies: int) -> Tally:
     """Words and visits at the stop, as shipped; undecided studies count their whole budget."""
     outcomes = judged(drawn(cell, batch, studies), cell.horizon)
-    words = Counter(str(word) for each in outcomes for word in each.words)
-    words["undecided"] = sum(not each.words for each in outcomes)
-    return Tally(studies, words, Counter(each.at or cell.horizon for each in outcomes))
+    said = Counter(str(word) for each in outcomes for word in each.words)
+    said["undecided"] = sum(not each.words for each in outcomes)
+    said.update(twice([each.words[0] if each.words else None for each in outcomes]))
+    return Tally(studies, said, Counter(each.at or cell.horizon for each in outcomes))
+
+
+def twice(verdicts: list[VerdictWord | None]) -> Counter[str]:
+    """Every two studies as the same study twice: the same verdict, or faster and then slower."""
+    pairs = list(zip(verdicts[::2], verdicts[1::2], strict=False))
+    against = {VerdictWord.FASTER, VerdictWord.SLOWER}
+    return Counter(
+        {
+            "twice": len(pairs),
+            "twice the same": sum(one == other for one, other in pairs),
+            "twice against": sum({one, other} == against for one, other in pairs),
+        }
+    )
 
 
 def _rivals(cell: Cell, batch: int, studies: int) -> Tally:
@@ -175,12 +211,19 @@ def _faulty(fault: Fault, batch: int, studies: int) -> Tally:
 
 
 def _fault_task(fault: Fault) -> Task:
-    return Task("G12", fault.words, {}, lambda batch, studies: _faulty(fault, batch, studies), 400)
+    return Task(
+        "G12",
+        fault.words,
+        {},
+        lambda batch, studies: _faulty(fault, batch, studies),
+        most=400,
+        batch=BATCH // 4,
+    )
 
 
-def _planted(_batch: int, _studies: int) -> Tally:
-    """Planted mistakes that their check sees."""
-    return Tally(len(MUTATIONS), Counter(seen=sum(map(is_seen, MUTATIONS))))
+def _planted(batch: int, _studies: int) -> Tally:
+    """The next planted mistake, if its check sees it."""
+    return Tally(1, Counter(seen=int(is_seen(MUTATIONS[batch]))))
 
 
 def _by_study(outcomes: list[Outcome], cell: Cell) -> Iterator[list[Outcome]]:

@@ -17,6 +17,7 @@ CELLS = (
     Cell("independent 2 %", effect=0.03, horizon=48, paths=1_000),
     Cell("quantised to 4 %", effect=0.05, horizon=32, paths=1_000),
     Cell("AR(1) 0.9", design="four", effect=MARGIN, horizon=32, paths=1_000),
+    Cell("step 6 %", effect=MARGIN, canary=True, horizon=32, paths=1_000),
 )
 
 
@@ -28,7 +29,8 @@ def test_words_and_looks_are_those_of_the_judge_on_each_study_alone(cell: Cell) 
     for index, outcome in enumerate(outcomes):
         signs = batch.signs[:, index]
         pool = pool_of(signs, batch.simulated)
-        stream = Stream(batch.values[index], signs > 0, pool, cell.horizon)
+        canary = None if batch.canary is None else batch.canary[index]
+        stream = Stream(batch.values[index], signs > 0, pool, cell.horizon, covariate=canary)
         alone = decide(stream, MARGIN, ALPHA)
         assert (outcome.words, outcome.at) == (alone.words, alone.at)
 

@@ -59,6 +59,39 @@ def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:
     assert "no test is made between them" in other.stdout
 
 
+def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
+    steelyard: Steelyard,
+) -> None:
+    study = steelyard.folder / "study.yaml"
+    cut = "report: {sections_by: system, means_by: load.users, notes: words}\n"
+    study.write_text(study.read_text() + cut)
+    (steelyard.folder / "words").mkdir()
+    (steelyard.folder / "words" / "two.md").write_text("As seen in spring.\n")
+    done = steelyard.run("run", ".")
+    assert done.returncode == 0, done.stderr
+    (run,) = (steelyard.folder / "results" / "tiny").iterdir()
+    assert "<p>As seen in spring.</p>" in (run / "report" / "report.html").read_text()
+    (run / "notes" / "two.md").write_text("As seen in autumn.\n")
+    again = steelyard.run("report", "results/tiny", "--format", "md,tex")
+    assert again.returncode == 0, again.stderr
+    assert "> As seen in autumn." in (run / "report" / "report.md").read_text()
+    tables = (run / "report" / "report.tex").read_text()
+    assert r"\subsection{two}" in tables
+    assert "As seen in autumn." in tables
+
+
+def test_a_report_for_strangers_goes_elsewhere_and_names_nobody(steelyard: Steelyard) -> None:
+    assert steelyard.run("run", ".").returncode == 0
+    refused = steelyard.run("report", "results/tiny", "--anonymous")
+    assert refused.returncode == 2
+    assert "--to" in refused.stderr
+    done = steelyard.run("report", "results/tiny", "--anonymous", "--to", "out", "-f", "html,md")
+    assert done.returncode == 0, done.stderr
+    page = (steelyard.folder / "out" / "report.html").read_text()
+    assert str(steelyard.folder) not in page
+    assert "The raw records are not beside this page" in page
+
+
 FAIL_ON_ANY = [
     word
     for verdict in ("faster", "slower", "equivalent", "undecided")

@@ -69,3 +69,29 @@ def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steely
     done = steelyard.run("resume", "results/race")
     assert done.returncode == 0, done.stderr
     assert_raced(open_run(results))
+
+
+BROKEN = """\
+summary: A server that ends as soon as it starts.
+speaks: [smtp]
+command: ["/bin/false"]
+settings: {}
+"""
+
+
+def test_a_system_that_fails_every_visit_leaves_and_the_others_go_on(steelyard: Steelyard) -> None:
+    broken = "slow: {platform: native, service: {use: ./broken.yaml}}"
+    lines = [broken.join(["  ", ""]) if "slow:" in line else line for line in STUDY.splitlines()]
+    text = "\n".join(line for line in lines if "claims" not in line and "slow-is" not in line)
+    text = text.replace("  seed: 4", "  seed: 4\n  retry: 0")
+    (steelyard.folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
+    (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
+    steelyard.run("run", ".")
+    run = open_run(steelyard.folder / "results" / "race")
+    (left,) = [event for event in run.events() if event["event"] == "system_given_up"]
+    assert left["system"] == "slow"
+    visits = {record.visit: record for record in run.records()}
+    assert [v for v, record in visits.items() if record.cell.system == "slow"] == left["visits"]
+    assert sum(record.cell.system == "one" for record in visits.values()) == 12
+    report = (run.report_path / "report.html").read_text(encoding="utf-8")
+    assert "slow left the study" in report

@@ -113,6 +113,31 @@ def test_a_native_system_runs_on_the_processors_that_it_declares_and_needs_no_ro
         place.down()
 
 
+def test_a_limit_that_something_else_took_back_is_found_before_the_next_trial(
+    carrier: Host, undo: UndoLog, name: str, tmp_path: Path
+) -> None:
+    need("ip", root=True)
+    place = Native(ground(carrier, undo, name, tmp_path, confine={"cpus": 1}))
+    try:
+        place.up()
+        place.reset("service")
+        (file,) = limits(carrier, name)
+        held = carrier.read_file(file).strip()
+        carrier.write_file(file, "-1" if file.endswith("quota_us") else "max")
+        with pytest.raises(SystemFailure, match=f"{file} was {held} and is") as refused:
+            place.reset("service")
+        assert refused.value.kind == "reset_not_proved"
+    finally:
+        place.down()
+
+
+def limits(carrier: Host, name: str) -> list[str]:
+    """The file that holds the limit on processors, whichever version the machine has."""
+    words = ["find", "/sys/fs/cgroup", "-path", f"*/{name}/cpu.*"]
+    files = carrier.run(words, timeout_s=20).stdout.split()
+    return [each for each in files if each.endswith(("/cpu.cfs_quota_us", "/cpu.max"))]
+
+
 def test_a_processor_that_the_machine_has_not_is_refused(
     carrier: Host, undo: UndoLog, name: str, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.platforms.needs import need
 from tests.platforms.sshd import ADDRESS, Sshd
+from tests.unit.trial.tool_bench import Bench
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import find_engine
@@ -91,6 +92,23 @@ def test_an_image_that_podman_has_is_used_as_it_is_and_stays(make: Make, tmp_pat
         told("podman", "image", "exists", mine)
     finally:
         told("podman", "rmi", mine)
+
+
+def test_a_tool_of_the_image_runs_inside_and_is_read(make: Make, tmp_path: Path) -> None:
+    place = make(image="debian-bench")
+    try:
+        place.up()
+    except SystemFailure as failure:
+        if failure.kind == "image_missing":
+            pytest.skip("steelyard image build debian-bench has not run")
+        raise
+    bench = Bench(place.host(), Path("/var/tmp"))
+    small = {"size": 1 << 20, "direct": False}
+    measured = bench.measured("fio", small, window=0.1, warm_up=0, device=None)
+    assert measured["fio.iops"].value
+    bench.clean()
+    with pytest.raises(SystemFailure, match="compile needs make, gcc"):
+        bench.measured("compile")
 
 
 def test_an_image_that_is_not_there_is_never_fetched(make: Make) -> None:

@@ -54,9 +54,15 @@ def studies(draw: st.DrawFn) -> Study:
 
 @given(seed=SEEDS, visits=st.integers(0, 300))
 def test_the_coin_never_leads_by_more_than_two(seed: int, visits: int) -> None:
-    coin = design.coin(seed, ("a", "b"), visits)
+    coin = design.coin(seed, ("a", "b"), "big_stick", visits)
     leads = accumulate(1 if system == "a" else -1 for system in coin)
     assert all(abs(lead) <= 2 for lead in leads)
+
+
+@given(seed=SEEDS, visits=st.integers(0, 300))
+def test_each_pair_of_visits_holds_both_systems(seed: int, visits: int) -> None:
+    coin = design.coin(seed, ("a", "b"), "pairs", visits)
+    assert all({*coin[i : i + 2]} == {"a", "b"} for i in range(0, visits - 1, 2))
 
 
 @given(seed=SEEDS, systems=st.integers(2, 6), few=st.integers(0, 60), more=st.integers(0, 60))
@@ -64,7 +70,9 @@ def test_a_longer_coin_begins_like_a_shorter_one(
     seed: int, systems: int, few: int, more: int
 ) -> None:
     names = tuple(f"s{i}" for i in range(systems))
-    assert design.coin(seed, names, few + more)[:few] == design.coin(seed, names, few)
+    for drawn_as in ("big_stick", "pairs") if systems == 2 else ("double_blocks",):
+        longer = design.coin(seed, names, drawn_as, few + more)
+        assert longer[:few] == design.coin(seed, names, drawn_as, few)
 
 
 @settings(max_examples=40, deadline=None)
@@ -114,5 +122,7 @@ def test_the_rest_of_the_coin_continues_the_run(study: Study, seed: int) -> None
     count = len(plan.visits)
     assert len(plan.coin) == 2 * count
     assert plan.coin[:count] == tuple(visit.system for visit in plan.visits)
-    longer = design.visits(seed, plan.systems, plan.coin, plan.conditions)
+    longer = design.visits(
+        seed, plan.coin, design.block_size(plan.systems, design.design_of(study)), plan.conditions
+    )
     assert longer[:count] == plan.visits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from tests.platforms.guests import SMALL, built, guest_settings
 from tests.platforms.needs import need
 from tests.system.busybox import BUSYBOX
 from tests.system.dockerd import Dockerd
+from tests.system.far_guest import reached
 from tests.system.libvirtd import Libvirtd, missing, running
 from tests.system.lxc import Lxc
 
@@ -26,6 +28,32 @@ __all__ = ["carrier", "name", "network", "undo"]
 DISK_BYTES = 512 * 2**20
 IMAGE = "steelyard-test"
 """The image in the daemon of Docker: busybox alone."""
+PASSED = os.environ.get("PASSED")
+"""A file of names of tests that have passed, a line each: they are not run again, so that hours of
+tests that were interrupted go on where they were. Whoever changes the code removes it."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what has passed before."""
+    if PASSED is None or not Path(PASSED).exists():
+        return
+    passed = set(Path(PASSED).read_text("utf-8").splitlines())
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+    items[:] = [item for item in items if item.nodeid not in passed]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Notes a test that has passed; its end counts, where what it leaves behind is looked at."""
+    if PASSED is None:
+        return
+    if report.when == "call" and report.passed:
+        _running.add(report.nodeid)
+    if report.when == "teardown" and report.passed and report.nodeid in _running:
+        with Path(PASSED).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
+_running: set[str] = set()
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +90,13 @@ def lxc() -> Iterator[Lxc]:
         Lxc(Path(folder), _unique("steelyardlx")) as made,
     ):
         yield made
+
+
+@pytest.fixture
+def far_guest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name for ``ssh`` of a machine of its own that may be restarted."""
+    with reached(tmp_path, monkeypatch) as name:
+        yield name
 
 
 @pytest.fixture(scope="session")

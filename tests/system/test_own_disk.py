@@ -10,6 +10,8 @@ import pytest
 from tests.platforms.cloud_image import cloud_image
 from tests.platforms.guests import SMALL
 from tests.platforms.needs import need
+from tests.platforms.sshd import make_key
+from tests.system.uefi_disk import uefi_disk
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -22,6 +24,7 @@ from steelyard.systems.qemu.place import Qemu
 
 pytestmark = pytest.mark.system
 Make = Callable[..., Qemu]
+UEFI = Path("/usr/share/ovmf/OVMF.fd")
 
 
 @pytest.fixture
@@ -87,6 +90,22 @@ def test_it_starts_from_a_kernel_that_is_given_with_words_of_the_study(make: Mak
     )
     place.up()
     assert place.host().read_file("/proc/cmdline").strip() == words
+
+
+def test_a_disk_with_uefi_and_without_cloud_init_is_entered_with_a_key_of_the_users(
+    make: Make, tmp_path: Path
+) -> None:
+    if not UEFI.exists():
+        pytest.skip("needs ovmf")
+    key = tmp_path / "user"
+    make_key(key)
+    disk = uefi_disk(tmp_path, key.with_suffix(".pub"))
+    place = make(image=str(disk), key=str(key), firmware="uefi")
+    place.up()
+    inside = place.host()
+    assert inside.path_facts("/sys/firmware/efi").exists
+    assert inside.run(["id", "-u"], timeout_s=60).stdout == "0\n"
+    assert place.facts()["image.firmware"] == str(UEFI)
 
 
 def test_what_is_no_disk_is_named_before_anything_is_started(make: Make, tmp_path: Path) -> None:

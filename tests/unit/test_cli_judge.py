@@ -134,3 +134,22 @@ def test_quotes_hold_separators_and_blanks_around_fields_do_not_count(
 def test_an_empty_file_is_told() -> None:
     with pytest.raises(StudyError):
         parse_trials("\n\n", Path("t.csv"), "response")
+
+
+def beside(covariate: str) -> str:
+    header, *rows = EXAMPLE.splitlines()
+    return "\n".join([f"{header},covariate", *(f"{row},{covariate}" for row in rows)])
+
+
+def test_a_covariate_of_the_machine_is_taken_out_and_told(tmp_path: Path) -> None:
+    header, *rows = EXAMPLE.splitlines()
+    speeds = (f"{row},{1 + (7 * at % 5) / 100}" for at, row in enumerate(rows))
+    out, _ = judged(tmp_path, "\n".join([f"{header},covariate", *speeds]))
+    assert "What follows the covariate was taken out." in out
+    assert "covariate" not in judged(tmp_path, EXAMPLE)[0]
+
+
+def test_a_covariate_without_a_logarithm_is_named_with_its_place(tmp_path: Path) -> None:
+    _, errors = judged(tmp_path, beside("0"), code=2)
+    assert "trials.csv:2:" in errors
+    assert "`0` is not above zero" in errors

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -35,7 +36,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     path: Annotated[
         Path,
         typer.Argument(
-            help="CSV with the columns order, system, a response, and maybe block and load.",
+            help="CSV with columns order, system, a response, and maybe block, load, covariate.",
             show_default=False,
         ),
     ],
@@ -80,6 +81,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
             block=_whole(trials, "block"),
             load=trials.levels("load") if trials.has("load") else None,
             visit=_visits(trials),
+            covariate=_covariate(trials),
             budget=budget,
             seed=seed,
             name=response,
@@ -111,6 +113,25 @@ def _whole(trials: TrialsFile, name: Literal["block"]) -> list[int] | None:
     numbers = trials.levels(name)
     known = {number: index for index, number in enumerate(dict.fromkeys(numbers))}
     return [known[number] for number in numbers]
+
+
+def _covariate(trials: TrialsFile) -> list[float] | None:
+    """Logarithms of what was measured of the machine before each trial."""
+    if not trials.has("covariate"):
+        return None
+    numbers = trials.numbers("covariate")
+    wrong = [
+        trials.complaint(
+            f"`{row['covariate'].text}` is not above zero, and its logarithm is taken",
+            "write how fast a fixed piece of work was before the trial, in any unit",
+            row["covariate"],
+        )
+        for row, number in zip(trials.rows, numbers, strict=True)
+        if not 0 < number < math.inf
+    ]
+    if wrong:
+        raise StudyError(wrong, slug="trials-file-is-wrong")
+    return [math.log(number) for number in numbers]
 
 
 def _visits(trials: TrialsFile) -> list[int] | None:

@@ -15,14 +15,15 @@ from rich.table import Table
 
 from steelyard.cli.console import stderr, tell
 from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.looks import Look
 from steelyard.judge.planning.findings import ResolutionFinding
-from steelyard.judge.verdict import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.figures import quantity
 from steelyard.report.resolution import resolution_lines
 from steelyard.report.words import progress_words
+from steelyard.study.each_workload import study_of
 from steelyard.study.model import Study
 from steelyard.trial.progress import Watcher
 from steelyard.units import format_duration
@@ -94,7 +95,7 @@ class Display:
         self._show()
 
     def _response(self, record: TrialRecord) -> str:
-        primary = self._study.primary
+        primary = study_of(self._study, record.cell.conditions).primary
         value = record.value(primary.name)
         return f"{primary.label} " + (
             "not measured" if value is None else quantity(value, primary.unit)

@@ -7,24 +7,76 @@ from typing import Annotated
 import typer
 
 import steelyard
-from steelyard.cli import (
-    compare,
-    doctor,
-    engine,
-    init,
-    judge,
-    plan,
-    platform,
-    report,
-    restore,
-    run,
-    service,
-    trace,
-)
-from steelyard.cli.ending import ends_well
-from steelyard.cli.image import images
+from steelyard.cli.loading import Entry, table
 
-app = typer.Typer(
+_PASS_ON = {
+    "context_settings": {
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],
+    },
+    "add_help_option": False,
+}
+
+COMMANDS = {
+    "init": Entry("init:init", "Write a commented study file that runs as it is."),
+    "plan": Entry("plan:plan", "Show cells, order and forecast of a study; nothing is started."),
+    "run": Entry("run:run", "Run a study to its verdict and write the report."),
+    "resume": Entry(
+        "run:resume",
+        "Go on with a run that was interrupted; no finished trial is lost or repeated.",
+    ),
+    "restore": Entry(
+        "restore:restore", "Take back every change that interrupted runs left on a machine."
+    ),
+    "report": Entry("report:report", "Write the report of a run again and print its verdicts."),
+    "compare": Entry(
+        "compare:compare",
+        "Put the verdicts of two runs side by side; says where they agree and what differs.",
+    ),
+    "judge": Entry(
+        "judge:judge", "Judge trials that were measured elsewhere, as a study would be judged."
+    ),
+    "doctor": Entry(
+        "doctor:doctor", "Look whether this machine can measure, and say what would disturb it."
+    ),
+    "trace": Entry(
+        "trace:trace",
+        "Record many short trials of one and the same system: a bank of this machine's noise.",
+    ),
+    "load": Entry(
+        "engine:load",
+        "Drive load at a server: "
+        "`steelyard load http://HOST:PORT/ -c 64 -d 5s [-R RATE] [--json]`.",
+        _PASS_ON,
+    ),
+    "sink": Entry(
+        "engine:sink",
+        "Serve as a target: `steelyard sink http --listen 127.0.0.1:8080`, also `sink smtp`.",
+        _PASS_ON,
+    ),
+    "kernel": Entry(
+        "engine:kernel",
+        "Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel canary`.",
+        _PASS_ON,
+    ),
+    "image": Entry(
+        "image:images", "Build the images that virtual machines and containers start from."
+    ),
+    "platform": Entry(
+        "platform:app", "Platforms: list them, show their files, check one of your own."
+    ),
+    "service": Entry(
+        "service:app",
+        "List the servers a study can put under test, show one, check a file of your own.",
+    ),
+    "workload": Entry(
+        "workload:app", "List what a study can drive, show one, check a file of your own."
+    ),
+}
+
+app = table(
+    COMMANDS,
     name="steelyard",
     help="Compare systems: one study file, randomised trials, a verdict that holds.",
     epilog="Start with `steelyard init`, then `steelyard plan study.yaml`, then `steelyard run`.",
@@ -33,25 +85,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-
-_PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-
-app.command("init")(ends_well(init.init))
-app.command("plan")(ends_well(plan.plan))
-app.command("run")(ends_well(run.run))
-app.command("resume")(ends_well(run.resume))
-app.command("restore")(ends_well(restore.restore))
-app.command("report")(ends_well(report.report))
-app.command("compare")(ends_well(compare.compare))
-app.command("judge")(ends_well(judge.judge))
-app.command("doctor")(ends_well(doctor.doctor))
-app.command("trace")(ends_well(trace.trace))
-app.add_typer(images)
-app.add_typer(platform.app, name="platform")
-app.add_typer(service.app, name="service")
-app.command("load", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.load))
-app.command("sink", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.sink))
-app.command("kernel", context_settings=_PASS_ON, add_help_option=False)(ends_well(engine.kernel))
 
 
 def _print_version(asked: bool) -> None:

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
+from steelyard.plan.model import level_text
 from steelyard.records.archive import Run
+from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
+from steelyard.report.anonymous import anonymous
 from steelyard.report.tables import write_report
 from steelyard.study.read import read_study
 
@@ -15,17 +18,35 @@ def find(run: Run) -> Findings:
     """All that the records of a run say.
 
     Raises:
-        RecordError: the run is damaged.
+        RecordError: the run is damaged, or a note of its author cannot be read.
         StudyError: its study file was changed by hand.
     """
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
-    return judge_study(
+    found = judge_study(
         study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
     )
+    return found.model_copy(update={"author_notes": _notes_of(run, found)})
 
 
-def write(run: Run, findings: Findings, formats: tuple[str, ...]) -> list[Path]:
-    """Writes the report in these formats into the run's folder."""
-    return write_report(findings, dict(run.series()), run.report_path, formats)
+def _notes_of(run: Run, findings: Findings) -> dict[str, str]:
+    """The author's words by level, of the sections that the report has."""
+    written = read_notes(run.path / FOLDER)
+    levels = [each.level for each in findings.sections if each.level is not None]
+    named = {level_text(level): name_of_note(level) for level in levels}
+    return {level: written[name] for level, name in named.items() if name in written}
+
+
+def write(
+    run: Run, findings: Findings, formats: tuple[str, ...], folder: Path | None = None
+) -> list[Path]:
+    """Writes the report in these formats into ``folder``, or the run's own."""
+    series, own = dict(run.series()), folder is None
+    return write_report(findings, series, folder or run.report_path, formats, beside_records=own)
+
+
+def for_strangers(run: Run, findings: Findings) -> Findings:
+    """The same without host names, paths and addresses of the machines that it came from."""
+    facts = (facts for record in run.records() for facts in record.facts.values())
+    return anonymous(findings, {name for each in facts if (name := each.get("hostname"))})

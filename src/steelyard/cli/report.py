@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from steelyard.cli.console import say, shown
-from steelyard.cli.reading import find, write
+from steelyard.cli.reading import find, for_strangers, write
 from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
@@ -20,20 +21,36 @@ def report(
     formats: Annotated[
         str, typer.Option("--format", "-f", help=f"Comma-separated: {', '.join(FORMATS)}.")
     ] = "html",
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", help="Write into this folder instead of the run's own."),
+    ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--anonymous",
+            help="For strangers: without host names, paths and addresses of the machines. "
+            "Needs --to, as the records beside a report still hold them.",
+        ),
+    ] = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
     chosen = tuple(word.strip() for word in formats.split(","))
     unknown = [word for word in chosen if word not in FORMATS]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(FORMATS)}")
+    if anonymous and to is None:
+        raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
     opened = open_run(path)
     findings = find(opened)
+    if anonymous:
+        findings = for_strangers(opened, findings)
     try:
-        paths = write(opened, findings, chosen)
+        paths = write(opened, findings, chosen, to)
     except OSError as error:
         raise HostError(
-            f"cannot write the report into {opened.report_path}: {error.strerror}",
-            hint="make room, or copy the run to a folder that you may write to",
+            f"cannot write the report into {to or opened.report_path}: {error.strerror}",
+            hint="make room, or name a folder that you may write to with --to",
             slug="cannot-write",
         ) from error
     for line in verdict_lines(findings):

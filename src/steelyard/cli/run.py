@@ -24,12 +24,15 @@ from steelyard.judge.findings import Findings, VerdictWord
 from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.author_notes import kept_notes
+from steelyard.report.each_workload import each_of
 from steelyard.report.words import verdict_lines
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import own_texts as own_platforms
 from steelyard.study.profiles import own_texts as own_profiles
 from steelyard.study.read import read_study
 from steelyard.study.service.own import own_texts as own_services
+from steelyard.study.workload.own import own_texts as own_workloads
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.session import run_session
 
@@ -102,7 +105,8 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
         command=tuple(sys.argv[1:]),
     )
     try:
-        return create_run(results, facts, file.read_bytes(), plan, _own_files(study))
+        own = _own_files(study) | _notes(study, file.parent)
+        return create_run(results, facts, file.read_bytes(), plan, own)
     except OSError as error:
         raise HostError(
             f"cannot keep records in {results}: {error.strerror}",
@@ -117,8 +121,14 @@ def _own_files(study: Study) -> dict[str, str]:
     return {
         **own_platforms(systems),
         **own_services(systems),
+        **own_workloads([*study.workloads.values(), *study.beside.values()]),
         **own_profiles(system.profiles for system in systems),
     }
+
+
+def _notes(study: Study, beside: Path) -> dict[str, str]:
+    """The author's notes that are there already; they may be edited in the run's folder."""
+    return {} if study.report.notes is None else kept_notes(beside / study.report.notes)
 
 
 def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
@@ -139,12 +149,16 @@ def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | N
     return _exit_code(findings, fail_if or [])
 
 
-def _exit_code(findings: Findings, fail_if: list[FailIf]) -> int:
+def _words_of(findings: Findings) -> set[str]:
+    """What is said of the primary response and of the claims."""
     primary = {response.name for response in findings.responses if response.primary}
-    judged = [verdict for verdict in findings.verdicts if verdict.response in primary]
-    said = {word.value for word in fail_if}
-    verdicts = {verdict.word.value for verdict in judged}
-    if said & (verdicts | {claim.word.value for claim in findings.claims}):
+    verdicts = {v.word.value for v in findings.verdicts if v.response in primary}
+    return verdicts | {claim.word.value for claim in findings.claims}
+
+
+def _exit_code(findings: Findings, fail_if: list[FailIf]) -> int:
+    found = {word for each in each_of(findings) for word in _words_of(each)}
+    if found & {word.value for word in fail_if}:
         return ExitCode.VERDICT_NOT_MET
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}

@@ -142,6 +142,7 @@ class Latency(_Message):
     p99: int | None
     p999: int | None
     p9999: int | None
+    hdr_v2_b64: str = ""
 
 
 class Counts(_Message):
@@ -159,6 +160,7 @@ class Rates(_Message):
 
 
 class Window(_Message):
+    job: dict[str, Any] = {}
     window_ns: int
     window_start_monotonic_ns: int
     window_end_monotonic_ns: int

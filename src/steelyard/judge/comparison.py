@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steelyard.judge.decision import UNDECIDED, Decision, decide
-from steelyard.judge.estimate import Estimate, estimate, of_pairs, visits_to_decide
+from steelyard.judge.estimate import Estimate, estimate, estimate_of, visits_to_decide
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
 from steelyard.judge.guards import Guarded, guarded
@@ -66,11 +66,9 @@ class Judged:
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
             return None
-        once = self.stream is not None and self.stream.once
-        if self.stream is not None and self.stream.engine == "normal":
-            return of_pairs(self.series.values, self.series.other)
-        covariate = None if self.stream is None else self.stream.covariate
-        return estimate(self.series.values, self.series.other, whiten=not once, covariate=covariate)
+        if self.stream is not None:
+            return estimate_of(self.stream)
+        return estimate(self.series.values, self.series.other)
 
     def forecast(self, margin_log: float) -> int | None:
         """About how many further visits; ``None`` when decided, or nothing is in sight."""
@@ -93,7 +91,8 @@ def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judg
     )
     if series.problems or len(series.values) < FIRST_LOOK:
         return Judged(comparison, series, None, UNDECIDED, None, kept=kept)
-    stream = stream_of(series, readings.plan, comparison.pair, comparison.paths)
+    stream = stream_of(series, readings, comparison.pair, comparison.paths)
+    stream = replace(stream, rates=(comparison.share / 2, comparison.share))
     decision = decide(stream, margin_log, comparison.share)
     if not decision.words:
         return Judged(comparison, series, stream, decision, None, kept=kept)

@@ -147,7 +147,7 @@ def excluded(stream: Stream, bound: float, margin_log: float, alpha: float) -> i
     """
     grid = fixed_grid(margin_log)
     points = np.union1d(grid[grid < bound], [bound])
-    reject_at_bound = crossings(stream, points[-1:], 1, alpha)[0]
+    reject_at_bound = crossings(stream, points[-1:], alpha)[0]
     return None if reject_at_bound is None else _all_out(stream, points, alpha)
 
 
@@ -159,7 +159,7 @@ def _all_out(stream: Stream, shifts: Floats, alpha: float) -> int | None:
     first = len(stream.values) if stream.once else FIRST_LOOK
     if stream.engine == "normal":
         return first + int(by_spread[0])
-    looks = crossings(stream, shifts, 1, alpha)
+    looks = crossings(stream, shifts, alpha)
     known = [look for look in looks if look is not None]
     if len(known) < len(looks):
         return None

@@ -12,6 +12,7 @@ from steelyard.records.schema import TrialRecord
 
 _COINS = {
     "big_stick": "big-stick coin, tolerance 2",
+    "pairs": "pairs of visits, a coin for each",
     "double_blocks": "random blocks that hold every system twice",
     "blocks": "random complete blocks",
 }

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import t
+
 from steelyard.judge.findings import VerdictWord
 from steelyard.judge.shape import counts_differ
 from steelyard.judge.streams import Pair, Readings, Series
+from steelyard.judge.welch import contrast
+
+Mask = npt.NDArray[np.bool_]
 
 FROM_OUTSIDE = {
     "steal": "stolen processor time",
@@ -53,6 +60,46 @@ def saturated(
                 "that systems keep it equally busy does not make them equivalent"
             )
     return None
+
+
+def owed_to(
+    pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
+) -> str | None:
+    """A difference that is not clear when disturbed visits are compared with their like alone.
+
+    Of few visits, the disturbed ones decide before Fisher's test can tell that they are unequal.
+    Asked of what disturbed the system that is behind more often than the one ahead; one-sided at
+    1 %, with the same contrast as the second test, beside the disturbance.
+    """
+    wins = {VerdictWord.FASTER: True, VerdictWord.SLOWER: False}
+    ahead = next((wins[word] for word in words if word in wins), None)
+    if ahead is None:
+        return None
+    known = series.defined()
+    for kind, cause in FROM_OUTSIDE.items():
+        hit = np.array([kind in readings.doubts(visit) for visit in known.visits])
+        behind = known.other != ahead
+        if not hit[behind].any() or hit[behind].mean() <= hit[~behind].mean():
+            continue
+        if not _clear_beside(hit, known, ahead=ahead):
+            return (
+                f"without what goes with {cause}, in {int(hit[behind].sum())} of "
+                f"{int(behind.sum())} visits of {pair.baseline if ahead else pair.other}, the "
+                "difference is not clear: it may be the machine that differs"
+            )
+    return None
+
+
+def _clear_beside(hit: Mask, series: Series, *, ahead: bool) -> bool:
+    """Whether the system ahead is ahead among visits that are alike, as far as they can tell."""
+    alike = [(mask & series.other).sum() > 1 < (mask & ~series.other).sum() for mask in (hit, ~hit)]
+    if not any(alike):
+        return False
+    found = contrast(series.values, series.other, covariate=hit.astype(np.float64))
+    if found is None:
+        return False
+    reach = float(t.isf(_LEVEL, found.freedom)) * found.standard_error_log
+    return (found.difference_log if ahead else -found.difference_log) > reach
 
 
 def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:

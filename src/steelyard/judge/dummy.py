@@ -21,7 +21,9 @@ _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
 
 def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Readings:
     """The records, with what the baseline against itself says of all of them."""
-    readings = Readings(plan, records)
+    readings = Readings(
+        plan, records, engine=study.judge.engine, canary=study.trials.canary_s is not None
+    )
     found = judged_dummy(study, readings)
     if found is not None and _DIFFERENT & set(found.decision.words):
         readings.distrusted = (

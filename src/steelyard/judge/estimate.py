@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
+from steelyard.judge.interval import Stream
 from steelyard.judge.normal import contrasts
 from steelyard.judge.scores import Floats, adjusted, weights
 
@@ -61,6 +62,13 @@ def estimate(
     slope = _slope(shifts, heights, nearest)
     sd = float(np.sqrt(np.sum(weighed[nearest] ** 2)))
     return Estimate(ratio, sd / slope if slope > 0 else rough, noise)
+
+
+def estimate_of(stream: Stream) -> Estimate | None:
+    """The estimate that belongs to the tests of a stream."""
+    if stream.engine == "normal":
+        return of_pairs(stream.values, stream.other)
+    return estimate(stream.values, stream.other, whiten=not stream.once, covariate=stream.covariate)
 
 
 def of_pairs(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:

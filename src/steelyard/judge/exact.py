@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +24,7 @@ from steelyard.judge.spending import FIRST_LOOK, spent
 
 Pool = npt.NDArray[np.floating[Any]]
 
-_TAIL_SDS = 1.3
+_TAIL_SHARE = 1.2
 _ROWS_AT_ONCE = 128
 _FLOAT32_WHOLE = 2**24
 
@@ -107,22 +109,32 @@ class Races:
         visits = residuals.shape[1]
         for look in range(visits if once else self.looked + 1, visits + 1):
             self.looked = look
-            racing = [race for race in self._races if race.crossed_at is None]
+            racing = self._racing(look, horizon, once=once)
             if not racing:
                 continue
-            rows = sorted({race.test.row for race in racing})
+            rows = sorted({race.test.row for race, _ in racing})
             known = residuals[rows, :look]
             if covariate is not None:
                 known = adjusted(known, covariate[:look])
             weighed = weights(known, whiten=not once)
             statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
-            tails = _TAIL_SDS * np.sqrt(np.sum(weighed**2, axis=1))
+            sizes = np.sqrt(np.sum(weighed**2, axis=1))
             place = {row: index for index, row in enumerate(rows)}
-            for race in racing:
+            for race, share in racing:
                 index = place[race.test.row]
-                alpha = race.test.alpha
-                share = alpha if once else spent(look, horizon, alpha)
-                race.look(look, statistics[index], tails[index], share)
+                race.look(look, statistics[index], sizes[index], share)
+
+    def _racing(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Race, float]]:
+        """The tests that may put something out at this look, and what they may have spent by it.
+
+        Between the first look and the twentieth the spending function stands still.
+        """
+        shares = {
+            alpha: alpha if once else spent(look, horizon, alpha)
+            for alpha in {race.test.alpha for race in self._races}
+        }
+        asked = [(race, shares[race.test.alpha]) for race in self._races]
+        return [(race, share) for race, share in asked if race.may_cross(share)]
 
 
 class _Race:
@@ -134,29 +146,44 @@ class _Race:
         self._paths = paths
         self._alive = np.ones(paths, dtype=np.bool_)
         self._used = 0
+        self._tail_sds = _tail_sds(test.alpha)
 
-    def look(self, look: int, statistics: Pool, tail: float, share: float) -> None:
+    def may_cross(self, share: float) -> bool:
+        """Whether it is under way and has something left of ``share``."""
+        return self.crossed_at is None and self._allowed(share) > 0
+
+    def _allowed(self, share: float) -> int:
+        return int(share * self._paths + 1e-9) - self._used
+
+    def look(self, look: int, statistics: Pool, size: float, share: float) -> None:
         """Let every path cross that lies above the boundary of this look.
 
         ``share`` of all paths may have crossed by now. The boundary is the (k+1)-th largest of
         the paths still below it, k those that may cross. Strictly above, for the observed path
-        as for the others: ties never cross.
+        as for the others: ties never cross. ``size`` is about one standard deviation.
         """
-        allowed = int(share * self._paths + 1e-9) - self._used
+        allowed = self._allowed(share)
         if allowed <= 0:
             return
         signed = statistics if self.test.side > 0 else -statistics
-        crossing = self._above_boundary(signed, allowed, tail)
+        crossing = self._above_boundary(signed, allowed, self._tail_sds * size)
         self._used += len(crossing)
         self._alive[crossing] = False
         if not self._alive[0]:
             self.crossed_at = look
 
     def _above_boundary(self, signed: Pool, allowed: int, tail: float) -> npt.NDArray[np.intp]:
-        candidates = np.flatnonzero((signed > tail) & self._alive)
+        candidates = (signed > tail).nonzero()[0]
+        candidates = candidates[self._alive[candidates]]
         if len(candidates) <= allowed:  # the tail was cut too far out: take all
             candidates = np.flatnonzero(self._alive)
         heights = signed[candidates]
         boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
         crossing: npt.NDArray[np.intp] = candidates[heights > boundary]
         return crossing
+
+
+@lru_cache(maxsize=64)
+def _tail_sds(alpha: float) -> float:
+    """Beyond it lie somewhat more paths than may cross; where that is wrong, all are taken."""
+    return NormalDist().inv_cdf(1 - min(_TAIL_SHARE * alpha, 0.5))

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from steelyard.judge.numbers import Scale
 from steelyard.judge.paths import EXPLORATORY_PATHS, PATHS
-from steelyard.judge.streams import Conditions, Pair
+from steelyard.judge.streams import Conditions, Pair, met_by_both
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec, Study
 
@@ -59,9 +59,12 @@ def comparisons(study: Study, plan: Plan) -> Iterator[Comparison]:
 def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Comparison]:
     """The comparisons of one response, pair by pair."""
     compared = pairs(study, plan)
+    met = {pair: _met(plan, pair) for pair in compared}
+    compared = [pair for pair in compared if met[pair]]
+    everywhere = sum(len(met[pair]) for pair in compared)
     for pair in compared:
-        for conditions in _places(plan):
-            members = len(compared) * (1 if conditions is None else len(plan.conditions))
+        for conditions in _places(met[pair]):
+            members = len(compared) if conditions is None else everywhere
             alpha = study.trials.alpha
             yield Comparison(
                 response=response,
@@ -69,7 +72,7 @@ def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Co
                 conditions=conditions,
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
-                family=_family(study, response, len(compared), conditions, plan),
+                family=_family(study, response, len(compared), conditions, len(met[pair])),
                 guards=tuple(study.judge.guards.values()) if response.primary else (),
             )
 
@@ -110,17 +113,26 @@ def deciding(study: Study, plan: Plan) -> list[Comparison]:
     return list(of_primary)
 
 
-def _places(plan: Plan) -> list[Conditions | None]:
+def _met(plan: Plan, pair: Pair) -> list[Conditions]:
+    """The conditions that both systems of a pair can meet."""
+    return [each for each in plan.conditions if met_by_both(plan, pair, each)]
+
+
+def _places(met: list[Conditions]) -> list[Conditions | None]:
     """Overall and each condition; overall alone when there is one condition."""
-    return [None, *plan.conditions] if len(plan.conditions) > 1 else [None]
+    return [None, *met] if len(met) > 1 else [None]
 
 
 def _family(
-    study: Study, response: ResponseSpec, compared: int, conditions: Conditions | None, plan: Plan
+    study: Study,
+    response: ResponseSpec,
+    compared: int,
+    conditions: Conditions | None,
+    count: int,
 ) -> str:
     if not response.primary:
         return f"{response.label}, exploratory: each comparison by itself"
-    place = "overall" if conditions is None else f"each of {len(plan.conditions)} conditions"
+    place = "overall" if conditions is None else f"each of {count} conditions"
     return f"{response.label}, {place}{_systems(study, compared)}"
 
 

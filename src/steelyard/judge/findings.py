@@ -10,14 +10,19 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from steelyard.judge.claims.findings import ClaimFinding
 from steelyard.judge.consolidation.findings import ConsolidationFinding
+from steelyard.judge.costs.findings import CostFinding, PlacementFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.planning.findings import LengthFinding, ResolutionFinding
+from steelyard.judge.planning.findings import CovariateFinding, LengthFinding, ResolutionFinding
 from steelyard.judge.ranking.findings import RankingFinding
+from steelyard.judge.requests.findings import RequestTimesFinding
 from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
+from steelyard.judge.sections.findings import SectionFinding
 from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
@@ -187,7 +192,12 @@ class StopFinding(Frozen):
 
 
 class Findings(Frozen):
-    """All that the report may say. A pure function of (study, plan, records, seed)."""
+    """All that the report may say. A pure function of (study, plan, records, seed).
+
+    Of several workloads, all that is judged stands in ``workloads``, one for each, named by its
+    ``workload``; what remains here is of the run as a whole. Cells that are ``not_applicable`` do
+    not exist, which is not the same as missing.
+    """
 
     schema_version: Literal[1] = 1
     tool_version: str
@@ -198,9 +208,14 @@ class Findings(Frozen):
     seed: int
     run: str
     compare: str = "system"
+    design: str | None = None
+    engine: Literal["exact", "normal"] = "exact"
     systems: tuple[str, ...]
     baseline: str
     conditions: tuple[dict[str, Level], ...]
+    not_applicable: tuple[Cell, ...] = ()
+    workload: str | None = None
+    workloads: tuple[Findings, ...] = ()
     responses: tuple[ResponseFinding, ...]
     verdicts: tuple[VerdictFinding, ...]
     influence: tuple[InfluenceFinding, ...] = ()
@@ -214,8 +229,12 @@ class Findings(Frozen):
     capacity_verdicts: tuple[VerdictFinding, ...] = ()
     consolidation: tuple[ConsolidationFinding, ...] = ()
     densities: tuple[VerdictFinding, ...] = ()
+    costs: tuple[CostFinding, ...] = ()
+    placements: tuple[PlacementFinding, ...] = ()
     steadiness: tuple[SteadyFinding, ...] = ()
+    request_times: tuple[RequestTimesFinding, ...] = ()
     resolution: tuple[ResolutionFinding, ...] = ()
+    covariates: tuple[CovariateFinding, ...] = ()
     lengths: LengthFinding | None = None
     stop: StopFinding
     diagnostics: tuple[str, ...]
@@ -225,3 +244,5 @@ class Findings(Frozen):
     dummy: VerdictFinding | None = None
     failures: tuple[FailureFinding, ...] = ()
     failure_contrasts: tuple[FailureContrastFinding, ...] = ()
+    sections: tuple[SectionFinding, ...] = ()
+    author_notes: dict[str, str] = Field(default_factory=dict)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from steelyard.judge.decision import excluded
-from steelyard.judge.estimate import estimate
+from steelyard.judge.estimate import estimate_of
 from steelyard.judge.interval import Stream
 from steelyard.judge.numbers import Scale
 from steelyard.judge.paths import PATHS
@@ -72,10 +72,10 @@ def guarded(
     if series.problems or len(series.values) < FIRST_LOOK:
         why = series.problems[0] if series.problems else "too few visits"
         return Guarded(spec, "not_measured", None, why)
-    stream = stream_of(series, readings.plan, pair, PATHS)
+    stream = stream_of(series, readings, pair, PATHS)
     of_winner = stream if other_wins else stream.mirrored()
     margin = spec.margin if spec.absolute else math.log1p(spec.margin)
-    found = estimate(of_winner.values, of_winner.other)
+    found = estimate_of(of_winner)
     return Guarded(spec, _state(of_winner, margin, alpha), found.ratio_log if found else None)
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ _FINE_STEPS = 40
 _STEPS_PER_MARGIN = 8
 _GROWTH = 1.25
 _REACH = 8.0
-_BATCH = 12
+_BATCH = 15
 _PARTS = 16
 _ROUNDS = 6
 _STEPS_PER_HALF_WIDTH = 12
@@ -46,6 +47,18 @@ class Order(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Tested:
+    """What was found out of a stream so far: nothing is tested twice.
+
+    The look at which each ratio was put out by its upward test, by ratio and rate; what the test
+    beside the exact one has put out, by rate.
+    """
+
+    looks: dict[tuple[float, float], int | None] = field(default_factory=dict)
+    lows: dict[float, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Stream:
     """One comparison as the engine sees it, visit after visit, failed visits left out.
 
@@ -54,7 +67,9 @@ class Stream:
     value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
     pool, so that a study under way need not be judged from its start after each visit. ``once``:
     judged by one look after the last visit, which may spend everything. ``engine``: by both
-    tests, or by that on pairs alone. ``covariate``: what of a visit was known before its system.
+    tests, or by that on pairs alone. ``covariate``: what of a visit was known before its system,
+    in one or several columns.
+    ``rates`` are those of all intervals that will be asked for, so that one pass serves them.
     """
 
     values: Floats
@@ -65,17 +80,24 @@ class Stream:
     once: bool = False
     engine: Literal["exact", "normal"] = "exact"
     covariate: Floats | None = None
+    rates: tuple[float, ...] = ()
+    tested: Tested = field(default_factory=Tested, compare=False, repr=False)
 
     def mirrored(self) -> Stream:
         """The same comparison with good and bad swapped: low ends become high ends."""
-        return replace(self, values=-self.values)
+        return self._mirror
+
+    @cached_property
+    def _mirror(self) -> Stream:
+        return replace(self, values=-self.values, tested=Tested())
 
     def key(self, visits: int) -> Hashable:
         """What the first visits are, in one value; ``None`` when the pool is not identified."""
         if self.order is None:
             return None
         values = self.values[:visits].tobytes()
-        return (self.order.first(visits), values, self.horizon, self.engine)
+        beside = b"" if self.covariate is None else self.covariate[:visits].tobytes()
+        return (self.order.first(visits), values, beside, self.horizon, self.engine)
 
 
 def fixed_grid(margin_log: float) -> Floats:
@@ -92,19 +114,33 @@ def fixed_grid(margin_log: float) -> Floats:
 
 
 def crossings(
-    stream: Stream, shifts: Floats, side: Literal[1, -1], alpha: float
+    stream: Stream, shifts: Floats, alpha: float, beside: tuple[float, ...] = ()
 ) -> list[int | None]:
-    """For each ratio of ``shifts``, the look at which its test on that side crossed."""
-    residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    tests = [OneSided(row, side, alpha) for row in range(len(shifts))]
-    return first_crossings(
-        residuals,
+    """For each ratio of ``shifts``, the look at which its upward test crossed.
+
+    What has to be tested is tested at the rates ``beside`` as well.
+    """
+    known = stream.tested.looks
+    missing = np.array([shift for shift in shifts.tolist() if (shift, alpha) not in known])
+    if len(missing):
+        known |= _tested(stream, missing, tuple(dict.fromkeys((alpha, *beside))))
+    return [known[shift, alpha] for shift in shifts.tolist()]
+
+
+def _tested(
+    stream: Stream, shifts: Floats, rates: tuple[float, ...]
+) -> dict[tuple[float, float], int | None]:
+    asked = [(row, rate) for row in range(len(shifts)) for rate in rates]
+    looks = first_crossings(
+        stream.values - np.multiply.outer(shifts, stream.other),
         stream.pool,
-        tests,
+        [OneSided(row, 1, rate) for row, rate in asked],
         stream.horizon,
         once=stream.once,
         covariate=stream.covariate,
     )
+    places = [(float(shifts[row]), rate) for row, rate in asked]
+    return dict(zip(places, looks, strict=True))
 
 
 def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
@@ -113,14 +149,23 @@ def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) ->
     A ratio is out when both tests have put it out: the exact one and that for unequal spreads.
     """
     by_spread = float(lows_of(stream, alpha)[-1])
+    if math.isinf(by_spread):
+        return None
     if stream.engine == "normal":
-        return None if math.isinf(by_spread) else by_spread
-    exact = _exact_low_end(stream, margin_log, alpha, estimate)
-    return None if exact is None or math.isinf(by_spread) else min(exact, by_spread)
+        return by_spread
+    exact = _exact_low_end(stream, margin_log, alpha, estimate, by_spread)
+    return None if exact is None else min(exact, by_spread)
 
 
 def lows_of(stream: Stream, alpha: float) -> Floats:
     """What the test beside the exact one has put out after each look, or that on pairs."""
+    known = stream.tested.lows
+    if alpha not in known:
+        known[alpha] = _lows(stream, alpha)
+    return known[alpha]
+
+
+def _lows(stream: Stream, alpha: float) -> Floats:
     if stream.engine == "normal":
         return normal.lows(stream.values, stream.other, stream.horizon, alpha)
     return lows(
@@ -134,22 +179,27 @@ def lows_of(stream: Stream, alpha: float) -> Floats:
 
 
 def _exact_low_end(
-    stream: Stream, margin_log: float, alpha: float, estimate: float
+    stream: Stream, margin_log: float, alpha: float, estimate: float, enough: float
 ) -> float | None:
-    """The same by the exact test alone.
+    """The same by the exact test alone; where it is above ``enough``, something above ``enough``.
 
     Ratios are tested from the smallest up until one is allowed; then the steps around that one
     are divided until they are small against the distance to ``estimate`` or to the margin.
     """
     grid = fixed_grid(margin_log)
-    allowed = _first_allowed(stream, grid, alpha)
+    asked = _up_to(enough, grid)
+    allowed = _first_allowed(stream, asked, alpha, stream.rates)
     if allowed == 0:
         return None
-    below = grid[:allowed]
-    above = grid[allowed] if allowed < len(grid) else np.inf
-    if not np.isfinite(above):
-        return float(below[-1])
-    return _refined(stream, (below[-2:], float(above)), margin_log, alpha, estimate)
+    if allowed == len(asked):
+        return float(asked[-1])
+    bracket = grid[:allowed][-2:], float(grid[allowed])
+    return _refined(stream, bracket, alpha, margin_log=margin_log, estimate=estimate, enough=enough)
+
+
+def _up_to(enough: float, points: Floats) -> Floats:
+    """Those below ``enough`` and the next two: with these out, no later step goes back below it."""
+    return points[: int(np.searchsorted(points, enough)) + 2]
 
 
 def high_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
@@ -158,10 +208,12 @@ def high_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -
     return None if end is None else -end
 
 
-def _first_allowed(stream: Stream, shifts: Floats, alpha: float) -> int:
+def _first_allowed(
+    stream: Stream, shifts: Floats, alpha: float, beside: tuple[float, ...] = ()
+) -> int:
     """Index of the first ratio whose upward test has not crossed; ``len(shifts)`` without any."""
     for start in range(0, len(shifts), _BATCH):
-        looks = crossings(stream, shifts[start : start + _BATCH], 1, alpha)
+        looks = crossings(stream, shifts[start : start + _BATCH], alpha, beside)
         if None in looks:
             return start + looks.index(None)
     return len(shifts)
@@ -170,9 +222,11 @@ def _first_allowed(stream: Stream, shifts: Floats, alpha: float) -> int:
 def _refined(
     stream: Stream,
     bracket: tuple[Floats, float],
-    margin_log: float,
     alpha: float,
+    *,
+    margin_log: float,
     estimate: float,
+    enough: float,
 ) -> float:
     """The low end with finer steps: the last two steps below the first allowed ratio, divided.
 
@@ -185,7 +239,10 @@ def _refined(
         if above - low <= wanted:
             break
         parts = np.linspace(float(below[0]), above, _PARTS + 1)[1:-1]
-        allowed = _first_allowed(stream, parts, alpha)
+        asked = _up_to(enough, parts)
+        allowed = _first_allowed(stream, asked, alpha)
+        if allowed == len(asked) < len(parts):
+            return float(asked[-1])
         above = float(parts[allowed]) if allowed < len(parts) else above
         below = np.concatenate([below[:1], parts[:allowed]])[-2:]
     return float(below[-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from steelyard.judge.normal import ASSUMPTION
 from steelyard.judge.shape import counts_differ
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.schema import Outcome, TrialRecord
@@ -39,11 +40,17 @@ def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator
     yield from _doubts(records)
     yield from failures(plan, records)
     if len(plan.systems) > 1:
-        yield (
-            "The error rate holds for any noise, given the recorded coin, no carry-over from one "
-            "visit to the next, and systems that differ by a constant ratio; where their "
-            "spreads differ, a second test holds it, simulated to 4 to 1."
-        )
+        yield _guarantee(study)
+
+
+def _guarantee(study: Study) -> str:
+    if study.judge.engine == "normal":
+        return f"{ASSUMPTION}. Nothing is kept for an extension of the budget."
+    return (
+        "The error rate holds for any noise, given the recorded coin, no carry-over from one "
+        "visit to the next, and systems that differ by a constant ratio; where their "
+        "spreads differ, a second test holds it, simulated to 4 to 1."
+    )
 
 
 def failures(plan: Plan, records: Sequence[TrialRecord]) -> Iterator[str]:

@@ -42,7 +42,7 @@ def notes_on(
     if empty:
         notes.append("no constant ratio fits all visits: the effect changes during the study")
     notes += _shape(shape, series)
-    notes += _left_behind(series, margin_log)
+    notes += _left_behind(series, margin_log, said=veto)
     notes += _beyond_the_machine(comparison, words, found, margin_log, horizon)
     notes += _stopped_early(series, words, horizon, found)
     return tuple(notes)
@@ -101,15 +101,20 @@ def _shape(shape: Shape, series: Series) -> Iterator[str]:
         )
 
 
-def _left_behind(series: Series, margin_log: float) -> Iterator[str]:
+def _left_behind(series: Series, margin_log: float, *, said: str | None) -> Iterator[str]:
+    """What the visit before seems to leave, also while nothing is decided that it would forbid."""
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
-    if left is not None and left.shows and not left.vetoes(margin_log):
+    if left is None or not left.shows:
+        return
+    if not left.vetoes(margin_log):
         yield (
             "a visit seems to depend on the system of the visit before it "
             f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms); a warning, as it may be "
             "within half the margin"
         )
+    elif said != left.reason:
+        yield left.reason
 
 
 def _beyond_the_machine(

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from steelyard.plan.order import TOLERANCE, generator
 
 Signs = npt.NDArray[np.int8]
-Design = Literal["big_stick", "double_blocks", "blocks"]
+Design = Literal["big_stick", "pairs", "double_blocks", "blocks"]
 
 PATHS = 20_000
 EXPLORATORY_PATHS = 5_000
@@ -64,7 +64,12 @@ def balanced_fours(count: int, length: int, rng: np.random.Generator) -> Signs:
 
 
 _TWO_OF_FOUR = tuple(combinations(range(4), 2))
-_LAWS = {"big_stick": big_stick, "double_blocks": balanced_fours, "blocks": random_pairs}
+_LAWS = {
+    "big_stick": big_stick,
+    "pairs": random_pairs,
+    "double_blocks": balanced_fours,
+    "blocks": random_pairs,
+}
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.judge.slow import movements, slow_part
+from steelyard.judge.covariates import quick_parts
+from steelyard.judge.slow import basis, movements, slow_part
 
 Floats = npt.NDArray[np.float64]
 
@@ -50,23 +51,27 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
 
 
 def adjusted(rows: Floats, covariate: Floats) -> Floats:
-    """Rows less what follows a covariate, shape (rows, visits); slow movements stay.
+    """Rows less what follows the covariates, shape (rows, visits); slow movements stay.
 
-    The slope of each row is fitted to the row alone, without knowing any system, so that the
-    test stays exact if the covariate was measured before the system of a visit could change it.
+    The slopes of each row are fitted to the row alone, without knowing any system, so that the
+    test stays exact if covariates were measured before the system of a visit could change them.
     """
-    quick = covariate - slow_part(covariate)
-    size = float(quick @ quick)
-    if size <= _ROUNDING_LOG**2:
+    columns = quick_parts(covariate, np.asarray(basis(rows.shape[1]), dtype=np.float64))
+    if not columns.shape[1]:
         return rows
     fresh = _without_movements(rows - _mid_mean(rows))
     reach = _COVARIATE_CLIP_SDS * _spread(fresh)
-    slopes = np.clip(fresh, -reach, reach) @ quick / size
-    return np.asarray(rows - np.multiply.outer(slopes, quick))
+    slopes = _between(-reach, fresh, reach) @ columns
+    return np.asarray(rows - slopes @ columns.T)
 
 
 def _huber(rows: Floats) -> Floats:
-    return np.clip(rows / (_CLIP_SDS * _spread(rows)), -1.0, 1.0)
+    return _between(-1.0, rows / (_CLIP_SDS * _spread(rows)), 1.0)
+
+
+def _between(low: Floats | float, rows: Floats, high: Floats | float) -> Floats:
+    """What ``np.clip`` does, without its preparations: rows are short and asked for often."""
+    return np.asarray(np.minimum(np.maximum(rows, low), high))
 
 
 def _without_movements(rows: Floats) -> Floats:
@@ -78,7 +83,7 @@ def _without_movements(rows: Floats) -> Floats:
         rest = rows - slow
         rest -= _mid_mean(rest)
         reach = _CLIP_SDS * _spread(rest)
-        slow += slow_part(np.clip(rest, -reach, reach))
+        slow += slow_part(_between(-reach, rest, reach))
     fresh = rows - slow
     return np.asarray(fresh - _mid_mean(fresh))
 
@@ -104,7 +109,7 @@ def _mid_mean(rows: Floats) -> Floats:
     """
     count = rows.shape[1]
     middle = np.sort(rows, axis=1)[:, count // 4 : count - count // 4]
-    return np.asarray(middle.mean(axis=1, keepdims=True))
+    return np.asarray(np.add.reduce(middle, axis=1, keepdims=True) / middle.shape[1])
 
 
 def _autocorrelation(rows: Floats) -> Floats:
@@ -112,17 +117,20 @@ def _autocorrelation(rows: Floats) -> Floats:
     count = rows.shape[1]
     if count < _WHITEN_FROM:
         return np.zeros((len(rows), 1))
-    deviations = rows - rows.mean(axis=1, keepdims=True)
-    total = np.sum(deviations**2, axis=1, keepdims=True)
-    lagged = np.sum(deviations[:, 1:] * deviations[:, :-1], axis=1, keepdims=True)
+    deviations = rows - np.add.reduce(rows, axis=1, keepdims=True) / count
+    total = np.add.reduce(deviations**2, axis=1, keepdims=True)
+    lagged = np.add.reduce(deviations[:, 1:] * deviations[:, :-1], axis=1, keepdims=True)
     phi = np.divide(lagged, total, out=np.zeros_like(total), where=total > 0) + 1.5 / count
     return np.where(phi < _WHITEN_ABOVE, 0.0, np.minimum(phi, _WHITEN_AT_MOST))
 
 
 def _spread(rows: Floats) -> Floats:
     """Robust standard deviation about 0 of each row, shape (rows, 1); infinite without any."""
-    sizes = np.abs(rows)
-    spread = _MAD_TO_SD * np.median(sizes, axis=1, keepdims=True)
-    widest = sizes.max(axis=1, keepdims=True) / 2
-    spread = np.where(spread > _ROUNDING_LOG, spread, widest)
+    sizes = np.sort(np.abs(rows), axis=1)
+    half = rows.shape[1] // 2
+    lower = half if rows.shape[1] % 2 else half - 1
+    spread = _MAD_TO_SD * ((sizes[:, lower : lower + 1] + sizes[:, half : half + 1]) / 2)
+    if spread.min() > _ROUNDING_LOG:
+        return np.asarray(spread)
+    spread = np.where(spread > _ROUNDING_LOG, spread, sizes[:, -1:] / 2)
     return np.where(spread > _ROUNDING_LOG, spread, np.inf)

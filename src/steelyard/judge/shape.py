@@ -87,6 +87,15 @@ class CarryOver:
         """Whether it excludes 0, which only warns."""
         return self.low_log > 0 or self.high_log < 0
 
+    @property
+    def reason(self) -> str:
+        """What is said when it vetoes."""
+        return (
+            "a visit depends on the system of the visit before it "
+            f"({self.low_log:+.3f}..{self.high_log:+.3f} in logarithms): the reset is not "
+            "effective, so nothing is decided"
+        )
+
 
 def carry_over(
     values: Floats, other: Mask, slots: tuple[int, ...], before: tuple[str | None, ...] = ()

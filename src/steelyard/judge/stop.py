@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, cast, get_args
 
 from steelyard.judge.findings import StopFinding
@@ -12,6 +12,22 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.sessions import last_reason, spent_ns
 
 Reason = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures", "running"]
+
+
+GIVEN_UP = "system_given_up"
+"""The event of the ledger that says which system left because nothing came of it."""
+
+
+def given_up_words(events: Sequence[Event]) -> Iterator[str]:
+    """One sentence for each system that left because it failed, not because it was decided."""
+    visits = {e["system"]: e["visits"] for e in events if e["event"] == GIVEN_UP}
+    for system, failed in visits.items():
+        *others, last = map(str, failed)
+        told = f"visits {', '.join(others)} and {last}" if others else f"visit {last}"
+        yield (
+            f"{system} left the study: {told} of it brought no good trial. What compares it was "
+            "not continued; the other systems went on without it."
+        )
 
 
 def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event]) -> StopFinding:

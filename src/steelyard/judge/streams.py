@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import median
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from steelyard.judge.canary import covariate_of, heard_before, parts_of
 from steelyard.judge.exact import Pool, pool_of
 from steelyard.judge.interval import Order, Stream
 from steelyard.judge.numbers import SCALES, Scale, odds, problem, why_no_number
@@ -28,6 +29,10 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, Level, ResponseSpec
 
+OF_TWO = ("big_stick", "pairs")
+"""Designs in which two systems share one coin and stay to the end."""
+
+Engine = Literal["exact", "normal"]
 Conditions = dict[str, Level]
 Key = tuple[tuple[str, Level], ...]
 
@@ -38,7 +43,9 @@ class Series:
 
     ``slots`` are places in the coin of the pair, from 0, with a gap where a visit failed.
     Among several systems, ``before`` names that of the visit that was measured just before.
-    ``problems`` say why no ratio is defined; then nothing may be judged.
+    ``problems`` say why no ratio is defined; then nothing may be judged. ``covariate`` is what of
+    the machine was known before each visit, shape (visits, parts), ``None`` without any.
+    ``parts`` names its columns.
     """
 
     visits: tuple[int, ...]
@@ -47,6 +54,8 @@ class Series:
     values: Floats
     problems: tuple[str, ...]
     before: tuple[str | None, ...] = ()
+    covariate: Floats | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def n_other(self) -> int:
@@ -75,6 +84,7 @@ class Series:
             other=self.other[finite],
             values=self.values[finite],
             before=tuple(self.before[place] for place in kept) if self.before else (),
+            covariate=None if self.covariate is None else self.covariate[finite],
         )
 
 
@@ -92,11 +102,21 @@ class Pair:
 class Readings:
     """The records by visit and condition, read once for all comparisons.
 
-    ``distrusted`` is a reason to decide nothing from them at all.
+    ``distrusted`` is a reason to decide nothing from them at all. ``engine`` judges them; with
+    ``canary`` what was heard of the machine before each visit is its covariate.
     """
 
-    def __init__(self, plan: Plan, records: Sequence[TrialRecord]) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        records: Sequence[TrialRecord],
+        *,
+        engine: Engine = "exact",
+        canary: bool = False,
+    ) -> None:
         self.plan = plan
+        self.engine = engine
+        self._heard = heard_before(records) if canary else {}
         self.distrusted: str | None = None
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
@@ -104,7 +124,7 @@ class Readings:
         self._attempts = attempts
         self._block = {visit.visit: visit.block for visit in plan.visits}
         self._records = records
-        self._before = {} if plan.design == "big_stick" else _visited_before(plan, records)
+        self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
         told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
         self._half_failure = 0.5 / median(told) if told else 0.0
         self._doubts = _doubts_of(records)
@@ -131,7 +151,7 @@ class Readings:
         the other's later visits behind that no coin of the pair has ordered.
         """
         block = self._block.get(visit)
-        if self.plan.design == "big_stick":
+        if self.plan.design in OF_TWO:
             return True
         return all((block, name) in self._visited for name in (pair.baseline, pair.other))
 
@@ -145,6 +165,10 @@ class Readings:
                 of[record.cell.system] += 1
                 invalid[record.cell.system] += record.outcome is Outcome.INVALID
         return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}
+
+    def exists(self, pair: Pair, conditions: Conditions) -> bool:
+        """Whether both systems of a pair can meet these conditions."""
+        return met_by_both(self.plan, pair, conditions)
 
     def series(
         self,
@@ -164,7 +188,7 @@ class Readings:
         """
         picked = (conditions or {}).items()
         among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
-        wanted = [each for each in among if picked <= each.items()]
+        wanted = [each for each in among if picked <= each.items() and self.exists(pair, each)]
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[Row] = []
         problems: Counter[tuple[str, str]] = Counter()
@@ -178,12 +202,25 @@ class Readings:
                 for each in wanted
             ]
             known = [log for log in logs if log is not None]
-            if len(known) == len(logs):
+            if wanted and len(known) == len(logs):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
-        before = tuple(self._before.get(row[0]) for row in rows) if self._before else ()
-        return series_of(
-            rows, tuple(problem(*key, count) for key, count in problems.items()), before
+        return self.series_of(rows, tuple(problem(*key, count) for key, count in problems.items()))
+
+    def series_of(self, rows: Sequence[Row], problems: tuple[str, ...] = ()) -> Series:
+        """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
+        if self.engine == "normal":
+            rows = _whole_pairs(rows)
+        visits = tuple(row[0] for row in rows)
+        return Series(
+            visits=visits,
+            slots=tuple(row[1] for row in rows),
+            other=np.array([row[2] for row in rows], dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            before=tuple(self._before.get(visit) for visit in visits) if self._before else (),
+            covariate=covariate_of(visits, self._heard),
+            parts=parts_of(visits, self._heard),
+            problems=problems,
         )
 
     def _number(
@@ -228,23 +265,23 @@ def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str
     return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
 
 
-def series_of(
-    rows: Sequence[Row], problems: tuple[str, ...] = (), before: tuple[str | None, ...] = ()
-) -> Series:
-    """Rows of visit, place in the coin of the pair, whether of the other system, and number."""
-    return Series(
-        visits=tuple(row[0] for row in rows),
-        slots=tuple(row[1] for row in rows),
-        other=np.array([row[2] for row in rows], dtype=np.bool_),
-        values=np.array([row[3] for row in rows], dtype=np.float64),
-        before=before,
-        problems=problems,
-    )
+def _whole_pairs(rows: Sequence[Row]) -> list[Row]:
+    """Without visits whose partner in the pair is missing."""
+    slots = {row[1] for row in rows}
+    return [row for row in rows if row[1] ^ 1 in slots]
 
 
 def key_of(conditions: Mapping[str, Level]) -> Key:
     """Conditions as a key, whatever their order."""
     return tuple(sorted(conditions.items()))
+
+
+def met_by_both(plan: Plan, pair: Pair, conditions: Conditions) -> bool:
+    """Whether a cell exists for both systems of a pair."""
+    return not any(
+        cell.conditions == conditions and cell.system in {pair.baseline, pair.other}
+        for cell in plan.not_applicable
+    )
 
 
 def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
@@ -260,8 +297,9 @@ def horizon_of(plan: Plan, pair: Pair) -> int:
     return sum(visit.system in (pair.baseline, pair.other) for visit in plan.visits)
 
 
-def stream_of(series: Series, plan: Plan, pair: Pair, paths: int = PATHS) -> Stream:
+def stream_of(series: Series, readings: Readings, pair: Pair, paths: int = PATHS) -> Stream:
     """The series with the sequences it is judged by."""
+    plan, engine = readings.plan, readings.engine
     coin = _Coin(plan.seed, plan.design, len(slots_of(plan, pair)), paths)
     others = tuple(bool(other) for other in series.other)
     return Stream(
@@ -270,6 +308,8 @@ def stream_of(series: Series, plan: Plan, pair: Pair, paths: int = PATHS) -> Str
         pool=_pool(coin, series.slots, others),
         horizon=horizon_of(plan, pair),
         order=Order(coin, series.slots, others),
+        engine=engine,
+        covariate=series.covariate if engine == "exact" else None,
     )
 
 

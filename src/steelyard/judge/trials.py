@@ -58,6 +58,7 @@ class TrialsVerdict(BaseModel):
     budget: int
     design: Design
     seed: int
+    beside_covariate: bool = False
     lost: tuple[str, ...]
 
     def of(self, other: str, load: Level | None = None) -> VerdictFinding:
@@ -167,6 +168,7 @@ def judge_trials(
         budget=limit,
         design=design,
         seed=seed,
+        beside_covariate=len(set(rows.covariate or ())) > 1,
         lost=tuple(_lost(design, budget, limit, engine)),
     )
 
@@ -188,7 +190,7 @@ class _Bench:
         series = self.series(comparison)
         if series.problems:
             return Judged(comparison, series, None, UNDECIDED, None)
-        stream = self.stream(series)
+        stream = self.stream(series, comparison.share)
         decision = decide(stream, margin_log, comparison.share)
         veto = None
         if decision.words and not stream.once:
@@ -216,7 +218,7 @@ class _Bench:
             problems=(),
         )
 
-    def stream(self, series: Series) -> Stream:
+    def stream(self, series: Series, share: float) -> Stream:
         signs = np.where(series.other, np.int8(1), np.int8(-1))
         return Stream(
             values=series.values,
@@ -226,6 +228,7 @@ class _Bench:
             once=self.design == "none",
             engine=self.engine,
             covariate=self._covariate(series),
+            rates=(share / 2, share),
         )
 
     def _covariate(self, series: Series) -> Floats | None:
@@ -236,8 +239,8 @@ class _Bench:
     def _orders(self, series: Series, signs: Signs) -> Signs:
         if self.design == "none":
             return shuffles(signs, self.paths, self.seed)
-        law: Literal["big_stick", "blocks"]
-        law = "big_stick" if self.design == "bigstick" else "blocks"
+        law: Literal["big_stick", "pairs", "blocks"]
+        law = "big_stick" if self.design == "bigstick" else self.design
         drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
         return drawn[list(series.slots)]
 

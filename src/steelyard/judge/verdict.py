@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from steelyard import __version__
@@ -19,8 +18,11 @@ from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.consolidation.density import density_verdicts
 from steelyard.judge.consolidation.together import consolidation_findings
+from steelyard.judge.costs.cores import cost_findings
+from steelyard.judge.costs.places import placement_findings
 from steelyard.judge.diagnostics import diagnostics
 from steelyard.judge.dummy import judged_dummy, readings_of
+from steelyard.judge.each_workload import apart, several
 from steelyard.judge.factors.influence import SoFar, influence_findings, so_far
 from steelyard.judge.failures.count import failure_contrasts, failure_findings
 from steelyard.judge.families import (
@@ -34,53 +36,56 @@ from steelyard.judge.families import (
 )
 from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
 from steelyard.judge.limits import limits
+from steelyard.judge.looks import Look, together
+from steelyard.judge.modes import mode_words
+from steelyard.judge.planning.gain import covariate_findings
 from steelyard.judge.planning.lengths import length_finding
 from steelyard.judge.planning.resolution import resolution_findings
+from steelyard.judge.racing import NOBODY, possible
 from steelyard.judge.ranking.rank import rankings
+from steelyard.judge.requests.times import request_times
 from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
 from steelyard.judge.scaling.curve import scaling_findings
 from steelyard.judge.scaling.peaks import peak_verdicts
+from steelyard.judge.sections.cut import section_findings
 from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
-from steelyard.judge.stop import find_stop
+from steelyard.judge.stop import find_stop, given_up_words
 from steelyard.judge.surroundings import left_as_found
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
 from steelyard.records.ledger import Event
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import Study
+from steelyard.study.each_workload import name_of
+from steelyard.study.model import WORKLOAD, Study
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a study stands after a visit.
+def look(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    given_up: frozenset[str] = NOBODY,
+) -> Look:
+    """The verdict so far on the primary response of every workload, and whether to go on.
 
-    ``words`` maps the place of each comparison of the primary response, as people say it
-    (``4 users``; empty for all conditions together; with several systems led by the system's
-    name), to the word so far. ``may_continue`` is false when no further visit can help.
-    ``open_claims`` are names of claims that further visits may decide.
-    ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
-    decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
-    holds the numbers of visits that can no longer change an answer.
+    What compares a system that was ``given_up`` is waited for no longer.
     """
-
-    words: dict[str, VerdictWord]
-    decided: bool
-    may_continue: bool
-    visits_to_decide: int | None
-    influence: tuple[SoFar, ...] = ()
-    settled: frozenset[int] = frozenset()
-    open_claims: tuple[str, ...] = ()
-
-
-def look(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Look:
-    """The verdict so far on the primary response, and whether to go on."""
     _refuse_foreign(study, plan, records)
+    if several(study):
+        own = apart(study, plan, records)
+        return together({name_of(one.study): look(*one, given_up) for one in own})
     readings, margin = readings_of(study, plan, records), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
-    wanted = [each for each in judged if each.comparison in deciding(study, plan)]
+    asked = possible(deciding(study, plan), given_up)
+    wanted = [each for each in judged if each.comparison in asked]
     all_pairs = study.judge.contrasts == "all pairs"
     undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
-    claims = tuple(dict.fromkeys(name for name, _ in open_parts(study, plan, readings)))
+    claims = tuple(
+        dict.fromkeys(
+            name
+            for name, part in open_parts(study, plan, readings)
+            if not {part.pair.baseline, part.pair.other} & given_up
+        )
+    )
     compared = all(each.word in DECIDED for each in wanted) and not claims
     factors = so_far(study, plan, readings)
     settled = _settled(plan, factors, compared=compared)
@@ -124,6 +129,12 @@ def judge_study(
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
+    if several(study):
+        own = tuple(
+            judge_study(*one, run=run, events=events, courses=courses)
+            for one in apart(study, plan, records)
+        )
+        return _of_several(study, plan, records, own, events)
     readings, margin = readings_of(study, plan, records), study.trials.margin_log
     windows = tuple(steady_findings(study, plan, records, courses or {}))
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
@@ -145,9 +156,13 @@ def judge_study(
         seed=plan.seed,
         run=run,
         compare=study.compare,
+        design=plan.design if plan.visits else None,
+        engine=study.judge.engine,
+        workload=name_of(study) if WORKLOAD in study.factors else None,
         systems=plan.systems,
         baseline=study.baseline,
         conditions=plan.conditions,
+        not_applicable=plan.not_applicable,
         responses=responses,
         verdicts=verdicts,
         influence=tuple(influence_findings(study, plan, readings)),
@@ -161,8 +176,12 @@ def judge_study(
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
         consolidation=tuple(consolidation_findings(study, plan, records)),
         densities=tuple(density_verdicts(study, plan, records)),
+        costs=tuple(cost_findings(study, plan, records)),
+        placements=tuple(placement_findings(study, plan, records)),
         steadiness=windows,
+        request_times=tuple(request_times(records)),
         resolution=tuple(resolution_findings(events, study.trials)),
+        covariates=tuple(covariate_findings(overall, margin)),
         lengths=length_finding(study, plan, records, courses or {}, _noise(overall)),
         stop=find_stop(plan, records, events),
         diagnostics=tuple(diagnostics(plan, overall, records)),
@@ -171,14 +190,61 @@ def judge_study(
         ),
         claims=tuple(claim_findings(study, plan, readings, scaling)),
         dummy=None if dummy is None else finding(dummy, margin),
+        sections=tuple(section_findings(study, plan, readings)),
         failures=counted,
         failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
         limits=(
             *limits(study, plan, records),
             *steadiness_limits(study, windows),
+            *mode_words(overall),
+            *given_up_words(events),
             *left_as_found(events),
         ),
     )
+
+
+def _of_several(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    own: Sequence[Findings],
+    events: Sequence[Event],
+) -> Findings:
+    """What is true of the whole run; all that is judged stands with its workload.
+
+    No verdict is given over workloads: their responses have no unit in common.
+    """
+    stop = find_stop(plan, records, events)
+    return Findings(
+        **own[0].model_dump(include=_OF_THE_STUDY),
+        run=own[0].run,
+        systems=plan.systems,
+        conditions=plan.conditions,
+        not_applicable=plan.not_applicable,
+        responses=(),
+        verdicts=(),
+        cells=(),
+        attempts=tuple(attempt_findings(records)),
+        differences=tuple(difference_findings(study, plan, records)),
+        stop=stop,
+        diagnostics=(),
+        limits=(),
+        workloads=tuple(each.model_copy(update={"stop": stop}) for each in own),
+    )
+
+
+_OF_THE_STUDY = {
+    "tool_version",
+    "study",
+    "question",
+    "variant",
+    "study_sha256",
+    "seed",
+    "compare",
+    "baseline",
+    "design",
+    "engine",
+}
 
 
 def _noise(overall: Sequence[Judged]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.judge.decision import Decision, decide
-from steelyard.judge.disturbed import disturbed, saturated
+from steelyard.judge.disturbed import disturbed, owed_to, saturated
 from steelyard.judge.estimate import estimate
 from steelyard.judge.families import Comparison
 from steelyard.judge.shape import carry_over, counts_differ, halves
@@ -28,6 +28,7 @@ def veto(
     return (
         doubtful(pair, series, readings, margin_log)
         or saturated(pair, series, readings, decision.words)
+        or owed_to(pair, series, readings, decision.words)
         or _fragile(comparison, series, decision, readings, margin_log)
     )
 
@@ -74,11 +75,7 @@ def left_behind(series: Series, margin_log: float) -> str | None:
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.vetoes(margin_log):
         return None
-    return (
-        "a visit depends on the system of the visit before it "
-        f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms): the reset is not "
-        "effective, so nothing is decided"
-    )
+    return left.reason
 
 
 def unstable(series: Series) -> str | None:
@@ -110,7 +107,7 @@ def _fragile(
     )
     if kept.visits == series.visits and (kept.values == series.values).all():
         return None
-    stream = stream_of(kept, readings.plan, comparison.pair, comparison.paths)
+    stream = stream_of(kept, readings, comparison.pair, comparison.paths)
     if decide(stream, margin_log, comparison.share).words == decision.words:
         return None
     return "fragile: with the failed attempts kept, the verdict would be another"

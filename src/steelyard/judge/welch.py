@@ -9,6 +9,7 @@ both have put it out, so that neither the noise nor the spreads can break the er
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from scipy.stats import t
 
 from steelyard.judge.boundary import levels
+from steelyard.judge.covariates import quick_parts
 from steelyard.judge.scores import last_in_rank
 from steelyard.judge.slow import basis
 from steelyard.judge.spending import FIRST_LOOK
@@ -28,7 +30,6 @@ _MAD_TO_SD = 1.4826
 _CLIP_FROM = 12
 _CLIP_SDS = 2.5
 _FITS = 5
-_NOTHING = 1e-12
 _WHITEN_FROM = 16
 _WHITEN_ABOVE = 0.25
 _WHITEN_SDS = 2.0
@@ -58,20 +59,29 @@ def lows(
     """
     last = len(values)
     if once:
-        return np.array([_low(contrast(values, other, slow=False, covariate=covariate), alpha)])
-    asked = levels(horizon, alpha)
+        at_the_end = contrast(values, other, slow=False, covariate=covariate)
+        return _lows([at_the_end], np.array([alpha]))
+    asked = levels(horizon, alpha)[: max(last + 1 - FIRST_LOOK, 0)]
     found = np.full(last + 1 - FIRST_LOOK, -math.inf)
-    for index, level in enumerate(asked[: len(found)]):
-        look = FIRST_LOOK + index
-        known = None if covariate is None else covariate[:look]
-        found[index] = _low(contrast(values[:look], other[:look], covariate=known), float(level))
+    contrasts = [
+        contrast(values[:look], other[:look], covariate=_first(covariate, look))
+        for look in range(FIRST_LOOK, FIRST_LOOK + len(asked))
+    ]
+    found[: len(asked)] = _lows(contrasts, asked)
     return np.asarray(np.maximum.accumulate(found))
 
 
-def _low(found: Contrast | None, level: float) -> float:
-    if found is None or level <= 0:
-        return -math.inf
-    return found.difference_log - float(t.isf(level, found.freedom)) * found.standard_error_log
+def _first(covariate: Floats | None, visits: int) -> Floats | None:
+    return None if covariate is None else covariate[:visits]
+
+
+def _lows(contrasts: Sequence[Contrast | None], asked: Floats) -> Floats:
+    """The low end of each contrast at the level asked of it; -inf where there is none."""
+    found = np.full(len(contrasts), -math.inf)
+    known = [i for i, each in enumerate(contrasts) if each is not None and asked[i] > 0]
+    difference, error, freedom = np.array([contrasts[i] for i in known]).reshape(-1, 3).T
+    found[known] = difference - t.isf(asked[known], freedom) * error
+    return found
 
 
 def contrast(
@@ -90,9 +100,11 @@ def _contrast(
     other = np.frombuffer(other_bytes, dtype=np.bool_)
     if min(other.sum(), (~other).sum()) < 2:
         return None
-    common = basis(len(values)) if slow else np.ones((len(values), 1))
-    beside = _beside(np.frombuffer(covariate_bytes), np.asarray(common, dtype=np.float64))
-    columns = np.column_stack([common, *beside, np.where(other, 0.5, -0.5)])
+    count = len(values)
+    common = np.asarray(basis(count) if slow else np.ones((count, 1)), dtype=np.float64)
+    beside = np.frombuffer(covariate_bytes).reshape(count, -1)
+    quick = quick_parts(beside, common if slow else common / math.sqrt(count))
+    columns = np.column_stack([common, quick, np.where(other, 0.5, -0.5)])
     fit = _Fit(other, columns)
     if len(values) < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
@@ -101,15 +113,6 @@ def _contrast(
     if phi == 0:
         return fit.contrast(kept, clipped)
     return _Fit(other, _whitened(columns, phi)).contrast(_whitened(kept, phi), clipped)
-
-
-def _beside(covariate: Floats, common: Floats) -> list[Floats]:
-    """The covariate as a column, if it tells anything that the movements do not."""
-    if not len(covariate):
-        return []
-    fitted = common @ np.linalg.lstsq(common, covariate, rcond=None)[0]
-    quick = covariate - fitted
-    return [quick] if float(np.abs(quick).max()) > _NOTHING else []
 
 
 class _Fit:

@@ -6,6 +6,7 @@ import math
 
 from steelyard.plan.model import Forecast
 from steelyard.study import screening, timing
+from steelyard.study.each_workload import conditions_count
 from steelyard.study.model import Study
 
 # Visits before the judge looks for the first time, of two systems.
@@ -35,7 +36,7 @@ def first_look(study: Study) -> int:
 def forecast(study: Study, visits: int) -> Forecast:
     """What calibration and ``visits`` visits take, and the earliest that a verdict can come."""
     visit_s, calibration_s = timing.visit_s(study), timing.calibration_s(study)
-    trials = visits * timing.conditions_count(study)
+    trials = visits * conditions_count(study)
     total_s, earliest_s = visits * visit_s, min(first_look(study), visits) * visit_s
     asked = screening.screened(study)
     if asked is not None:

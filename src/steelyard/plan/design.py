@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
-from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator
+from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator, pairs
+from steelyard.study.each_workload import conditions_of
 from steelyard.study.model import FIND, Level, Study
+from steelyard.study.scenarios import applies
 
-Design = Literal["big_stick", "double_blocks"]
+Design = Literal["big_stick", "pairs", "double_blocks"]
 
 
 def compared(study: Study) -> tuple[str, ...]:
@@ -19,13 +21,20 @@ def compared(study: Study) -> tuple[str, ...]:
     return (study.baseline, *(name for name in names if name != study.baseline))
 
 
-def conditions(study: Study) -> tuple[dict[str, Level], ...]:
-    """Every combination of the levels of all other factors; the last factor varies fastest.
+def absent(study: Study) -> tuple[Cell, ...]:
+    """Cells that do not exist: scenarios for which a system has too few instances."""
+    return tuple(
+        Cell(system=str(level), conditions=condition)
+        for level in study.compared
+        for condition in conditions_of(study)
+        if not _exists(study, level, condition)
+    )
 
-    A study without any has one condition, which is empty.
-    """
-    levels = itertools.product(*study.factors.values())
-    return tuple(dict(zip(study.factors, combination, strict=True)) for combination in levels)
+
+def _exists(study: Study, level: Level, condition: dict[str, Level]) -> bool:
+    name = level if study.compare == "system" else condition.get("system")
+    system = study.systems.get(str(name), next(iter(study.systems.values())))
+    return applies(study, system, {study.compare: level, **condition})
 
 
 def searches(study: Study) -> tuple[dict[str, Level], ...]:
@@ -38,52 +47,60 @@ def searches(study: Study) -> tuple[dict[str, Level], ...]:
 
 
 def cells(study: Study) -> tuple[Cell, ...]:
-    """Every system under every condition."""
-    return tuple(
+    """Every system under every condition that it can meet."""
+    missing = absent(study)
+    every = (
         Cell(system=system, conditions=condition)
         for system in compared(study)
-        for condition in conditions(study)
+        for condition in conditions_of(study)
     )
+    return tuple(cell for cell in every if cell not in missing)
 
 
-def design_of(systems: Sequence[str]) -> Design:
-    """Two systems share a coin; more of them are met in blocks of two rounds."""
-    return "big_stick" if len(systems) == 2 else "double_blocks"
+def design_of(study: Study) -> Design:
+    """Two systems share a coin, for each visit or for each pair of them; more are met in blocks."""
+    if len(study.compared) != 2:
+        return "double_blocks"
+    return "pairs" if study.trials.order == "pairs" else "big_stick"
 
 
-def coin(seed: int, systems: Sequence[str], visits: int) -> tuple[str, ...]:
+def coin(seed: int, systems: Sequence[str], design: Design, visits: int) -> tuple[str, ...]:
     """The system of each of the first ``visits`` visits; longer coins begin alike."""
     random = generator(seed, "coin")
-    if design_of(systems) == "big_stick":
-        return tuple(systems[toss] for toss in big_stick(random, visits))
-    drawn = blocks(random, len(systems), -(-visits // block_size(systems)), ROUNDS)
+    if design != "double_blocks":
+        toss = big_stick if design == "big_stick" else pairs
+        return tuple(systems[each] for each in toss(random, visits))
+    drawn = blocks(random, len(systems), -(-visits // block_size(systems, design)), ROUNDS)
     return tuple(systems[i] for block in drawn for i in block)[:visits]
 
 
-def block_size(systems: Sequence[str]) -> int:
+def block_size(systems: Sequence[str], design: Design) -> int:
     """Visits of one block: with the big-stick coin each visit is one of its own."""
-    return 1 if design_of(systems) == "big_stick" else ROUNDS * len(systems)
+    return {"big_stick": 1, "pairs": 2, "double_blocks": ROUNDS * len(systems)}[design]
 
 
 def visits(
     seed: int,
-    systems: Sequence[str],
     coins: Sequence[str],
+    in_block: int,
     under: Sequence[dict[str, Level]],
+    missing: Collection[Cell] = (),
 ) -> tuple[PlannedVisit, ...]:
-    """Every visit of ``coins`` with its trials, numbered from 1 over the whole plan."""
+    """Every visit of ``coins`` with its trials, numbered from 1 over the whole plan.
+
+    ``in_block`` visits make a block. Cells that do not exist are left out of the order that was
+    drawn for all.
+    """
     orders = condition_orders(generator(seed, "conditions"), len(under), len(coins))
     planned = []
     trials = itertools.count(1)
     for visit, (system, order) in enumerate(zip(coins, orders, strict=True), start=1):
+        met = (Cell(system=system, conditions=under[i]) for i in order)
         planned_trials = tuple(
-            PlannedTrial(
-                trial=next(trials),
-                visit=visit,
-                cell=Cell(system=system, conditions=under[i]),
-            )
-            for i in order
+            PlannedTrial(trial=next(trials), visit=visit, cell=cell)
+            for cell in met
+            if cell not in missing
         )
-        block = (visit - 1) // block_size(systems) + 1
+        block = (visit - 1) // in_block + 1
         planned.append(PlannedVisit(visit=visit, block=block, system=system, trials=planned_trials))
     return tuple(planned)

@@ -7,6 +7,7 @@ from steelyard.plan.budget import forecast, visits_within
 from steelyard.plan.model import Plan
 from steelyard.plan.order import draw_seed
 from steelyard.plan.screen import screen_plan
+from steelyard.study.each_workload import conditions_of
 from steelyard.study.model import Study
 from steelyard.study.timing import compares
 
@@ -21,21 +22,25 @@ def seed_of(study: Study) -> int:
 def make_plan(study: Study, seed: int) -> Plan:
     """The plan of a study: the same for the same study and seed, to the last trial."""
     systems = design.compared(study)
-    conditions = design.conditions(study) if compares(study) else ()
+    conditions = conditions_of(study) if compares(study) else ()
+    missing = design.absent(study) if compares(study) else ()
     searches = design.searches(study) if compares(study) else ()
     count = visits_within(study)
-    coins = design.coin(seed, systems, 2 * count)
-    visits = design.visits(seed, systems, coins[:count], (*conditions, *searches))
+    drawn_as = design.design_of(study)
+    coins = design.coin(seed, systems, drawn_as, 2 * count)
+    in_block = design.block_size(systems, drawn_as)
+    visits = design.visits(seed, coins[:count], in_block, (*conditions, *searches), missing)
     trials = sum(len(visit.trials) for visit in visits)
     return Plan(
         seed=seed,
         study_sha256=study.sha256,
-        design=design.design_of(systems),
+        design=drawn_as,
         systems=systems,
         conditions=conditions,
         coin=coins,
         visits=visits,
         searches=searches,
+        not_applicable=missing,
         screen=screen_plan(study, seed, len(visits), trials),
         forecast=forecast(study, count),
     )

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.study.model import Level
+from steelyard.study.model import SCENARIO, WORKLOAD, Level
 
 
 class _Frozen(BaseModel):
@@ -33,16 +33,23 @@ def level_text(level: Level) -> str:
 
 
 def conditions_text(conditions: dict[str, Level]) -> str:
-    """Conditions as people say them: ``4 users, workload.block 4096``."""
+    """Conditions as people say them: ``4 users, workload.block 4096``; of several workloads
+    ``disk, two, block 4096``.
+    """
     words = []
+    measured = str(conditions.get(WORKLOAD, ""))
     for name, value in conditions.items():
         level = level_text(value)
+        if name in {WORKLOAD, SCENARIO}:
+            words.append(level)
+            continue
+        own = name.removeprefix(f"workloads.{measured}.")
         stage, _, rest = name.partition(".")
         if stage == "load" and rest:
             noun = rest[:-1] if level == "1" and rest.endswith("s") else rest
             words.append(f"{level} {noun}")
         else:
-            words.append(f"{name} {level}")
+            words.append(f"{own} {level}")
     return ", ".join(words)
 
 
@@ -110,24 +117,26 @@ class Forecast(_Frozen):
 class Plan(_Frozen):
     """The whole run, fixed before trial 1.
 
-    ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2)
-    or ``double_blocks`` (more; each block a random order of every system twice; once with
-    ``blocks``, as runs were recorded before). ``coin`` holds the systems of all
-    ``2 * len(visits)`` visits that the generator drew: those beyond the budget are there so that
-    a budget can be extended honestly, once. ``searches`` are met in every visit like
-    ``conditions``, by trials that look for a load and give no response at one. A study of one
-    system has no visits of its own, only those of ``screen``.
+    ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2),
+    ``pairs`` (two; each pair of visits holds both) or ``double_blocks`` (more; each block a random
+    order of every system twice; once with ``blocks``, as runs were recorded before). ``coin``
+    holds the systems of all ``2 * len(visits)`` visits that the generator drew: those beyond the
+    budget are there so that a budget can be extended honestly, once. ``searches`` are met in every
+    visit like ``conditions``, by trials that look for a load and give no response at one. Cells
+    that are ``not_applicable`` do not exist: a system has too few instances for a scenario. A
+    study of one system has no visits of its own, only those of ``screen``.
     """
 
     schema_version: Literal[1] = 1
     seed: int
     study_sha256: str
-    design: Literal["big_stick", "double_blocks", "blocks"]
+    design: Literal["big_stick", "pairs", "double_blocks", "blocks"]
     systems: tuple[str, ...]
     conditions: tuple[dict[str, Level], ...]
     coin: tuple[str, ...]
     visits: tuple[PlannedVisit, ...]
     searches: tuple[dict[str, Level], ...] = ()
+    not_applicable: tuple[Cell, ...] = ()
     screen: ScreenPlan | None = None
     forecast: Forecast
 
@@ -143,6 +152,7 @@ class Plan(_Frozen):
             Cell(system=system, conditions=conditions)
             for conditions in self.conditions
             for system in self.systems
+            if (Cell(system=system, conditions=conditions)) not in self.not_applicable
         ]
         if self.screen is None:
             return tuple(compared)

@@ -50,6 +50,12 @@ def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
     return tosses
 
 
+def pairs(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
+    """A coin for each pair of visits: 0 and 1 or 1 and 0, each with probability 1/2."""
+    first = random.integers(0, 2, size=(visits + 1) // 2, dtype=np.int8)
+    return np.column_stack([first, 1 - first]).ravel()[:visits]
+
+
 ROUNDS = 2
 """How often each block of three and more systems holds every one of them."""
 

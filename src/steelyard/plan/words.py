@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.plan.screen_words import screen_rows
+from steelyard.study.counted import counted
+from steelyard.study.crowding import crowded
+from steelyard.study.each_workload import name_of, studies
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
@@ -30,6 +33,7 @@ def plan_lines(study: Study, plan: Plan) -> list[str]:
                 *_unproven(study),
                 ("workload", _workload(study)),
                 *_limits(study),
+                *_crowds(study),
                 *_conditions_and_cells(study, plan),
                 *_influence(study, plan),
                 *screen_rows(study, plan),
@@ -96,6 +100,20 @@ def _limits(study: Study) -> list[tuple[str, str]]:
     return rows
 
 
+def _crowds(study: Study) -> list[tuple[str, str]]:
+    """Limits that the load goes beyond, each with what to set."""
+    return [("too small", found.words) for found in crowded(study)]
+
+
+def _ending(study: Study) -> str:
+    ending = counted(study.workload.settings)
+    if ending is None:
+        return f"window {format_duration(study.trials.window_s)}"
+    if ending.operations_per_user is not None:
+        return f"{ending.operations_per_user:,} {study.workload.operation} of each user"
+    return f"{ending.operations:,} {study.workload.operation}"
+
+
 def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:
     width = max(len(key) for key, _ in rows)
     return [f"  {key:<{width}}  {value}" for key, value in rows]
@@ -114,8 +132,10 @@ def _unproven(study: Study) -> list[tuple[str, str]]:
 
 
 def _workload(study: Study) -> str:
-    return ", ".join(
-        f"{workload.use} ({workload.operation})" for workload in study.workloads.values()
+    several = len(study.workloads) > 1
+    return "; ".join(
+        f"{f'{name}: ' if several else ''}{workload.use} ({workload.operation})"
+        for name, workload in study.workloads.items()
     )
 
 
@@ -135,18 +155,27 @@ def _count(count: int, noun: str) -> str:
 def _cells(plan: Plan) -> str:
     systems, conditions = len(plan.systems), len(plan.conditions)
     product = f"{_count(systems, 'system')} × {_count(conditions, 'condition')}"
-    return f"{systems * conditions:,} ({product})"
+    missing = len(plan.not_applicable)
+    less = f", {missing} of them not applicable" if missing else ""
+    return f"{systems * conditions - missing:,} ({product}{less})"
 
 
 def _responses(study: Study) -> str:
-    others = [name for name, response in study.responses.items() if not response.primary]
-    return ", ".join([f"{study.primary.name} (primary)", *others])
+    several = len(study.workloads) > 1
+    said = []
+    for own in studies(study):
+        others = [name for name, response in own.responses.items() if not response.primary]
+        names = ", ".join([f"{own.primary.name} (primary)", *others])
+        said.append(f"{name_of(own)}: {names}" if several else names)
+    return "; ".join(said)
 
 
 def _margin(study: Study) -> str:
+    count = len(studies(study))
+    shared = f", shared equally by {count} workloads" if count > 1 else ""
     return (
         f"{format_share(study.trials.margin_ratio)}, false verdicts at most "
-        f"{format_share(study.trials.alpha)}"
+        f"{format_share(study.trials.alpha)}{shared}"
     )
 
 
@@ -155,8 +184,8 @@ def _trial(study: Study, plan: Plan) -> str:
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
     return (
         f"reset {trials.reset}, {settle}warm-up {format_duration(trials.warm_up_s)}, "
-        f"window {format_duration(trials.window_s)}: "
-        f"about {format_duration(plan.forecast.trial_s)}"
+        f"{_ending(study)}: about {format_duration(plan.forecast.trial_s)}"
+        f"{'' if counted(study.workload.settings) is None else ' and what they take'}"
     )
 
 
@@ -170,6 +199,8 @@ def _order(plan: Plan) -> str:
     inside = "conditions in random order within each visit"
     if plan.design == "big_stick":
         return f"a coin for each visit, never more than 2 apart; {inside}"
+    if plan.design == "pairs":
+        return f"pairs of visits, both systems in each, which is first by a coin; {inside}"
     many = len(plan.systems)
     if plan.design == "blocks":
         return f"blocks of {many} visits, every system once in random order; {inside}"

@@ -6,11 +6,13 @@
       study.yaml      as hashed before trial 1
       platforms/      files of platforms that are not of the catalogue, if the study names any
       services/       files of services, likewise
+      workloads/      files of workloads, likewise
       profiles/       files of tuned's profiles, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
       ledger.jsonl    the diary
-      trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as Parquet
+      trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
+                      Parquet, what a tool printed as text
       report/         what was made from it; may be deleted and made again
 
 A trial's folder appears by rename, whole or not at all, whatever its outcome.
@@ -129,7 +131,7 @@ class Run:
         """Puts one attempt on disk: durable and whole when this returns.
 
         Args:
-            documents: raw output by file name, as ``load.json``.
+            documents: raw output by file name, as ``load.json`` or ``stdout.txt``.
             samples: counters over time of each machine by file name, one row a sample.
 
         Raises:

@@ -33,6 +33,7 @@ class Outcome(StrEnum):
     SYSTEM_NOT_READY = "system_not_ready"
     TOOL_FAILED = "tool_failed"
     COMMAND_FAILED = "command_failed"
+    OUTPUT_NOT_UNDERSTOOD = "output_not_understood"
     RESET_NOT_PROVED = "reset_not_proved"
     NEEDS_OPERATOR = "needs_operator"
     UNDO_FAILED = "undo_failed"
@@ -146,16 +147,28 @@ class PlacementRecord(_Record):
     last_cpus: tuple[int, ...]
 
 
+class Distribution(_Record):
+    """All times of one kind of one instance; ``hdr_v2_b64`` is read by ``records/histogram.py``."""
+
+    count: int
+    min_ns: int
+    mean_ns: float
+    max_ns: int
+    hdr_v2_b64: str
+
+
 class InstanceRecord(_Record):
-    """One instance of the system in one attempt.
+    """One instance of the system in one attempt; ``beside`` is what ran on it with the workload.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
     by the controller's clock, as planned; ``began_ns`` is when the first operation was really sent,
     warm-up included. ``caches`` are the places that may hold data of its disks.
+    ``distributions`` are those of the parts of a request, where a workload has requests.
     """
 
     instance: int
     workload: str
+    beside: tuple[str, ...] = ()
     reset: ResetRecord | None = None
     clocks: tuple[ClockRecord, ...] = ()
     started_ns: int | None = None
@@ -163,6 +176,7 @@ class InstanceRecord(_Record):
     caches: tuple[str, ...] = ()
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()
+    distributions: dict[str, Distribution] = {}
     responses: dict[str, Measured] = {}
 
 

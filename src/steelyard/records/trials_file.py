@@ -17,7 +17,7 @@ from steelyard.errors import Complaint, HostError, StudyError
 from steelyard.study.model import Level
 
 NEEDED = ("order", "system")
-OPTIONAL = ("block", "load")
+OPTIONAL = ("block", "load", "covariate")
 _SEPARATORS = ",;\t"
 _SLUG = "trials-file-is-wrong"
 _HOW = "a header `order,system,response`, then one row for each trial"

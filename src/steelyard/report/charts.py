@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.judge.findings import Findings
 from steelyard.report.chart_effect import effect_drawings
 from steelyard.report.chart_influence import influence_drawings, pair_drawings
 from steelyard.report.chart_load import load_drawing
+from steelyard.report.chart_requests import request_drawings
 from steelyard.report.chart_saturation import saturation_drawings
 from steelyard.report.chart_time import Panels, Series, order_drawing, resource_panels
 from steelyard.report.drawing import Drawing
@@ -26,10 +27,33 @@ class Charts:
     resources: tuple[Panels, ...]
     order: Drawing | None
     saturation: tuple[Drawing, ...] = ()
+    requests: tuple[Drawing, ...] = ()
 
 
 def all_charts(findings: Findings, series: Series) -> Charts:
-    """Draw everything that the data can show."""
+    """Draw everything that the data can show; of one of several workloads, under its name."""
+    drawn = _drawn(findings, series)
+    return drawn if findings.workload is None else _renamed(drawn, f"{findings.workload}-")
+
+
+def _renamed(charts: Charts, prefix: str) -> Charts:
+    def named(drawings: tuple[Drawing, ...]) -> tuple[Drawing, ...]:
+        return tuple(each.renamed(prefix) for each in drawings)
+
+    return Charts(
+        effect=named(charts.effect),
+        influence=named(charts.influence),
+        pairs=named(charts.pairs),
+        primary=charts.primary and charts.primary.renamed(prefix),
+        secondary=named(charts.secondary),
+        resources=tuple(replace(p, drawings=named(p.drawings)) for p in charts.resources),
+        order=charts.order and charts.order.renamed(prefix),
+        saturation=named(charts.saturation),
+        requests=named(charts.requests),
+    )
+
+
+def _drawn(findings: Findings, series: Series) -> Charts:
     primary = primary_response(findings)
     rest = (load_drawing(findings, r) for r in findings.responses if not r.primary)
     return Charts(
@@ -41,4 +65,5 @@ def all_charts(findings: Findings, series: Series) -> Charts:
         resources=tuple(resource_panels(findings, series)),
         order=order_drawing(findings),
         saturation=tuple(saturation_drawings(findings)),
+        requests=tuple(request_drawings(findings)),
     )

@@ -6,8 +6,9 @@ is made between them and none may be read into this.
 
 from __future__ import annotations
 
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
+from steelyard.report.each_workload import each_of
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.sentences import ends_of, interval_words
@@ -73,14 +74,22 @@ def _compared(a: Findings, b: Findings) -> str:
 
 def _by_key(findings: Findings) -> dict[_Key, VerdictFinding]:
     return {
-        (v.response, v.other, v.baseline, _where(v)): v for v in findings.verdicts
+        (v.response, v.other, v.baseline, _where(v, each.workload)): v
+        for each in each_of(findings)
+        for v in each.verdicts
     }  # one comparison is judged once per run
 
 
-def _where(verdict: VerdictFinding) -> str:
+def _where(verdict: VerdictFinding, workload: str | None) -> str:
     if verdict.conditions is None:
-        return "over all conditions"
+        return "over all conditions" + (f" of {workload}" if workload else "")
     return conditions_text(verdict.conditions) or "all trials"
+
+
+def _known(findings: Findings, name: str) -> ResponseFinding:
+    """A response of any workload."""
+    having = (e for e in each_of(findings) if any(r.name == name for r in e.responses))
+    return response_of(next(having, findings), name)
 
 
 def _pair_lines(
@@ -89,9 +98,9 @@ def _pair_lines(
     b: tuple[Findings, VerdictFinding | None],
 ) -> list[str]:
     response, other, baseline, where = key
-    label = response_of(a[0], response).label if a[1] else response_of(b[0], response).label
+    label = _known(a[0] if a[1] else b[0], response).label
     lines = [f"{label} of {other} against {baseline}, {where}:"]
-    lines += [f"  {findings.run}: {_said(findings, verdict)}" for findings, verdict in (a, b)]
+    lines += [f"  {run.run}: {_said(run, verdict)}" for run, verdict in (a, b)]
     if a[1] is not None and b[1] is not None and _contradict(a[1], b[1]):
         same = f"the same {_compared(a[0], b[0])}"
         lines.append(f"  CONTRADICTION: these verdicts cannot both hold for {same}.")
@@ -107,7 +116,7 @@ def _said(findings: Findings, verdict: VerdictFinding | None) -> str:
     if verdict.estimate_log is None:
         return f"{word}, {count}{mark}"
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
-    response = response_of(findings, verdict.response)
+    response = _known(findings, verdict.response)
     return f"{word}, {size} ({interval_words(verdict, response)}), {count}{mark}"
 
 

@@ -61,7 +61,7 @@ def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
 def _who(found: ConsolidationFinding) -> str:
     where = conditions_text(found.conditions)
     at = f" at {where}" if where else ""
-    return f"{found.instances} instances of {found.system}{at}"
+    return f"{counted(found.instances, 'instance')} of {found.system}{at}"
 
 
 def _interference(found: InterferenceFinding) -> str:

@@ -10,7 +10,7 @@ import html
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import altair as alt
@@ -41,6 +41,13 @@ class Drawing:
     title: str
     description: str
     svg: str
+
+    def renamed(self, prefix: str) -> Drawing:
+        """The same beside others of its name: its identifiers begin with ``prefix``."""
+        own = re.compile(rf'(?<=["# ]){re.escape(self.name)}-')
+        name = prefix + self.name
+        svg = re.sub(r"<[^>]+>", lambda tag: own.sub(f"{name}-", tag.group()), self.svg)
+        return replace(self, name=name, svg=svg)
 
 
 def colour_of(index: int) -> str:

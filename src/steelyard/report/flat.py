@@ -3,8 +3,10 @@
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
 cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
 ``level`` one of its levels, ``steadiness`` the windows of one cell,
-``consolidation`` several instances at once). Figures are unrounded, in the
-unit of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
+``consolidation`` several instances at once, ``mean`` a mean of a section, ``cost`` what one
+instance cost its carrier, ``placement`` where threads of it ran, ``not_applicable`` a cell that
+cannot exist). Figures are unrounded, in the unit of the column ``unit``; what was not measured is
+an empty field with its reason in ``note``.
 """
 
 from __future__ import annotations
@@ -23,17 +25,23 @@ from steelyard.judge.findings import (
     VerdictFinding,
 )
 from steelyard.judge.ranking.findings import RankingFinding
+from steelyard.judge.sections.findings import SectionFinding
 from steelyard.judge.steadiness.findings import SteadyFinding
+from steelyard.plan.model import Cell
+from steelyard.report.costs import cost_rows
 from steelyard.report.flat_influence import influence_rows
+from steelyard.report.requests import flat_request_rows
 from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
+from steelyard.study.model import WORKLOAD
 
 COLUMNS = (
     "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",
     "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
     "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
     "margin_log", "best", "worst", "effect", "levels", "against", "alpha", "family",
-    "exploratory", "outcome", "limited_by", "wall_s", "overhead_s", "note",
+    "exploratory", "instance", "least", "greatest", "outcome", "limited_by", "wall_s",
+    "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
 
@@ -56,6 +64,9 @@ def _every_condition(findings: Findings) -> Iterator[dict[str, Any]]:
 
 
 def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
+    if findings.workloads:
+        yield from _of_workloads(findings)
+        return
     visits = {a.trial: a.visit for a in findings.attempts}
     for verdict in findings.verdicts:
         yield _verdict(verdict, response_of(findings, verdict.response).unit)
@@ -70,10 +81,25 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     yield from saturation_rows(findings)
     for found in findings.consolidation:
         yield _consolidation(found)
+    for section in findings.sections:
+        yield from _means(section)
+    yield from (row | _conditions(row["conditions"]) for row in cost_rows(findings))
     for window in findings.steadiness:
         yield _steadiness(window)
-    for attempt in findings.attempts:
-        yield _attempt(attempt)
+    yield from flat_request_rows(findings.request_times)
+    yield from map(_attempt, findings.attempts)
+    yield from map(_not_applicable, findings.not_applicable)
+
+
+def _of_workloads(findings: Findings) -> Iterator[dict[str, Any]]:
+    """The rows of every workload, each with its name."""
+    for each in findings.workloads:
+        name = _conditions({WORKLOAD: each.workload})
+        yield from (name | row for row in _rows(each))
+
+
+def _not_applicable(cell: Cell) -> dict[str, Any]:
+    return {"kind": "not_applicable", "system": cell.system, **_conditions(cell.conditions)}
 
 
 def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
@@ -168,6 +194,27 @@ def _consolidation(found: ConsolidationFinding) -> dict[str, Any]:
         "note": "; ".join(found.missing),
         **_conditions({**found.conditions, "system.instances": found.instances}),
     }
+
+
+def _means(section: SectionFinding) -> Iterator[dict[str, Any]]:
+    """Differences and their ends stand where values and theirs do, in the unit of the response."""
+    for mean in section.means:
+        shared = {section.by: section.level, section.means_by: mean.level}
+        at = {name: level for name, level in shared.items() if name and level is not None}
+        yield mean.model_dump(mode="json", exclude={"notes", "level", "conditions"}) | {
+            "kind": "mean",
+            "response": section.response,
+            "unit": section.unit,
+            "system": mean.other,
+            "value": mean.difference,
+            "low": mean.difference_low,
+            "high": mean.difference_high,
+            "n": mean.n_other,
+            "alpha": section.alpha,
+            "family": section.family,
+            "note": "; ".join(mean.notes),
+            **_conditions(at),
+        }
 
 
 def _steadiness(window: SteadyFinding) -> dict[str, Any]:

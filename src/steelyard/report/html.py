@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
@@ -14,11 +15,15 @@ from steelyard.report.chart_time import Series
 from steelyard.report.charts import Charts, all_charts
 from steelyard.report.claims import claim_lines, claims_table
 from steelyard.report.consolidation import consolidation_lines, consolidation_table
+from steelyard.report.costs import cost_table, placement_table
 from steelyard.report.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
+from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, told
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
+from steelyard.report.glance import glance
 from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
+from steelyard.report.requests import request_lines, request_tables
 from steelyard.report.rows import (
     Table,
     attempt_table,
@@ -32,6 +37,7 @@ from steelyard.report.rows import (
     words_of_direction,
 )
 from steelyard.report.saturation import saturation_lines, saturation_table
+from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.trust import sure_lines, warning_lines
 from steelyard.report.vocabulary import compared_all, primary_response
 from steelyard.report.words import answer, exploratory_lines
@@ -46,43 +52,66 @@ _SHAPE_PATHS = {
 }
 
 
-def render(findings: Findings, series: Series, *, records: str = "..") -> str:
-    """The whole page. ``records`` is the run's folder as seen from where the page will lie."""
-    charts = all_charts(findings, series)
-    primary = primary_response(findings)
+def render(findings: Findings, series: Series, *, records: str | None = "..") -> str:
+    """The whole page. ``records`` is the run's folder as seen from where the page will lie.
+
+    ``None``: the page goes where the records do not.
+    """
     return _template().render(
         findings=findings,
         compared=compared_all(findings),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
-        answer=answer(findings),
-        claims=claim_lines(findings),
-        claims_table=claims_table(findings),
-        failures=failed_lines(findings),
-        ranking=ranking_lines(findings),
-        rankings=ranking_tables(findings),
-        influence=[table for table in influence_tables(findings) if table.rows],
-        warnings=warning_lines(findings),
-        sure=sure_lines(findings),
-        charts=charts,
+        glance=glance(findings),
+        views=[_view(each, series) for each in each_of(findings)],
+        claims=told(findings, claim_lines),
+        claims_tables=tables(findings, claims_table),
+        failures=told(findings, failed_lines),
+        warnings=told(findings, warning_lines),
+        sure=[*told(findings, sure_lines), *([NO_GRAND_MEAN] if findings.workloads else [])],
+        limits_of_all=told(findings, lambda each: each.limits),
+        diagnostics=told(findings, lambda each: each.diagnostics),
         legend=_legend(findings),
-        primary=primary,
-        primary_table=None if primary is None else response_table(findings, primary),
-        secondary=_secondary(findings),
-        exploratory=exploratory_lines(findings),
-        saturation=saturation_lines(findings),
-        consolidation=consolidation_lines(findings),
-        consolidation_table=consolidation_table(findings),
-        saturation_table=saturation_table(findings),
-        limits=limits_table(findings),
-        calibrations=calibration_table(findings),
-        steadiness=steadiness_table(findings),
         failed=failed_table(findings),
         attempts=attempt_table(findings),
         differences=difference_table(findings),
         done=done_rows(findings),
-        resources_note=_resources_note(charts),
         records=records,
+        author=AUTHOR,
+        paragraphs=paragraphs,
     )
+
+
+def _view(findings: Findings, series: Series) -> dict[str, Any]:
+    """All that stands in the page for one workload; ``prefix`` keeps its identifiers apart."""
+    charts = all_charts(findings, series)
+    primary = primary_response(findings)
+    return {
+        "name": findings.workload,
+        "prefix": "" if findings.workload is None else f"{findings.workload}-",
+        "answer": answer(findings),
+        "ranking": ranking_lines(findings),
+        "rankings": ranking_tables(findings),
+        "influence": [table for table in influence_tables(findings) if table.rows],
+        "charts": charts,
+        "primary": primary,
+        "primary_table": None if primary is None else response_table(findings, primary),
+        "secondary": _secondary(findings),
+        "exploratory": exploratory_lines(findings),
+        "saturation": saturation_lines(findings),
+        "consolidation": consolidation_lines(findings),
+        "consolidation_table": consolidation_table(findings),
+        "saturation_table": saturation_table(findings),
+        "sections": sections(findings),
+        "cut": findings.sections,
+        "costs": cost_table(findings),
+        "placements": placement_table(findings),
+        "requests": request_lines(findings),
+        "request_tables": request_tables(findings),
+        "limits": limits_table(findings),
+        "calibrations": calibration_table(findings),
+        "steadiness": steadiness_table(findings),
+        "resources_note": _resources_note(charts),
+    }
 
 
 @cache

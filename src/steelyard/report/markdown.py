@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator
 from steelyard.judge.findings import Findings
 from steelyard.report.claims import claim_lines, claims_table
 from steelyard.report.consolidation import consolidation_lines, consolidation_table
+from steelyard.report.costs import cost_table, placement_table
+from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, titled, told
 from steelyard.report.failures import failed_lines
+from steelyard.report.glance import glance
 from steelyard.report.influence import influence_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
+from steelyard.report.requests import TITLE as REQUEST_TIMES
+from steelyard.report.requests import request_lines, request_tables
 from steelyard.report.rows import (
     Table,
     attempt_table,
@@ -23,6 +28,7 @@ from steelyard.report.rows import (
     words_of_direction,
 )
 from steelyard.report.saturation import TITLE, saturation_lines, saturation_table
+from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.trust import sure_lines, warning_lines
 from steelyard.report.vocabulary import compared_all
 from steelyard.report.words import answer, exploratory_lines
@@ -43,59 +49,94 @@ def escaped(text: str) -> str:
 def _parts(findings: Findings) -> Iterator[str]:
     variant = f" (variant {findings.variant})" if findings.variant else ""
     yield f"# {escaped(findings.question + variant)}"
-    yield from _ranking(findings)
-    for main, parts in answer(findings):
-        yield f"**{escaped(main.head)}**{_tail(main.tail)}"
-        yield _bullets(parts)
-    claims = claim_lines(findings)
+    yield _bullets(glance(findings))
+    for each in each_of(findings):
+        yield from _answers(each)
+    claims = told(findings, claim_lines)
     yield "## Claims" if claims else ""
     yield _bullets(claims)
-    if claims:
-        yield _grid(claims_table(findings))
-    failed = failed_lines(findings)
+    for table in tables(findings, claims_table):
+        yield _grid(table)
+    failed = told(findings, failed_lines)
     yield "## Failures" if failed else ""
     yield _bullets(failed)
-    warnings = warning_lines(findings)
+    warnings = told(findings, warning_lines)
     yield "## Before relying on this" if warnings else ""
     yield _bullets(warnings)
     yield "## How sure"
-    yield _bullets(sure_lines(findings))
-    yield from _influence(findings)
-    yield from _responses(findings)
-    yield from _saturation(findings)
-    yield from _consolidation(findings)
-    yield from _titled("What limited the trials", limits_table(findings))
-    yield from _titled("The generator's own limits", calibration_table(findings))
-    steadiness = steadiness_table(findings)
-    yield from _titled(steadiness.caption, steadiness)
+    yield _bullets([*told(findings, sure_lines), *_apart(findings)])
+    for each in each_of(findings):
+        yield from _of_one(each)
     yield from _titled("Attempts that did not end well", failed_table(findings))
     yield from _titled("Trials and attempts", attempt_table(findings))
     yield from _titled(
         f"What differs between the {compared_all(findings)}", difference_table(findings)
     )
-    yield "## What was not tested" if findings.limits else ""
-    yield _bullets(findings.limits)
-    yield "## Diagnostics" if findings.diagnostics else ""
-    yield _bullets(findings.diagnostics)
+    limits = told(findings, lambda each: each.limits)
+    yield "## What was not tested" if limits else ""
+    yield _bullets(limits)
+    diagnostics = told(findings, lambda each: each.diagnostics)
+    yield "## Diagnostics" if diagnostics else ""
+    yield _bullets(diagnostics)
     yield "## How it was done"
     yield _bullets(f"{term}: {text}" for term, text in done_rows(findings))
 
 
+def _answers(findings: Findings) -> Iterator[str]:
+    yield "" if findings.workload is None else f"## {escaped(findings.workload)}"
+    yield from _ranking(findings)
+    for main, parts in answer(findings):
+        yield f"**{escaped(main.head)}**{_tail(main.tail)}"
+        yield _bullets(parts)
+
+
+def _apart(findings: Findings) -> list[str]:
+    return [NO_GRAND_MEAN] if findings.workloads else []
+
+
+def _of_one(findings: Findings) -> Iterator[str]:
+    """What one workload has of its own, between what all of them share."""
+    yield from _influence(findings)
+    yield from _sections(findings)
+    yield from _responses(findings)
+    yield from _saturation(findings)
+    yield from _consolidation(findings)
+    yield from _request_times(findings)
+    for title, table in (
+        ("What limited the trials", limits_table(findings)),
+        ("The generator's own limits", calibration_table(findings)),
+        ("", cost_table(findings)),
+        ("", placement_table(findings)),
+        ("", steadiness_table(findings)),
+    ):
+        yield from _titled(titled(title or table.caption, findings), table)
+
+
 def _ranking(findings: Findings) -> Iterator[str]:
-    tables = ranking_tables(findings)
-    if tables:
+    found = ranking_tables(findings)
+    if found:
         yield _bullets(ranking_lines(findings))
-    for table in tables:
+    for table in found:
         yield f"## {escaped(table.caption)}"
         yield _grid(table)
-    if tables:
+    if found:
         yield "## Comparisons"
+
+
+def _sections(findings: Findings) -> Iterator[str]:
+    for each in sections(findings):
+        yield f"## {escaped(each.title)}"
+        if each.note is not None:
+            said = [f"{AUTHOR}:", *paragraphs(each.note)]
+            yield "\n>\n".join(f"> {escaped(part)}" for part in said)
+        yield _grid(each.means)
+        yield _grid(each.single)
 
 
 def _responses(findings: Findings) -> Iterator[str]:
     for response in findings.responses:
         mark = "" if response.primary else f" (exploratory; {words_of_direction(response)})"
-        yield f"## {escaped(response.label)}{mark}"
+        yield f"## {escaped(titled(response.label, findings))}{mark}"
         yield _grid(response_table(findings, response))
     yield _bullets(exploratory_lines(findings))
 
@@ -103,7 +144,7 @@ def _responses(findings: Findings) -> Iterator[str]:
 def _saturation(findings: Findings) -> Iterator[str]:
     lines = saturation_lines(findings)
     if lines:
-        yield f"## {TITLE}"
+        yield f"## {escaped(titled(TITLE, findings))}"
         yield _bullets(lines)
     table = saturation_table(findings)
     if table.rows:
@@ -111,9 +152,9 @@ def _saturation(findings: Findings) -> Iterator[str]:
 
 
 def _influence(findings: Findings) -> Iterator[str]:
-    tables = [table for table in influence_tables(findings) if table.rows]
-    yield "## Which parameters matter" if tables else ""
-    for table in tables:
+    found = [table for table in influence_tables(findings) if table.rows]
+    yield "## Which parameters matter" if found else ""
+    for table in found:
         yield f"### {escaped(table.caption)}"
         yield _grid(table)
 
@@ -122,8 +163,18 @@ def _consolidation(findings: Findings) -> Iterator[str]:
     lines = consolidation_lines(findings)
     if lines:
         table = consolidation_table(findings)
-        yield f"## {table.caption}"
+        yield f"## {escaped(titled(table.caption, findings))}"
         yield _bullets(lines)
+        yield _grid(table)
+
+
+def _request_times(findings: Findings) -> Iterator[str]:
+    tables = request_tables(findings)
+    if tables:
+        yield f"## {REQUEST_TIMES}"
+        yield _bullets(request_lines(findings))
+    for table in tables:
+        yield f"### {escaped(table.caption)}"
         yield _grid(table)
 
 

@@ -25,9 +25,9 @@ def ranking_lines(findings: Findings) -> list[str]:
 
 
 def _line(ranking: RankingFinding, findings: Findings) -> str:
-    where = place(ranking.conditions, findings)
+    where = place(ranking.conditions, findings, findings.systems)
     noun = noun_of(response_of(findings, ranking.response))
-    order = ", ".join(f"{_places(p)} {p.system}" for p in ranking.places)
+    order = ", ".join(f"{p.system} ({_places(p)})" for p in ranking.places)
     said = [f"By {noun}{where}, best first: {order}"]
     ties = [*_ties(ranking, "open"), *_ties(ranking, "equivalent")]
     said += ties or ["all neighbours are told apart"]
@@ -35,7 +35,7 @@ def _line(ranking: RankingFinding, findings: Findings) -> str:
 
 
 def _places(found: PlaceFinding) -> str:
-    return f"{found.best}." if found.best == found.worst else f"{found.best}.-{found.worst}."
+    return f"{found.best}" if found.best == found.worst else f"{found.best} to {found.worst}"
 
 
 def _ties(ranking: RankingFinding, kind: str) -> Iterator[str]:
@@ -91,6 +91,6 @@ def _table(ranking: RankingFinding, findings: Findings) -> Table:
         f"All places are right together with {percent(1 - ranking.alpha)}; a range says which "
         "places a system may have."
     )
-    where = place(ranking.conditions, findings).strip()
+    where = place(ranking.conditions, findings, findings.systems).strip()
     caption = f"Ranking by {noun_of(response)}" + (f", {where}" if where else "")
     return Table(caption, head, tuple(rows), frozenset({2}), (note,))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from steelyard.judge.planning.findings import LengthFinding, ResolutionFinding
+from steelyard.judge.planning.findings import CovariateFinding, LengthFinding, ResolutionFinding
 from steelyard.report.figures import counted, listed, percent
 from steelyard.units import format_duration
 
@@ -15,6 +15,7 @@ _WORK = {
     "canary.memory": "work of the memory",
     "canary.disk": "writes that wait for the disk",
 }
+_HEARD = {"canary.cpu": "processor", "canary.memory": "memory", "canary.disk": "disk"}
 
 
 def resolution_lines(found: Iterable[ResolutionFinding]) -> list[str]:
@@ -45,6 +46,32 @@ def _part(part: ResolutionFinding) -> str:
     return f"{_WORK[part.part]} in {visits} (noise {percent(part.noise_log or 0.0)})"
 
 
+def covariate_lines(found: Iterable[CovariateFinding]) -> list[str]:
+    """What the canary was good for, one sentence for each comparison."""
+    return [_gain(each) for each in found]
+
+
+def _gain(found: CovariateFinding) -> str:
+    parts = listed([_HEARD[part] for part in found.parts])
+    return (
+        f"What follows the canary ({parts}, heard before each visit) was taken out of "
+        f"{found.other} against {found.baseline}, as fixed before the first trial: the "
+        f"{percent(found.interval_level)} interval is {_wide(found.width_log)} with it and "
+        f"{_wide(found.width_without_log)} without."
+    )
+
+
+def _wide(width_log: float | None) -> str:
+    return "not bounded" if width_log is None else f"{percent(math.expm1(width_log))} wide"
+
+
+def _between(between_log: float) -> str:
+    """What no window evens out; 0 is an estimate that found none, not a noise of nothing."""
+    if between_log == 0:
+        return "no noise between visits is seen beyond that within them"
+    return f"noise {percent(between_log)} between visits"
+
+
 def length_lines(found: LengthFinding | None) -> list[str]:
     """What another window would save; nothing when it is less than a fifth of the time."""
     if found is None or found.time_ratio > _WORTH_SAYING:
@@ -53,8 +80,8 @@ def length_lines(found: LengthFinding | None) -> list[str]:
     words = (
         f"A {longer} window would bring the same certainty sooner: with about "
         f"{format_duration(found.best_window_s)} instead of {format_duration(found.window_s)} in "
-        f"{percent(found.time_ratio)} of the time (noise {percent(found.between_log)} between "
-        f"visits, {percent(found.within_log)} within a second of a window, "
+        f"{percent(found.time_ratio)} of the time ({_between(found.between_log)}, "
+        f"{percent(found.within_log)} within a second of a window, "
         f"{format_duration(found.setup_s)} a trial beside its window)."
     )
     return [words]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from steelyard.judge.factors.findings import InfluenceFinding
@@ -22,11 +22,18 @@ from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.trust import OK, STOP_WORDS, judged, limit_rows
-from steelyard.report.vocabulary import compared_all, compared_one, direction_of, verdict_word
+from steelyard.report.vocabulary import (
+    compared_all,
+    compared_one,
+    direction_of,
+    met_by,
+    verdict_word,
+)
 from steelyard.study.model import Level
 from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"
+NOT_APPLICABLE = "not applicable"
 NONE = "–"
 MOST_REASONS = 1
 
@@ -42,21 +49,30 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def response_table(findings: Findings, response: ResponseFinding) -> Table:
-    """Every cell of one response with its verdict against the baseline; missing cells say so."""
-    cells = {_key(c.cell): c for c in findings.cells if c.response == response.name}
+def response_table(
+    findings: Findings, response: ResponseFinding, keep: Callable[[Cell], bool] = lambda _: True
+) -> Table:
+    """Every cell of one response with its verdict against the baseline; missing cells say so.
+
+    ``keep`` may leave some of them out.
+    """
+    own = [c for c in findings.cells if c.response == response.name and keep(c.cell)]
+    cells = {_key(c.cell): c for c in own}
     scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     rows: list[tuple[str, ...]] = []
-    for place in _places(findings):
+    missing = findings.not_applicable
+    for place in filter(keep, _places(findings)):
         verdict = _verdict(findings, response, place.system, place.conditions)
         baseline = place.system == findings.baseline
         rows.append(
             (
                 conditions_text(place.conditions) or "all trials",
                 place.system,
-                *_cell_texts(cells.get(_key(place)), scale),
-                *_verdict_texts(verdict, response, baseline=baseline),
+                *_cell_texts(cells.get(_key(place)), scale, exists=place not in missing),
+                *_verdict_texts(
+                    verdict, response, baseline=baseline, exists=_comparable(findings, place)
+                ),
             )
         )
     level = next((percent(c.interval_level) for c in cells.values()), "95 %")
@@ -95,6 +111,11 @@ def _missing_notes(cell: CellFinding) -> list[str]:
     return [f"{place}: {NOT_MEASURED}, {'; '.join(said) or 'never tried'}."]
 
 
+def _comparable(findings: Findings, place: Cell) -> bool:
+    """Whether a cell exists for a system and for the baseline."""
+    return place.conditions in met_by(findings, (place.system, findings.baseline))
+
+
 def _key(cell: Cell) -> tuple[str, str]:
     return cell.system, cell.conditions_text()
 
@@ -110,12 +131,14 @@ def _verdict(
         if v.response == response.name and (v.baseline, v.other) == pair
     ]
     exact = [v for v in own if v.conditions == conditions]
-    if not exact and len(findings.conditions) == 1:
+    if not exact and met_by(findings, pair) == [conditions]:
         exact = [v for v in own if v.conditions is None]
     return exact[0] if exact else None
 
 
-def _cell_texts(cell: CellFinding | None, scale: Scale) -> tuple[str, str, str]:
+def _cell_texts(cell: CellFinding | None, scale: Scale, *, exists: bool) -> tuple[str, str, str]:
+    if not exists:
+        return NOT_APPLICABLE, NONE, NONE
     if cell is None or cell.median is None:
         return NOT_MEASURED, NONE, "0"
     spread = NONE
@@ -126,12 +149,12 @@ def _cell_texts(cell: CellFinding | None, scale: Scale) -> tuple[str, str, str]:
 
 
 def _verdict_texts(
-    verdict: VerdictFinding | None, response: ResponseFinding, *, baseline: bool
+    verdict: VerdictFinding | None, response: ResponseFinding, *, baseline: bool, exists: bool
 ) -> tuple[str, str, str]:
     if baseline:
         return "baseline", NONE, NONE
     if verdict is None:
-        return NONE, NONE, "not judged" if response.primary else NONE
+        return NONE, NONE, "not judged" if response.primary and exists else NONE
     if verdict.estimate_log is None:
         return NONE, NONE, verdict_word(verdict, response)
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
@@ -289,10 +312,18 @@ def done_rows(findings: Findings) -> list[tuple[str, str]]:
     return list(_done(findings))
 
 
+_ORDERS = {
+    "big_stick": "big-stick coin per visit",
+    "pairs": "random pairs of visits",
+    "double_blocks": "random blocks, decided systems leave",
+    "blocks": "random blocks, decided systems leave",
+}
+
+
 def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     stop, variant = findings.stop, findings.variant
     two = len(findings.systems) == 2
-    design = "big-stick coin per visit" if two else "random blocks, decided systems leave"
+    design = _ORDERS.get(findings.design or ("big_stick" if two else "double_blocks"))
     yield "Study", findings.study + (f", variant {variant}" if variant else "")
     yield "Hash of the study", f"sha256 {findings.study_sha256}"
     compared = compared_all(findings)

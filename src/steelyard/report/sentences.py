@@ -23,9 +23,9 @@ from steelyard.report.vocabulary import (
     DECIDED,
     direction_of,
     noun_of,
-    place,
     response_of,
     verdict_word,
+    where_of,
 )
 
 EARLY = "valid at this early stop"
@@ -51,7 +51,7 @@ class Sentence:
 def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
     """The whole sentence for one comparison, with interval and n."""
     response = response_of(findings, verdict.response)
-    where = place(verdict.conditions, findings)
+    where = where_of(verdict, findings)
     if verdict.estimate_log is None and verdict.word in DECIDED:
         found = _without_size(verdict, response, where)
     elif verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -70,7 +70,7 @@ def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
 def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
     """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
     response = response_of(findings, verdict.response)
-    where = place(verdict.conditions, findings).strip() or "over all trials"
+    where = where_of(verdict, findings).strip() or "over all trials"
     word = verdict_word(verdict, response)
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:

@@ -10,6 +10,8 @@ from steelyard.judge.findings import Findings
 from steelyard.report.chart_time import Series
 from steelyard.report.flat import csv_text
 from steelyard.report.html import render
+from steelyard.report.junit import junit_text
+from steelyard.report.latex import latex_text
 from steelyard.report.markdown import markdown_text
 
 
@@ -21,6 +23,8 @@ class Format:
     file: str
     purpose: str
     text: Callable[[Findings, Series], str]
+    apart: Callable[[Findings, Series], str] | None = None
+    """The text where the records do not lie beside it, if that is another."""
 
 
 def json_text(findings: Findings) -> str:
@@ -29,26 +33,39 @@ def json_text(findings: Findings) -> str:
 
 
 FORMATS: dict[str, Format] = {
-    "html": Format("html", "report.html", "one page to read, with charts, works offline", render),
+    "html": Format("html", "report.html", "one page to read, with charts, works offline", render,
+                   lambda findings, series: render(findings, series, records=None)),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
                  lambda findings, _: markdown_text(findings)),
+    "tex": Format("tex", "report.tex", "the same tables for a paper in LaTeX, to be \\input",
+                  lambda findings, _: latex_text(findings)),
     "csv": Format("csv", "report.csv", "every value, summary, verdict and attempt, flat",
                   lambda findings, _: csv_text(findings)),
+    "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
+                    lambda findings, _: junit_text(findings)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
                    lambda findings, _: json_text(findings)),
 }  # fmt: skip
 
 
 def write_report(
-    findings: Findings, series: Series, folder: Path, formats: Iterable[str]
+    findings: Findings,
+    series: Series,
+    folder: Path,
+    formats: Iterable[str],
+    *,
+    beside_records: bool = True,
 ) -> list[Path]:
     """Write each form into ``folder``, whole or not at all; the paths in the order asked.
+
+    ``beside_records``: the folder lies in that of the run.
 
     Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
     chosen = [FORMATS[name] for name in formats]
     folder.mkdir(parents=True, exist_ok=True)
-    return [_replace(folder / form.file, form.text(findings, series)) for form in chosen]
+    texts = [(form, form.text if beside_records else form.apart or form.text) for form in chosen]
+    return [_replace(folder / form.file, text(findings, series)) for form, text in texts]
 
 
 def _replace(path: Path, text: str) -> Path:

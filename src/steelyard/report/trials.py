@@ -27,7 +27,8 @@ def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
     rest = resting_lines(findings, "seed of the simulated orders")
     if found.design == "none":
         rest = [line for line in rest if not line.startswith("The verdict holds")]
-    lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *rest)]
+    beside = ["What follows the covariate was taken out."] if found.beside_covariate else []
+    lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *beside, *rest)]
     doubts = [*found.lost, *note_lines(findings)]
     if doubts:
         lines += ["", "Before relying on this:", *(f"  {doubt}" for doubt in doubts)]

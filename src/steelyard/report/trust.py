@@ -9,9 +9,9 @@ from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_sure import influence_sure_lines
-from steelyard.report.resolution import length_lines, resolution_lines
+from steelyard.report.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.trade_offs import guard_lines
-from steelyard.report.vocabulary import compared_all, primary_response
+from steelyard.report.vocabulary import compared_all, met_by, primary_response
 from steelyard.units import format_duration
 
 OK = "ok"
@@ -21,7 +21,13 @@ _ASSUMPTION = (
     "to the next, and that the {compared} differ by a constant ratio only; unequal spreads are "
     "held by a second test"
 )
+_ASSUMPTION_OF_PAIRS = (
+    "holds if the differences within pairs of visits are normal, independent and centred at one "
+    "ratio, which the engine `normal` takes for granted"
+)
 ESTIMAND = "typical ratio (Hodges-Lehmann); early stops overstate small effects"
+
+_MEAN_OF_PAIRS = "mean ratio within pairs; early stops overstate small effects"
 
 STOP_WORDS = {
     "decided": "the verdict was reached",
@@ -35,7 +41,14 @@ STOP_WORDS = {
 
 def assumption(findings: Findings) -> str:
     """What every verdict rests on."""
+    if findings.engine == "normal":
+        return _ASSUMPTION_OF_PAIRS
     return _ASSUMPTION.format(compared=compared_all(findings))
+
+
+def estimand(findings: Findings) -> str:
+    """What the estimate is of."""
+    return _MEAN_OF_PAIRS if findings.engine == "normal" else ESTIMAND
 
 
 def judged(findings: Findings) -> list[VerdictFinding]:
@@ -63,12 +76,13 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     lines.append(
         f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
     )
-    lines.append(f"Estimate: {ESTIMAND}.")
+    lines.append(f"Estimate: {estimand(findings)}.")
     lines.append(f"The verdict {assumption(findings)}.")
     if findings.dummy is not None:
         lines.append(_dummy_words(findings.dummy))
     lines += guard_lines(judged(findings)) + _spread_lines(findings)
-    return lines + resolution_lines(findings.resolution) + length_lines(findings.lengths)
+    lines += resolution_lines(findings.resolution) + covariate_lines(findings.covariates)
+    return lines + length_lines(findings.lengths)
 
 
 def _dummy_words(found: VerdictFinding) -> str:
@@ -251,7 +265,12 @@ def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
 
 def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
     cells: dict[tuple[str, str], list[str | None]] = {}
-    order = [(s, conditions_text(c)) for c in findings.conditions for s in findings.systems]
+    order = [
+        (s, conditions_text(c))
+        for c in findings.conditions
+        for s in findings.systems
+        if c in met_by(findings, (s,))
+    ]
     cells.update((key, []) for key in order)
     for attempt in findings.attempts:
         if attempt.outcome == OK:

@@ -56,19 +56,24 @@ def noun_of(response: ResponseFinding) -> str:
 
 
 def verdict_word(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """The judge's word on a comparison in the words of its response."""
+    return said_word(verdict.word, verdict.estimate_log, response)
+
+
+def said_word(word: VerdictWord, estimate_log: float | None, response: ResponseFinding) -> str:
     """The judge's word in the words of the response: ``slower``, ``uses more``, ``has less``.
 
     ``faster`` and ``slower`` are kept for speeds and times; other responses that have a good
     direction are used up (lower is better) or reached (higher is better); the rest only differ.
     """
-    if verdict.word is VerdictWord.TRADE_OFF:
+    if word is VerdictWord.TRADE_OFF:
         return "trade-off"
-    if verdict.word not in DECIDED:
-        return verdict.word.value.replace("_", " ")
+    if word not in DECIDED:
+        return word.value.replace("_", " ")
     if response.direction == "none":
-        return "more" if (verdict.estimate_log or 0.0) > 0 else "less"
+        return "more" if (estimate_log or 0.0) > 0 else "less"
     good, bad = _good_and_bad(response)
-    return good if verdict.word is VerdictWord.FASTER else bad
+    return good if word is VerdictWord.FASTER else bad
 
 
 def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
@@ -81,18 +86,31 @@ def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
     return ("uses less", "uses more") if response.direction == "lower" else ("better", "worse")
 
 
-def place(conditions: dict[str, Level] | None, findings: Findings) -> str:
-    """Where a verdict holds, with the space before it: `` at 16 users``; empty without any."""
-    count = len(findings.conditions)
-    if conditions is None:
-        return f" over all {count} conditions" if count > 1 else _only_place(findings)
-    text = conditions_text(conditions)
+def place(
+    conditions: dict[str, Level] | None, findings: Findings, systems: Sequence[str] = ()
+) -> str:
+    """Where a verdict holds, with the space before it: `` at 16 users``; empty without any.
+
+    Of a pair of ``systems`` only the conditions that both can meet count.
+    """
+    met = met_by(findings, systems)
+    if conditions is None and len(met) > 1:
+        whole = "all" if len(met) == len(findings.conditions) else "their common"
+        return f" over {whole} {len(met)} conditions"
+    where = (met[0] if met else {}) if conditions is None else conditions
+    text = conditions_text(where)
     return f" at {text}" if text else ""
 
 
-def _only_place(findings: Findings) -> str:
-    text = conditions_text(findings.conditions[0]) if findings.conditions else ""
-    return f" at {text}" if text else ""
+def where_of(verdict: VerdictFinding, findings: Findings) -> str:
+    """The same of a verdict."""
+    return place(verdict.conditions, findings, (verdict.baseline, verdict.other))
+
+
+def met_by(findings: Findings, systems: Sequence[str]) -> list[dict[str, Level]]:
+    """The conditions that exist for all of some systems."""
+    missing = [cell.conditions for cell in findings.not_applicable if cell.system in systems]
+    return [each for each in findings.conditions if each not in missing]
 
 
 def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[VerdictFinding]:

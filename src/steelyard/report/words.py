@@ -7,6 +7,7 @@ from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.report.claims import claim_lines
+from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
 from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.influence_words import influence_answer
@@ -27,21 +28,28 @@ def exploratory_lines(findings: Findings) -> list[str]:
 def verdict_lines(findings: Findings) -> list[str]:
     """All that is said at the end of a run: the answer, how sure, what to know before using it."""
     variant = f" (variant {findings.variant})" if findings.variant else ""
-    order = ranking_lines(findings)
     lines = [f"{findings.question}{variant}", ""]
-    lines += [*order, ""] if order else []
-    lines += _indented(findings)
-    lines += ["", "How sure:", *(f"  {line}" for line in sure_lines(findings))]
-    claims = claim_lines(findings)
+    for each in each_of(findings):
+        lines += _answers(each)
+    lines += ["", "How sure:", *(f"  {line}" for line in told(findings, sure_lines))]
+    lines += [f"  {NO_GRAND_MEAN}"] if findings.workloads else []
+    claims = told(findings, claim_lines)
     if claims:
         lines += ["", "Claims:", *(f"  {line}" for line in claims)]
-    failed = failed_lines(findings)
+    failed = told(findings, failed_lines)
     if failed:
         lines += ["", "Failures:", *(f"  {line}" for line in failed)]
-    warnings = warning_lines(findings)
+    warnings = told(findings, warning_lines)
     if warnings:
         lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]
     return lines
+
+
+def _answers(findings: Findings) -> list[str]:
+    """The order and the answer of one workload, under its name where there are several."""
+    order = ranking_lines(findings)
+    said = [*([*order, ""] if order else []), *_indented(findings)]
+    return said if findings.workload is None else [f"{findings.workload}:", *said, ""]
 
 
 def _indented(findings: Findings) -> list[str]:

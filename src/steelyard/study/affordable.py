@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from steelyard.study import screening, timing
+from steelyard.study.each_workload import conditions_count
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import Study
@@ -48,7 +49,7 @@ def _check_screen(study: Study, asked: screening.Screened, complaints: Complaint
 
 
 def _check_comparison(study: Study, complaints: Complaints) -> None:
-    conditions = timing.conditions_count(study)
+    conditions = conditions_count(study)
     if conditions > timing.MOST_CONDITIONS:
         message = f"{conditions:,} conditions are too many"
         hint = f"{timing.MOST_CONDITIONS} are the most: take fewer levels, or write two studies"
@@ -68,7 +69,7 @@ def _check_comparison(study: Study, complaints: Complaints) -> None:
         )
     needed_s = least * timing.visit_s(study)
     if budget.time_s is not None and budget.time_s < needed_s:
-        trials = least * timing.conditions_count(study)
+        trials = least * conditions_count(study)
         message = f"{format_duration(budget.time_s)} cannot give a verdict"
         hint = (
             f"the judge needs {least} visits at least, {trials} trials of "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import FindSpec, Study
+from steelyard.study.workload.own import workload_of
+from steelyard.study.workload.responses import responses_in
 
 _OF_THE_LOAD = ("response", "service_time", "lateness", "phase", "kind")
 
@@ -15,8 +16,13 @@ def check_asked(study: Study, complaints: Complaints) -> None:
     if study.find and not {"load.users", "load.rate"} & set(study.factors):
         hint = "write `load: {users: [1, 8, 64]}` or a rate; the search begins at the smallest"
         complaints.add(("find",), "a search needs a load", hint, at_key=True)
+    for spec in study.workloads.values() if study.find else ():
+        if workload_of(spec).is_tool:
+            hint = "take it out, or drive the load with a workload of the engine"
+            message = f"a search cannot drive the tool `{spec.use}`"
+            complaints.add(("find",), message, hint, at_key=True)
     for find in study.find.values():
-        _search(find, ("find", find.name), complaints)
+        _search(find, study, ("find", find.name), complaints)
     levels = study.factors.get("system.instances", ())
     alone = 1 in levels and len(levels) > 1
     if study.judge.consolidation and not study.scenarios and not alone:
@@ -25,9 +31,9 @@ def check_asked(study: Study, complaints: Complaints) -> None:
         complaints.add(("judge", "consolidation"), message, hint)
 
 
-def _search(find: FindSpec, where: Where, complaints: Complaints) -> None:
+def _search(find: FindSpec, study: Study, where: Where, complaints: Complaints) -> None:
     """Every short run of a search must have what it limits, so it is of the load itself."""
-    if find.name in catalogue.responses():
+    if find.name in responses_in(study):
         hint = "give the search a name of its own, as `capacity`"
         complaints.add(where, f"`{find.name}` is a response", hint, at_key=True)
     if not find.limits:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from steelyard.study.each_workload import study_of
 from steelyard.study.model import (
     FIND,
+    SCENARIO,
     FindSpec,
     Level,
     LoadSpec,
@@ -16,6 +18,8 @@ from steelyard.study.model import (
     SystemSpec,
     WorkloadSpec,
 )
+from steelyard.study.scenarios import Cast, cast_of, placed_spec, workload_name
+from steelyard.study.workload.own import workload_of
 
 
 class OneCell(Protocol):
@@ -31,42 +35,67 @@ class OneCell(Protocol):
 class BoundCell:
     """Everything one trial needs to know of its cell.
 
-    Exactly one of ``users`` and ``rate_per_s`` is set when there is a ``load``. ``beside`` is what
-    some instances run instead of the workload, by their number. With ``find`` the load is looked
-    for, and neither is set.
+    ``study`` is that of the workload that is measured. Exactly one of ``users`` and ``rate_per_s``
+    is set when there is a ``load``. ``beside`` is what some instances run instead of the workload,
+    by their number, ``aside`` what runs together with the first on one instance. With ``find`` the
+    load is looked for, and neither is set.
     """
 
+    study: Study
     system: SystemSpec
     workload: WorkloadSpec
     load: LoadSpec | None
     users: int | None
     rate_per_s: float | None
     beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
+    aside: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
+    among: bool = False
+    """Whether the study has further workloads."""
+    scenario: bool = False
+    """Whether a scenario says what runs where; then what runs beside is repeated to the end."""
     find: FindSpec | None = None
-
-    @property
-    def service(self) -> ServiceSpec:
-        """The server under test; reading the study has refused a loaded system without one."""
-        if self.system.service is None:
-            raise ValueError(f"system {self.system.name} has no service")
-        return self.system.service
 
     def workload_of(self, instance: int) -> WorkloadSpec:
         """What the instance of this number runs, counted from 1."""
         return self.beside.get(instance, self.workload)
+
+    def service_of(self, instance: int) -> ServiceSpec | None:
+        """The server that an instance needs: of what it runs, else of the system.
+
+        Among several workloads one that speaks with no server starts none.
+        """
+        runs = (self.workload_of(instance), *self.aside.get(instance, ()))
+        own = next((each.service for each in runs if each.service is not None), None)
+        speaks = any(workload_of(each).speaks for each in runs)
+        return own or (self.system.service if speaks or not self.among else None)
+
+
+def peer_of(workload: WorkloadSpec) -> int | None:
+    """The number of the instance at the other end of a workload's traffic, if it is one."""
+    written = str(workload.settings.get("peer", ""))
+    return int(written) if written.isdecimal() else None
 
 
 def bind(study: Study, cell: OneCell) -> BoundCell:
     """The system, workload and load of a cell, every factor at its level."""
     levels = dict(_levels(study, cell))
     users, rate = levels.get("load.users"), levels.get("load.rate")
+    cast = _cast(study, levels)
+    system = _system(study, levels)
+    if cast is not None:
+        system = system.model_copy(update={"instances": cast.instances})
+    own = study_of(study, levels)
     return BoundCell(
-        system=_system(study, levels),
-        workload=_workload(study, levels),
-        load=study.load,
+        study=own,
+        system=system,
+        workload=_workload(study, levels, cast or Cast()),
+        load=own.load,
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
-        beside=study.beside,
+        beside=study.beside if cast is None else cast.beside,
+        aside={} if cast is None else cast.aside,
+        among=len(study.workloads) > 1,
+        scenario=cast is not None,
         find=study.find.get(str(levels.get(FIND))),
     )
 
@@ -112,11 +141,18 @@ def _put(system: dict[str, Any], factor: str, level: Level) -> None:
         system[_PARTS[part]][rest] = level
 
 
-def _workload(study: Study, levels: Mapping[str, Level]) -> WorkloadSpec:
-    name, workload = next(iter(study.workloads.items()))
+def _cast(study: Study, levels: Mapping[str, Level]) -> Cast | None:
+    """Who does what in the scenario of a cell; ``None`` without scenarios."""
+    scenario = study.scenarios.get(str(levels.get(SCENARIO)))
+    return None if scenario is None else cast_of(study, scenario, workload_name(study, levels))
+
+
+def _workload(study: Study, levels: Mapping[str, Level], cast: Cast) -> WorkloadSpec:
+    name = workload_name(study, levels)
+    workload = study.workloads[name]
     settings = dict(workload.settings)
     for factor, level in levels.items():
         for prefix in ("workload.", f"workloads.{name}."):
             if factor.startswith(prefix):
                 settings[factor.removeprefix(prefix)] = level
-    return workload.model_copy(update={"settings": settings})
+    return placed_spec(workload.model_copy(update={"settings": settings}), cast.settings)

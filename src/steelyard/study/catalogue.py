@@ -6,60 +6,25 @@ this version cannot run yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from ruamel.yaml import YAML
 
-from steelyard.study.model import Direction, Reset, ResponseSpec
+from steelyard.study.mistake import Mistake
+from steelyard.study.model import Reset, ResponseSpec
 from steelyard.study.platforms.file import Commands
+from steelyard.study.response import Response
 from steelyard.study.service.checks import mistakes
 from steelyard.study.service.entry import Service
 from steelyard.study.setting import Entry, Setting
+from steelyard.study.workload.checks import mistakes as mistakes_of_workload
+from steelyard.study.workload.entry import Workload
 
 Shelf = Literal["workloads", "platforms", "services"]
-ANY = "any"
-
-
-class Calibration(Entry):
-    """The engine's own server that shows what the generator can do with a workload at most.
-
-    ``settings`` replace those of the workload, where this server has not what others have.
-    ``alike`` are settings of the server that are taken over when the study's service has them.
-    """
-
-    service: str
-    settings: dict[str, Any] = Field(default={})
-    alike: tuple[str, ...] = ()
-
-
-class Workload(Entry):
-    """What can be driven. ``operation`` is the plural noun of one operation.
-
-    ``speaks`` are the protocols that a service must speak, all of them; ``any`` is content with
-    every service. ``counted`` says whether a service's own count of good answers covers these
-    operations, ``rate`` whether they can be started by the clock. Without ``calibration`` nothing
-    shows what the generator could do at most.
-    """
-
-    summary: str
-    operation: str
-    primary: str = "throughput"
-    speaks: tuple[str, ...] = ()
-    load: bool = False
-    runs: bool = True
-    counted: bool = True
-    rate: bool = True
-    calibration: Calibration | None = None
-    shares: tuple[str, ...] = ()
-    settings: dict[str, Setting]
-
-    def fits(self, spoken: tuple[str, ...]) -> bool:
-        """Whether a service that speaks this can answer the workload."""
-        return self.speaks == (ANY,) or set(self.speaks) <= set(spoken)
 
 
 class Platform(Entry):
@@ -83,23 +48,6 @@ class Platform(Entry):
     """Settings that a study may give, by name."""
     commands: Commands | None = None
     """The commands of a commanded platform."""
-
-
-class Response(Entry):
-    """A number per trial. A name with ``{p}`` stands for one per statistic.
-
-    What may be zero has no logarithm and therefore cannot decide a study. ``instances`` says how
-    the figures of several instances become the one of their trial.
-    """
-
-    label: str
-    unit: str
-    direction: Direction
-    meaning: str
-    source: Literal["load", "samples", "probe", "command", "kernel"]
-    may_be_zero: bool = False
-    instances: Literal["sum", "largest", "least", "mean"] = "largest"
-    runs: bool = True
 
 
 def _text(*parts: str) -> str:
@@ -139,8 +87,10 @@ def names(shelf: Shelf) -> tuple[str, ...]:
 
 @cache
 def workload(name: str) -> Workload:
-    """The workload of this name, which must be one of ``names``."""
-    return Workload.model_validate(_entry("workloads", name))
+    """The workload of this name, which must be one of ``names``; every text of it is checked."""
+    entry = Workload.model_validate(_entry("workloads", name))
+    _refuse("workload", name, mistakes_of_workload(entry, responses()))
+    return entry
 
 
 @cache
@@ -153,10 +103,14 @@ def platform(name: str) -> Platform:
 def service(name: str) -> Service:
     """The service of this name, which must be one of ``names``; every text of it is checked."""
     entry = Service.model_validate(_entry("services", name))
-    wrong = [f"{mistake.where}: {mistake.message}" for mistake in mistakes(entry, partners(entry))]
-    if wrong:
-        raise ValueError(f"the service file of {name} is wrong: {'; '.join(wrong)}")
+    _refuse("service", name, mistakes(entry, partners(entry)))
     return entry
+
+
+def _refuse(noun: str, name: str, found: Iterable[Mistake]) -> None:
+    wrong = [f"{mistake.where}: {mistake.message}" for mistake in found]
+    if wrong:
+        raise ValueError(f"the {noun} file of {name} is wrong: {'; '.join(wrong)}")
 
 
 def partners(entry: Service) -> dict[str, Service]:
@@ -225,9 +179,8 @@ def _by_word(
         yield name.replace(f"{{{place}}}", word), entry.model_copy(update={"label": label})
 
 
-def response_spec(name: str, *, operation: str, primary: bool) -> ResponseSpec:
-    """A known response as part of a study whose operations are called ``operation``."""
-    entry = responses()[name]
+def response_spec(name: str, entry: Response, *, operation: str, primary: bool) -> ResponseSpec:
+    """A response as part of a study whose operations are called ``operation``."""
     return ResponseSpec(
         name=name,
         label=entry.label,

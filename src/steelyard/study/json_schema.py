@@ -15,6 +15,7 @@ from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.setting import Setting
+from steelyard.study.workload.responses import responses_of
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],
@@ -39,7 +40,22 @@ def study_schema() -> dict[str, Any]:
     _open(parts["ServicePart"], "use", "services", catalogue.service)
     _open(parts["SystemPart"], "platform", "platforms", catalogue.platform)
     _open(parts["WorkloadPart"], "use", "workloads", catalogue.workload)
-    names = list(catalogue.responses())
+    changes = parts["VariantPart"]["properties"]
+    for name, described in changes.items():  # null takes a part out
+        shown = described.pop("description", "")
+        kept = {"description": shown} if shown else {}
+        changes[name] = {"anyOf": [described, {"type": "null"}]} | kept
+    service = parts["WorkloadPart"]["properties"]["service"]
+    shown = service.pop("description", "")
+    parts["WorkloadPart"]["properties"]["service"] = {
+        "anyOf": [service, {"type": "string"}],
+        "description": shown,
+    }
+    entries = [catalogue.workload(name) for name in catalogue.names("workloads")]
+    names = list(responses_of(entries))
+    parts["WorkloadPart"]["properties"]["responses"] = _by_name(
+        parts["WorkloadPart"]["properties"]["responses"], names
+    )
     schema["properties"]["responses"] = _by_name(schema["properties"]["responses"], names)
     schema["properties"]["gates"] = _by_name(schema["properties"]["gates"], names)
     return schema
@@ -49,8 +65,7 @@ def _open(part: dict[str, Any], key: str, shelf: Shelf, load: Callable[[str], An
     """Adds to a part the settings of whatever its ``key`` names."""
     names = list(catalogue.names(shelf))
     plain: dict[str, Any] = {"type": "string", "enum": names}
-    if shelf in ("platforms", "services"):  # a name may also mean a file of the user's own
-        plain = {"anyOf": [plain, {"type": "string"}]}
+    plain = {"anyOf": [plain, {"type": "string"}]}  # it may also mean a file of the user's own
     part["properties"][key] = plain | {
         "description": part["properties"][key].get("description", "")
     }
@@ -86,8 +101,8 @@ def _setting(setting: Setting) -> dict[str, Any]:
 
 
 def _by_name(described: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    """A mapping whose keys are responses."""
-    return described | {"propertyNames": {"enum": names}}
+    """A mapping whose keys are responses: those that are known, or of a tool of the user's own."""
+    return described | {"propertyNames": {"anyOf": [{"enum": names}, {"type": "string"}]}}
 
 
 def _tidy(node: Any) -> Any:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform, Shelf
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
-from steelyard.study.model import Study, SystemSpec
+from steelyard.study.model import SCENARIO, WORKLOAD, ScenarioSpec, Study, SystemSpec
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
+from steelyard.study.workload.own import workload_of
+from steelyard.study.workload.responses import responses_in
 
 _LATER = "not in this version"
-_PARTS: dict[str, str] = {
-    "probe": "a probe",
-    "scenarios": "scenarios",
-}
+_PARTS: dict[str, str] = {}
 
 
 def missing_parts(study: Study, complaints: Complaints) -> None:
@@ -30,10 +29,10 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
                 (key,), f"{words} cannot be run yet", f"{_LATER}; take it out", at_key=True
             )
     _searches(study, complaints)
+    _several(study, complaints)
     _systems(study, complaints)
     _workloads(study, complaints)
     _responses(study, complaints)
-    _surroundings(study, complaints)
 
 
 def _searches(study: Study, complaints: Complaints) -> None:
@@ -42,6 +41,43 @@ def _searches(study: Study, complaints: Complaints) -> None:
         hint = f"{_LATER}; search in a study of one instance"
         message = "a search over several instances cannot be run yet"
         complaints.add(("find",), message, hint, at_key=True)
+
+
+_OF_ONE: dict[str, str] = {
+    "find": "a search for a load",
+    "probe": "a probe",
+    "screen": "a screening",
+    "ask": "the influence of factors",
+}
+
+
+def _several(study: Study, complaints: Complaints) -> None:
+    """What is asked of a study of one workload only."""
+    for key, words in _OF_ONE.items() if len(study.workloads) > 1 else ():
+        if getattr(study, key):
+            hint = f"{_LATER}; ask it in a study of one workload, or in a variant that leaves one"
+            message = f"{words} cannot be run yet where there are several workloads"
+            complaints.add((key,), message, hint, at_key=True)
+    if study.compare == WORKLOAD or (study.compare == SCENARIO and len(study.workloads) > 1):
+        hint = "compare systems or a setting; each workload is judged by itself"
+        message = f"`{study.compare}` cannot be compared: workloads have units of their own"
+        complaints.add(("compare",), message, hint)
+    for scenario in study.scenarios.values():
+        if _two_services(study, scenario):
+            hint = f"{_LATER}; place the two on different instances"
+            message = "two services on one instance cannot be run yet"
+            complaints.add(("scenarios", scenario.name), message, hint, at_key=True)
+
+
+def _two_services(study: Study, scenario: ScenarioSpec) -> bool:
+    """Whether an instance would have to start two servers."""
+    for instance in scenario.instances.values():
+        named = [study.workloads[p.workload] for p in instance if p.workload in study.workloads]
+        used = [w.service for w in named if w.service is not None]
+        speaks = [w for w in named if w.service is None and workload_of(w).speaks]
+        if len({service.model_dump_json() for service in used}) + bool(speaks) > 1:
+            return True
+    return False
 
 
 def _runnable(shelf: Shelf) -> str:
@@ -106,25 +142,26 @@ def _workloads(study: Study, complaints: Complaints) -> None:
     single = ("workload",) in complaints.source.keys
     for name, workload in study.workloads.items():
         where: Where = ("workload",) if single else ("workloads", name)
-        entry = catalogue.workload(workload.use)
+        entry = workload_of(workload)
         if not entry.runs:
             _refuse(complaints, (*where, "use"), "workloads", workload.use)
         _settings(workload.settings, entry.settings, where, complaints)
-    if len(study.workloads) > 1:
-        message = "several workloads in one study cannot be run yet"
-        complaints.add(("workloads",), message, "write one study for each", at_key=True)
+        if workload.service is not None:
+            service = service_of(workload.service)
+            if not service.runs:
+                _refuse(complaints, (*where, "service", "use"), "services", workload.service.use)
+            _settings(workload.service.settings, service.settings, where, complaints)
 
 
 def _responses(study: Study, complaints: Complaints) -> None:
-    for shelf, chosen in (("responses", study.responses), ("gates", study.gates)):
+    shelves: list[tuple[str, Iterable[str]]] = [
+        ("responses", study.responses),
+        ("gates", study.gates),
+        *(("responses", measured.responses) for measured in study.measured.values()),
+        *(("gates", measured.gates) for measured in study.measured.values()),
+    ]
+    for shelf, chosen in shelves:
         for name in chosen:
-            if not catalogue.responses()[name].runs:
+            if not responses_in(study)[name].runs:
                 message = f"`{name}` cannot be measured yet"
                 complaints.add((shelf, name), message, f"{_LATER}; take it out", at_key=True)
-
-
-def _surroundings(study: Study, complaints: Complaints) -> None:
-    if study.clock != "controller":
-        complaints.add(("clock",), "the clock of the system cannot be used yet", _LATER)
-    if study.judge.engine != "exact":
-        complaints.add(("judge", "engine"), "the normal engine cannot be run yet", _LATER)

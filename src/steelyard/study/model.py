@@ -15,10 +15,15 @@ Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
 Reset = Literal["service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
+Order = Literal["bigstick", "pairs", "blocks"]
 Contrasts = Literal["baseline", "all pairs"]
 RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
 
+WORKLOAD, SCENARIO = "workload", "scenario"
+"""The conditions that say which of several workloads a cell measures, and what runs where."""
+CLIENTS = "clients"
+"""The setting of a workload that is another word for its users."""
 FIND = "find"
 """The condition of a trial that searches for a load: its level is the name of the search."""
 MIN_VISITS = 12
@@ -92,12 +97,15 @@ class WorkloadSpec(Spec):
     """What is driven. ``operation`` is the plural noun of one operation: ``messages``.
 
     A setting that is a factor holds the first of its levels here; ``bind.py`` puts the level of
-    a cell in its place.
+    a cell in its place. ``text`` is the file of a workload that is the user's own. ``service`` is
+    started for it instead of that of the system.
     """
 
     use: str
     settings: dict[str, Any] = {}
     operation: str = "operations"
+    text: str | None = None
+    service: ServiceSpec | None = None
 
 
 class LoadSpec(Spec):
@@ -137,10 +145,10 @@ class GateSpec(Spec):
 
 
 class SampleSpec(Spec):
-    """How often the machines are sampled, and which."""
+    """How often the machines are sampled, and which: ``host`` is the carrier of what has one."""
 
     every_s: float = 1.0
-    where: tuple[str, ...] = ("system",)
+    where: tuple[str, ...] = ("system", "host")
 
 
 class BudgetSpec(Spec):
@@ -155,6 +163,7 @@ class TrialsSpec(Spec):
 
     ``dummy`` is the name under which the baseline is measured again, as if it were another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
+    ``order`` is how visits are ordered; ``None``: by a coin for two systems, in blocks for more.
     """
 
     margin_ratio: float
@@ -173,6 +182,7 @@ class TrialsSpec(Spec):
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None
     dummy: str | None = None
+    order: Order | None = None
 
     @property
     def margin_log(self) -> float:
@@ -277,6 +287,14 @@ class JudgeSpec(Spec):
     guards: dict[str, GuardSpec] = {}
 
 
+class MeasuredSpec(Spec):
+    """What counts of one workload among several: its responses, one of them primary, and limits."""
+
+    responses: dict[str, ResponseSpec]
+    gates: dict[str, GateSpec] = {}
+    guards: dict[str, GuardSpec] = {}
+
+
 class CachesSpec(Spec):
     """Whether caches are dropped before every window, and where."""
 
@@ -299,8 +317,9 @@ class Study(Spec):
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
     name, to its levels: the conditions under which the comparison is made. ``beside`` is what
     instances of other numbers run while the rest run the workload. ``ask`` is what is asked of
-    all factors together. ``sha256`` is that of the bytes as read, followed by the name of the
-    variant.
+    all factors together. With several workloads ``measured`` says what counts of each, and
+    ``responses`` and ``gates`` are empty; ``each_workload.py`` makes a study of each.
+    ``sha256`` is that of the bytes as read, followed by the name of the variant.
     """
 
     name: str
@@ -313,6 +332,7 @@ class Study(Spec):
     baseline: str
     factors: dict[str, tuple[Level, ...]] = {}
     workloads: dict[str, WorkloadSpec]
+    measured: dict[str, MeasuredSpec] = {}
     beside: dict[int, WorkloadSpec] = {}
     load: LoadSpec | None = None
     generator: GeneratorSpec = GeneratorSpec()
@@ -334,7 +354,7 @@ class Study(Spec):
 
     @property
     def workload(self) -> WorkloadSpec:
-        """The workload of a study that has one; the first of several."""
+        """The workload of a study that has one; the first of several, whatever that is worth."""
         return next(iter(self.workloads.values()))
 
     @property

@@ -1,14 +1,16 @@
 """The one language of places in files of platforms and services: ``{label}``, ``{memory:MiB}``.
 
 A place is a name in one pair of braces, without spaces. All other braces stand for themselves, so
-that PowerShell, JSON and Go templates need no escaping: ``{ label }`` and ``{{label}}`` stay.
+that PowerShell, JSON, Go templates and formats such as curl's need no escaping: ``{ label }``,
+``{{label}}`` and ``%{label}`` stay.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 
 from steelyard.study.file.complaints import choice_hint
 
@@ -17,18 +19,27 @@ Quote = Callable[[Value, str], str]
 """From a value and its text to what stands in the template."""
 
 _TOKEN = re.compile(
-    r"(?<!\{)\{(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)?)(?::(?P<unit>\w+))?\}(?!\})", re.ASCII
+    r"(?<![{%])\{(?P<name>[A-Za-z_][\w-]*(?:\.[\w-]+)?)(?::(?P<unit>\w+))?\}(?!\})", re.ASCII
 )
-UNITS: dict[str, tuple[str, int]] = {
-    "B": ("size", 1),
-    "KiB": ("size", 1024),
-    "MiB": ("size", 1024**2),
-    "GiB": ("size", 1024**3),
-    "kB": ("size", 1000),
-    "MB": ("size", 1000**2),
-    "GB": ("size", 1000**3),
+UNITS: dict[str, tuple[str, Decimal]] = {
+    "B": ("size", Decimal(1)),
+    "KiB": ("size", Decimal(1024)),
+    "MiB": ("size", Decimal(1024**2)),
+    "GiB": ("size", Decimal(1024**3)),
+    "kB": ("size", Decimal(1000)),
+    "MB": ("size", Decimal(1000**2)),
+    "GB": ("size", Decimal(1000**3)),
+    "us": ("duration", Decimal("0.000001")),
+    "ms": ("duration", Decimal("0.001")),
+    "s": ("duration", Decimal(1)),
+    "min": ("duration", Decimal(60)),
+    "percent": ("share", Decimal("0.01")),
 }
-"""Units that a size may be asked in: the kind of setting they fit, and bytes in one."""
+"""Units that a value may be asked in: the kind of setting they fit, and base units in one."""
+_WORDS = "words."
+_SHOWN = {"size": " B", "duration": " s", "share": ""}
+Listed = Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
+"""Words of settings, as ``words`` of a file has them: by value where a setting has choices."""
 
 
 class TemplateError(Exception):
@@ -89,16 +100,18 @@ def fill(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str
 
 
 def in_unit(value: Value, place: Place) -> Value:
-    """A size in the unit of its place."""
+    """A size or a duration in the unit of its place."""
     if place.unit is None:
         return value
-    size = UNITS[place.unit][1]
-    if isinstance(value, str) and value.isdecimal():
-        value = int(value)
-    if not isinstance(value, int) or value % size:
-        message = f"`{place.name}` is {value} B, not a whole number of {place.unit}"
+    kind, one = UNITS[place.unit]
+    try:
+        units = Decimal(str(value)) / one
+    except InvalidOperation:
+        units = Decimal("NaN")
+    if units.is_nan() or units != units.to_integral_value():
+        message = f"`{place.name}` is {value}{_SHOWN[kind]}, not a whole number of {place.unit}"
         raise TemplateError(message, f"write a multiple of 1 {place.unit}")
-    return value // size
+    return int(units)
 
 
 def unit_mistake(place: Place, kind: str | None) -> tuple[str, str] | None:
@@ -107,9 +120,54 @@ def unit_mistake(place: Place, kind: str | None) -> tuple[str, str] | None:
         return None
     if place.unit not in UNITS:
         return f"there is no unit `{place.unit}`", choice_hint(place.unit, UNITS, "units")
-    if kind != UNITS[place.unit][0]:
-        return f"{place}: `{place.name}` is no size", "take the unit out"
+    wanted = UNITS[place.unit][0]
+    if kind != wanted:
+        return f"{place}: `{place.name}` is no {wanted}", "take the unit out"
     return None
+
+
+def fill_known(text: str, values: Mapping[str, Value]) -> str:
+    """The text with those places filled that have a value; all others stay as they are.
+
+    For what a user wrote who may mean the braces themselves.
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        return fill(match[0], values) if match["name"] in values else match[0]
+
+    return _TOKEN.sub(filled, text)
+
+
+def spliced(
+    templates: Iterable[str],
+    one: Callable[[str], str],
+    several: Callable[[str], Iterable[str]],
+) -> tuple[str, ...]:
+    """Words with their places filled by ``one``.
+
+    ``{words.NAME}`` alone becomes the ``several`` words of that name, or none.
+    """
+    words: list[str] = []
+    for template in templates:
+        place = whole_place(template)
+        if place is not None and place.name.startswith(_WORDS):
+            words += several(place.name.removeprefix(_WORDS))
+        else:
+            words.append(one(template))
+    return tuple(words)
+
+
+def chosen_words(name: str, value: object, listed: Listed) -> Sequence[str]:
+    """The words, still with places, of a setting that has this value; none when it has none."""
+    words = listed[name]
+    if value is None:
+        return ()
+    return words[as_word(value)] if isinstance(words, Mapping) else words
+
+
+def as_word(value: object) -> str:
+    """A value as conditions and texts of a file name it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _text(value: Value) -> str:

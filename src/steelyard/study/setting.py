@@ -43,7 +43,7 @@ class Setting(Entry):
     value, ``options`` the words that each choice becomes; a flag's option stands alone. ``off``
     says what the level ``off`` means; without it there is none. What is ``required`` has no default
     that could be right. What ``differs`` is a text that each instance of a system must have for
-    itself.
+    itself. What ``holds_places`` is a text whose own places are filled, too.
     """
 
     option: str | None = None
@@ -52,6 +52,7 @@ class Setting(Entry):
     default: Any = None
     required: bool = False
     differs: bool = False
+    holds_places: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None

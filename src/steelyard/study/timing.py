@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
-from steelyard.study import catalogue
+from steelyard.study.counted import counted
+from steelyard.study.each_workload import conditions_count, studies
 from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
+from steelyard.study.workload.own import workload_of
 
 # Seconds that a reset takes beside the declared phases: allowances, not promises.
 RESET_ALLOWANCE_S: dict[str, float] = {
@@ -33,11 +35,6 @@ SHARE_OF_EACH = 0.5
 ROUNDS_OF_A_BLOCK = 2
 
 
-def conditions_count(study: Study) -> int:
-    """How many conditions each visit measures."""
-    return math.prod(len(levels) for levels in study.factors.values())
-
-
 def compares(study: Study) -> bool:
     """Whether anything is compared; a study of one system only asks which factors matter."""
     return len(study.compared) > 1
@@ -52,7 +49,11 @@ def calibration_s(study: Study) -> float:
     """Calibration before the first trial: every condition once, twice where the load itself holds
     the generator back. Systems whose service differs in the shape of its answers add to it.
     """
-    calibrated = catalogue.workload(study.workload.use).calibration is not None
+    return sum(_calibration_s(one) for one in studies(study))
+
+
+def _calibration_s(study: Study) -> float:
+    calibrated = workload_of(study.workload).calibration is not None
     if not study.generator.calibrate or not calibrated:
         return 0.0
     load = study.load
@@ -74,12 +75,23 @@ def _shapes(study: Study) -> int:
 def trial_s(study: Study) -> float:
     """One trial: reset, settle, warm-up, window, collection. Draining is not foreseen.
 
-    What runs to its own end (a command, a kernel) has no window, and how long it takes nobody
-    knows before it has run: nothing is foreseen for it.
+    What runs to its own end (a command, a kernel, so many messages) has no window, and how long
+    it takes nobody knows before it has run: nothing is foreseen for it. Of several workloads, the
+    mean over the conditions.
     """
+    if len(study.workloads) == 1:
+        return _trial_s(study)
+    count = conditions_count(study)
+    whole_s = math.fsum(_trial_s(one) * conditions_count(one) for one in studies(study))
+    return whole_s / count if count else 0.0
+
+
+def _trial_s(study: Study) -> float:
     trials = study.trials
     declared = (trials.settle_s or 0.0) + (trials.canary_s or 0.0)
-    if catalogue.workload(study.workload.use).load:
+    entry = workload_of(study.workload)
+    by_the_clock = entry.is_load and counted(study.workload.settings) is None
+    if entry.ends == "window" or by_the_clock:
         declared += trials.warm_up_s + trials.window_s
     return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S
 

@@ -128,8 +128,22 @@ def _absent(name: str, controller: str) -> SystemFailure:
     return SystemFailure(
         "not_supported",
         f"`confine.{name}` needs the cgroup controller {controller}, which is not there",
-        "mount cgroup version 1, or enable it in /sys/fs/cgroup/cgroup.subtree_control",
+        f"in version 2: {how_to_give(controller)}",
     )
+
+
+def how_to_give(controller: str) -> str:
+    """What has the top of version 2 give a controller to new groups.
+
+    systemd writes that file itself whenever units come and go, and would take back what it has
+    not been told of.
+    """
+    if controller == "cpu":
+        return (
+            "systemctl set-property --runtime system.slice CPUWeight=100; without systemd: "
+            "echo +cpu > /sys/fs/cgroup/cgroup.subtree_control"
+        )
+    return f"echo +{controller} > /sys/fs/cgroup/cgroup.subtree_control"
 
 
 def _version_1(name: str, value: int) -> tuple[tuple[str, str], ...]:

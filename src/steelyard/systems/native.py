@@ -53,6 +53,7 @@ class Native:
         self._seat = ground.seat()
         self._loops = LoopDisks(ground)
         self._groups: list[Group] = []
+        self._limited: dict[str, str] = {}
         self._made: list[PendingUndo] = []
         self._own: Host | None = None
 
@@ -80,6 +81,7 @@ class Native:
             raise SystemFailure("not_supported", f"the machine itself has no reset `{strength}`")
         if strength == "process":
             self._close()
+        self._refuse_lost_limits()
         host = self.host()
         host.sync_filesystem(self.ground.folder)
         evidence = {"boot_id": host.boot_id or "not told"}
@@ -175,6 +177,28 @@ class Native:
             for file, value in group.limits:
                 host.write_file(f"{group.folder}/{file}", value)
         self._groups = planned
+        self._limited = self._limits_now()
+
+    def _limits_now(self) -> dict[str, str]:
+        """What the kernel holds for each file that was written, in its own rounding."""
+        host = self.ground.carrier()
+        files = [f"{group.folder}/{file}" for group in self._groups for file, _ in group.limits]
+        return {
+            file: host.read_file(file).strip() if host.path_facts(file).exists else "gone"
+            for file in files
+        }
+
+    def _refuse_lost_limits(self) -> None:
+        """Whoever else rules the control groups of the machine may have taken a limit back.
+
+        Raises:
+            SystemFailure: ``reset_not_proved``.
+        """
+        for file, now in self._limits_now().items():
+            if now != self._limited[file]:
+                message = f"the limit {file} was {self._limited[file]} and is {now}"
+                hint = "something else writes control groups there, such as systemd"
+                raise SystemFailure("reset_not_proved", message, hint)
 
     def _wait_until_empty(self) -> None:
         """What was killed stands in its group until the kernel is done with it."""

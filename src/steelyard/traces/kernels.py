@@ -12,15 +12,18 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult, Ran
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
+from steelyard.study import catalogue
 from steelyard.trial.responses import throughput_of
-from steelyard.workloads.kernel import ENGINE, kernel_command, kernel_responses
+from steelyard.workloads.tools.alone import measured_alone, words_alone
 
 _TRIAL_TIMEOUT_S = 60.0
 _READY_TIMEOUT_S = 10.0
 _GRACE_S = 5.0
 _SERVER = "trace"
 
+ENGINE = "@engine"
 Command = list[str]
+Figure = tuple[float | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -33,22 +36,26 @@ class Kernel:
 
     unit: str
     command: Callable[[str], Command]
-    figure: Callable[[Mapping[str, Any]], tuple[float | None, str | None]]
+    figure: Callable[[str], Figure]
     about: str
     server: Callable[[str], Command] | None = None
     direction: Literal["higher"] = "higher"
 
 
-def _computed(response: str) -> Callable[[Mapping[str, Any]], tuple[float | None, str | None]]:
-    def figure(document: Mapping[str, Any]) -> tuple[float | None, str | None]:
-        measured = kernel_responses(document)[response]
+def _computed(use: str, chosen: Mapping[str, Any]) -> Callable[[str], Figure]:
+    def figure(stdout: str) -> Figure:
+        measured = measured_alone(use, chosen, stdout)[catalogue.workload(use).primary]
         return measured.value, measured.missing
 
     return figure
 
 
-def _answered(document: Mapping[str, Any]) -> tuple[float | None, str | None]:
-    return throughput_of(LoadResult.model_validate(document))
+def _computing(use: str, chosen: Mapping[str, Any]) -> Callable[[str], Command]:
+    return lambda _address: words_alone(use, chosen)
+
+
+def _answered(stdout: str) -> Figure:
+    return throughput_of(LoadResult.model_validate_json(stdout))
 
 
 def _load(scheme: str, users: int, window: str) -> Callable[[str], Command]:
@@ -59,13 +66,8 @@ def _load(scheme: str, users: int, window: str) -> Callable[[str], Command]:
     return command
 
 
-def _linpack(_address: str) -> Command:
-    return kernel_command("linpack", {"threads": 1, "repeats": 3, "n": 500})
-
-
-def _triad(_address: str) -> Command:
-    settings = {"operation": "triad", "blocks": "32MiB", "test": "float"}
-    return kernel_command("ram", {"threads": 1, "repeats": 1, **settings})
+_LINPACK = {"repeats": 3, "n": 500}
+_TRIAD = {"operation": "triad", "blocks": 32 * 1024**2, "test": "float", "repeats": 1}
 
 
 def _maildir(folder: str) -> Command:
@@ -76,14 +78,14 @@ def _maildir(folder: str) -> Command:
 KERNELS: dict[str, Kernel] = {
     "cpu": Kernel(
         unit="GFLOP/s",
-        command=_linpack,
-        figure=_computed("linpack.rate"),
+        command=_computing("linpack", _LINPACK),
+        figure=_computed("linpack", _LINPACK),
         about="linpack, 500 unknowns, one thread, median of 3: about 20 ms",
     ),
     "memory": Kernel(
         unit="bytes/s",
-        command=_triad,
-        figure=_computed("ram.rate"),
+        command=_computing("ram", _TRIAD),
+        figure=_computed("ram", _TRIAD),
         about="triad on three arrays of 32 MiB, one thread: about 60 ms",
     ),
     "loopback": Kernel(
@@ -138,7 +140,7 @@ def _measured(kernel: Kernel, ran: Ran) -> float:
     if not ran.stdout.strip():
         said = ran.stderr.strip() or "nothing"
         raise _without(f"the engine exited with code {ran.exit_code} and said {said}")
-    value, missing = kernel.figure(json.loads(ran.stdout))
+    value, missing = kernel.figure(ran.stdout)
     if value is None:
         raise _without(missing or "it was not measured")
     return value

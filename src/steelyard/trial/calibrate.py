@@ -24,9 +24,11 @@ from steelyard.plan.model import Cell
 from steelyard.records.schema import Calibration, Doubt
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
+from steelyard.study.counted import by_the_clock
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.timing import calibration_window_s
+from steelyard.study.workload.own import workload_of
 from steelyard.systems import services
 from steelyard.trial.responses import throughput_of
 from steelyard.trial.stage import Stage
@@ -70,14 +72,14 @@ def cell_key(cell: Cell) -> str:
 
 def sink_for(bound: BoundCell) -> ServiceSpec | None:
     """The engine's own server for a workload; ``None`` when it has none."""
-    how = catalogue.workload(bound.workload.use).calibration
+    how = workload_of(bound.workload).calibration
     if how is None:
         return None
     declared = catalogue.service(how.service).settings
     settings = {name: default_of(setting) for name, setting in declared.items()}
     if "tls" in settings:
         settings["tls"] = bound.workload.settings.get("tls")
-    own = bound.system.service
+    own = bound.service_of(1)
     if own is not None and own.use == how.service:
         settings |= {name: own.settings[name] for name in how.alike if name in own.settings}
     return ServiceSpec(use=how.service, settings=settings)
@@ -132,7 +134,7 @@ class _Bench:
         answer = self.host.start_load(load_job(study, bound, self.server, self.stage.plan.seed))
         try:
             with self.stage.interrupt.waiting():
-                return read_load(answer.result(longest_run_s(study))).result
+                return read_load(answer.result(longest_run_s(study, bound.workload))).result
         except (KeyboardInterrupt, TimeoutError):
             self.host.cancel_load()
             raise
@@ -198,11 +200,12 @@ def _short(study: Study) -> Study:
 
 
 def _with_what_the_sink_has(bound: BoundCell, **changes: Any) -> BoundCell:
-    how = catalogue.workload(bound.workload.use).calibration
+    how = workload_of(bound.workload).calibration
     instead: Mapping[str, Any] = {} if how is None else how.settings
     instead = {name: value for name, value in instead.items() if name not in _LOADS}
-    settings = bound.workload.settings | instead | changes
-    return replace(bound, workload=bound.workload.model_copy(update={"settings": settings}))
+    workload = by_the_clock(bound.workload)
+    settings = workload.settings | instead | changes
+    return replace(bound, workload=workload.model_copy(update={"settings": settings}))
 
 
 _LOADS = ("pace", "user_rate")

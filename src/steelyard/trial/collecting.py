@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Doubt, Measured
-from steelyard.study import catalogue
+from steelyard.study.counted import counted
+from steelyard.study.response import Response
 from steelyard.trial.disturbances import incident_doubts, incidents_of, sample_doubts
 from steelyard.trial.instance import Instance
 from steelyard.trial.limited import limited_by
+from steelyard.trial.outputs import measured_by_tool
+from steelyard.trial.probing import probe_doubts, without_unsent
 from steelyard.trial.responses import Seen
 from steelyard.trial.sampling import Sampled
 from steelyard.trial.scene import Scene
 from steelyard.trial.window import WindowSamples
-from steelyard.workloads.runs import RUNS
 
 _JOINED: dict[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,
@@ -32,14 +35,24 @@ def seen_of(scene: Scene, instance: Instance) -> Seen:
     def window(sampled: Sampled) -> WindowSamples:
         return sampled.window(start_ns, end_ns)
 
-    host = scene.sampled.get("host")
+    host, generator = scene.sampled.get("host"), scene.sampled.get("generator")
     return Seen(
         driven=None if instance.load is None else instance.load.result,
         window=window(scene.sampled[instance.name]),
         host=None if host is None else window(host),
+        generator=None if generator is None else window(generator),
         own=_own(instance),
+        probe=_seen_by_probe(instance),
+        probe_missing=instance.probe_missing,
         column=instance.column,
     )
+
+
+def _seen_by_probe(instance: Instance) -> LoadResult | None:
+    if instance.probe is None:
+        return None
+    seen = instance.probe.result
+    return seen if counted(instance.workload.settings) is None else without_unsent(seen)
 
 
 def disturbances(scene: Scene) -> Iterator[Doubt]:
@@ -53,9 +66,16 @@ def disturbances(scene: Scene) -> Iterator[Doubt]:
         yield from sample_doubts(name, sampled.window(*scene.span_ns()), guest=name in guests)
 
 
+def doubts_of_probes(scene: Scene) -> Iterator[Doubt]:
+    """What speaks against the figures of the bystanders of a trial."""
+    for instance in scene.measured:
+        if instance.probe is not None:
+            open_ended = counted(instance.workload.settings) is not None
+            yield from probe_doubts(instance.probe.result, open_ended=open_ended)
+
+
 def _own(instance: Instance) -> Mapping[str, Measured]:
-    runs = RUNS.get(instance.workload.use)
-    return {} if runs is None else runs.responses(instance.ran)
+    return {} if instance.tool is None else measured_by_tool(instance.tool, instance)
 
 
 def limits_of(scene: Scene, seen: Seen) -> str | None:
@@ -64,26 +84,28 @@ def limits_of(scene: Scene, seen: Seen) -> str | None:
 
 
 def of_all_instances(
-    wanted: Mapping[str, str], instances: Sequence[Mapping[str, Measured]]
+    wanted: Mapping[str, str],
+    instances: Sequence[Mapping[str, Measured]],
+    known: Mapping[str, Response],
 ) -> dict[str, Measured]:
-    """Each response over all instances that run the workload, joined as the catalogue says.
+    """Each response over all instances that run the workload, joined as it is ``known`` to be.
 
     One that an instance lacks is not known of all of them.
     """
     if len(instances) == 1:
         return dict(instances[0])
     return {
-        name: _joined(name, unit, [responses[name] for responses in instances])
+        name: _joined(known[name], unit, [responses[name] for responses in instances])
         for name, unit in wanted.items()
     }
 
 
-def _joined(name: str, unit: str, measured: Sequence[Measured]) -> Measured:
+def _joined(response: Response, unit: str, measured: Sequence[Measured]) -> Measured:
     for number, one in enumerate(measured, start=1):
         if one.value is None:
             why = f"instance {number}: {one.missing}"
             return Measured(value=None, unit=unit, missing=why, infinite=one.infinite)
     values = [one.value for one in measured if one.value is not None]
-    join = _JOINED[catalogue.responses()[name].instances]
+    join = _JOINED[response.instances]
     fewest = min((one.of for one in measured if one.of is not None), default=None)
     return Measured(value=join(values), unit=unit, of=fewest)

@@ -1,8 +1,8 @@
 """The life of one trial, on one screen.
 
-restore → attach disks → configure → start service → audit → settle → hear canary → drop caches →
-measure (warm-up and window) → collect → check → undo. Each is a function named so. Whatever
-happens, ``undo`` runs and what is known becomes a record.
+hear canary → restore → attach disks → configure → start service → make ready → audit → settle →
+drop caches → measure (warm-up and window) → collect → check → undo. Each is a function named so.
+Whatever happens, ``undo`` runs and what is known becomes a record.
 """
 
 from __future__ import annotations
@@ -12,11 +12,20 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
+from steelyard.study.workload.own import workload_of
+from steelyard.study.workload.responses import responses_in
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
 from steelyard.trial.canary import canary_of
-from steelyard.trial.collecting import disturbances, limits_of, of_all_instances, seen_of
+from steelyard.trial.collecting import (
+    disturbances,
+    doubts_of_probes,
+    limits_of,
+    of_all_instances,
+    seen_of,
+)
+from steelyard.trial.distributions import distributions_of
 from steelyard.trial.disturbances import incidents_of
 from steelyard.trial.gates import (
     check_gates,
@@ -25,6 +34,7 @@ from steelyard.trial.gates import (
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
+    refuse_unsteady_clock,
 )
 from steelyard.trial.instance import Instance
 from steelyard.trial.lodging import together
@@ -43,6 +53,7 @@ from steelyard.trial.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.scene import Attempted, Ending, Scene
 from steelyard.trial.settling import wait_until_idle
 from steelyard.trial.stage import Stage
+from steelyard.trial.tooling import make_tools_ready
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 
@@ -55,6 +66,14 @@ def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
     finally:
         undoing = _undo(scene)
     return scene.attempted(undoing or ending)
+
+
+def hear_canary(scene: Scene) -> None:
+    """Looks what the machine that carries the system is like just now, where the study says so.
+
+    Before anything of the trial is done to it: what a system changes is no state of the machine.
+    """
+    scene.canary = canary_of(scene)
 
 
 def restore(scene: Scene) -> None:
@@ -87,11 +106,11 @@ def configure(scene: Scene) -> None:
 
 
 def start_service(scene: Scene) -> None:
-    """Starts the service on every instance and waits until each says that it is ready."""
-    spec = scene.cell.system.service
-    if spec is None:
-        return
+    """Starts the service that each instance needs, and waits until it says that it is ready."""
     for instance in scene.instances:
+        spec = scene.cell.service_of(instance.number)
+        if spec is None:
+            continue
         instance.service = services.start(
             instance.host,
             spec,
@@ -102,6 +121,11 @@ def start_service(scene: Scene) -> None:
             enter=instance.enter(),
             undo=instance.platform.ground.undo,
         )
+
+
+def make_ready(scene: Scene) -> None:
+    """Finds the tools of the workload, and does what has to be done before they are measured."""
+    make_tools_ready(scene)
 
 
 def audit(scene: Scene) -> None:
@@ -122,11 +146,6 @@ def settle(scene: Scene) -> None:
     wait_until_idle(scene)
 
 
-def hear_canary(scene: Scene) -> None:
-    """Looks what the machine that carries the system is like just now, where the study says so."""
-    scene.canary = canary_of(scene)
-
-
 def drop_caches(scene: Scene) -> None:
     """Drops caches where the study says so: inside, and on the machine that carries it."""
     caches = scene.stage.study.caches
@@ -143,13 +162,16 @@ def measure(scene: Scene) -> None:
 
 def collect(scene: Scene) -> None:
     """Turns what was seen in the window into responses."""
-    wanted = wanted_units(scene.stage.study)
+    wanted = wanted_units(scene.cell.study)
     for instance in scene.measured:
         seen = seen_of(scene, instance)
         instance.responses = measure_responses(wanted, seen)
         instance.costs = reconciled(seen)
+        if seen.driven is not None and workload_of(instance.workload).request_times:
+            instance.distributions = distributions_of(seen.driven)
         scene.limited = scene.limited or limits_of(scene, seen)
-    scene.responses = of_all_instances(wanted, [each.responses for each in scene.measured])
+    each_one = [each.responses for each in scene.measured]
+    scene.responses = of_all_instances(wanted, each_one, responses_in(scene.stage.study))
     scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
     calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
     loads = [each.load.result for each in scene.measured if each.load is not None]
@@ -170,7 +192,10 @@ def check(scene: Scene) -> None:
     for load in scene.loads():
         scene.doubts += engine_doubts(load) + connection_doubts(load)
     scene.doubts += calibration_doubts(scene.calibration)
-    scene.gates = check_gates(scene.stage.study.gates, scene.responses)
+    scene.doubts += doubts_of_probes(scene)
+    scene.gates = check_gates(scene.cell.study.gates, scene.responses)
+    if scene.stage.study.clock == "system":
+        refuse_unsteady_clock(scene.doubts)
     for load in scene.loads():
         refuse_invalid(load)
     refuse_by_gates(scene.gates, *(load.errors for load in scene.loads()))
@@ -186,13 +211,14 @@ def undo(scene: Scene) -> None:
 
 
 _PHASES = (
+    hear_canary,
     restore,
     attach_disks,
     configure,
     start_service,
+    make_ready,
     audit,
     settle,
-    hear_canary,
     drop_caches,
     measure,
     collect,

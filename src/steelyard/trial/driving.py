@@ -1,4 +1,4 @@
-"""What drives one instance: a load from outside, or commands on the system itself."""
+"""What drives one instance: a load of the engine, or a tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from steelyard.hosts.host import Host, read_load, read_ran
 from steelyard.records.schema import Outcome
 from steelyard.trial.instance import Instance
 from steelyard.trial.outcomes import TrialFailed
-from steelyard.workloads.runs import Timed
+from steelyard.trial.outputs import keep_outputs
+from steelyard.workloads.tools.ready import PLAIN_WORDS, ReadyTool
+from steelyard.workloads.tools.timed import Timed
 
 _WORDS_KEPT = 2000
 
@@ -27,6 +29,13 @@ class Drive(Protocol):
 
     instance: Instance
     longest_s: float
+
+    def warm_up(self) -> None:
+        """What has to run before all begin together; most warm up by themselves.
+
+        Raises:
+            TrialFailed: it failed.
+        """
 
     def begin(self, at_ns: int | None) -> None:
         """Asks for it, to start at that moment, or at once."""
@@ -61,6 +70,9 @@ class LoadDrive:
     longest_s: float
     _answer: Future[dict[str, Any]] = field(default_factory=Future)
 
+    def warm_up(self) -> None:
+        """The engine warms up in the same run."""
+
     def begin(self, at_ns: int | None) -> None:
         at = {} if at_ns is None else {"start_at_monotonic_ns": at_ns + self.clock.offset_ns}
         self._answer = self.generator.start_load(self.job | at)
@@ -88,21 +100,32 @@ class LoadDrive:
 
 @dataclass
 class RunDrive:
-    """Commands that run on the instance, one after the other; all but the first start at once."""
+    """A tool that runs for the instance: its commands one after the other, the first at a time.
+
+    What they wrote is kept before it is asked whether they went well.
+    """
 
     instance: Instance
     clock: ClockOffset
-    commands: Sequence[Sequence[str]]
+    tool: ReadyTool
     longest_s: float
+    own_clock: bool = False
+    """Whether the machine's own clock says how long its commands took."""
     _first: Future[dict[str, Any]] = field(default_factory=Future)
     _began_ns: int = 0
 
+    def warm_up(self) -> None:
+        if self.tool.warm_up:
+            ran = self._run(self.tool.warm_up, self.longest_s)
+            _refuse_failed(ran, self.tool.warm_up, self.tool.entry.good_exits)
+
     def begin(self, at_ns: int | None) -> None:
         self._began_ns = time.monotonic_ns() if at_ns is None else at_ns
-        self._first = self.instance.host.submit_run(
-            list(self.commands[0]),
+        self._first = self.tool.host.submit_run(
+            list(self.tool.commands[0]),
             timeout_s=self.longest_s,
-            directory=self.instance.folder,
+            directory=self.tool.folder,
+            environment=PLAIN_WORDS,
             start_at_monotonic_ns=None if at_ns is None else at_ns + self.clock.offset_ns,
         )
 
@@ -110,32 +133,49 @@ class RunDrive:
         ran = read_ran(self._first.result(left_s(deadline_ns)))
         self.instance.began_ns = ran.started_monotonic_ns - self.clock.offset_ns
         self._keep(ran, self._began_ns)
-        for words in self.commands[1:]:
+        for words in self.tool.commands[1:]:
             started_ns = time.monotonic_ns()
-            remaining_s = left_s(deadline_ns)
-            ran = self.instance.host.run(
-                list(words), timeout_s=remaining_s, directory=self.instance.folder
-            )
-            self._keep(ran, started_ns)
-        self.instance.window_ns = (self._began_ns, time.monotonic_ns())
+            self._keep(self._run(words, left_s(deadline_ns)), started_ns)
+        self.instance.window_ns = (self._began_ns + self._own_warm_up_ns(), time.monotonic_ns())
 
     def cancel(self) -> None:
-        if not self.instance.host.lost and not self._first.done():
-            self.instance.host.cancel_runs()
+        if not self.tool.host.lost and not self._first.done():
+            self.tool.host.cancel_runs()
 
     def end_beside(self) -> float | None:
         if not self._first.done():
-            self.instance.host.cancel_runs()
+            self.tool.host.cancel_runs()
             self._first.result(60)
             return None
         ran = read_ran(self._first.result(0))
-        _refuse_failed(ran, self.commands[0])
+        self._refuse_failed(ran, 0)
         ended_ns = ran.ended_monotonic_ns - self.clock.offset_ns
         return (time.monotonic_ns() - ended_ns) / 1e9
 
+    def _run(self, words: Sequence[str], timeout_s: float) -> Ran:
+        tool = self.tool
+        return tool.host.run(
+            list(words), timeout_s=timeout_s, directory=tool.folder, environment=PLAIN_WORDS
+        )
+
+    def _own_warm_up_ns(self) -> int:
+        """What the tool itself drives before it measures."""
+        if self.tool.entry.warms_up != "itself":
+            return 0
+        return round(float(self.tool.values["warm_up"] or 0) * 1e9)
+
     def _keep(self, ran: Ran, started_ns: int) -> None:
-        _refuse_failed(ran, self.commands[len(self.instance.ran)])
-        self.instance.ran.append(Timed(ran, started_ns, time.monotonic_ns()))
+        span = (started_ns, time.monotonic_ns())
+        if self.own_clock:
+            span = (ran.started_monotonic_ns, ran.ended_monotonic_ns)
+        self.instance.ran.append(Timed(ran, *span))
+        if len(self.instance.ran) == 1:
+            keep_outputs(self.tool, self.instance)
+        self._refuse_failed(ran, len(self.instance.ran) - 1)
+
+    def _refuse_failed(self, ran: Ran, number: int) -> None:
+        good = self.tool.entry.good_exits if number == 0 else (0,)
+        _refuse_failed(ran, self.tool.commands[number], good)
 
 
 def left_s(deadline_ns: int) -> float:
@@ -143,14 +183,14 @@ def left_s(deadline_ns: int) -> float:
     return max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9)
 
 
-def _refuse_failed(ran: Ran, words: Sequence[str]) -> None:
+def _refuse_failed(ran: Ran, words: Sequence[str], good: Sequence[int]) -> None:
     if ran.timed_out:
         raise TrialFailed(
             Outcome.TIMED_OUT,
             f"`{words[0]}` did not end in its time",
             "give the trial more time with `timeout`",
         )
-    if ran.exit_code != 0:
+    if ran.exit_code not in good:
         how = f"exit code {ran.exit_code}" if ran.signal is None else f"signal {ran.signal}"
         said = (ran.stderr or ran.stdout).strip()[-_WORDS_KEPT:]
         raise TrialFailed(

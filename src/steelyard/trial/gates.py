@@ -18,6 +18,7 @@ from steelyard.trial.outcomes import TrialFailed
 
 _CLOCK_DRIFT_LIMIT_PPM = 100.0
 _CLOCK_NOISE_NS = 1_000_000
+_OF_CLOCKS = ("clock_drift", "clock_step")
 
 
 def check_gates(
@@ -123,6 +124,21 @@ def drift_doubts(
             message = f"the clock of {machine} ran {drift:+.0f} ppm against the controller's"
             doubts.append(Doubt(state="suspect", kind="clock_drift", message=message))
     return doubts
+
+
+def refuse_unsteady_clock(doubts: Sequence[Doubt]) -> None:
+    """Ends a trial that was timed by a clock of which there is doubt.
+
+    Raises:
+        TrialFailed: ``invalid``, with what the clock did.
+    """
+    found = [doubt.message for doubt in doubts if doubt.kind in _OF_CLOCKS]
+    if found:
+        raise TrialFailed(
+            Outcome.INVALID,
+            f"the clock that times this trial cannot be trusted: {found[0]}",
+            "write `clock: controller`, which is the default, or mend the clock of the system",
+        )
 
 
 def clock_doubts(before: Clock, after: Clock) -> list[Doubt]:

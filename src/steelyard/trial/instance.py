@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from steelyard.engine.messages import Clock, LoadResult
@@ -13,19 +13,24 @@ from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.records.schema import (
     ClockRecord,
     CostRecord,
+    Distribution,
     InstanceRecord,
     Measured,
     PlacementRecord,
     ResetRecord,
 )
 from steelyard.study.model import WorkloadSpec
+from steelyard.study.workload.check_output import STREAMS
 from steelyard.systems.disks import Prepared
 from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
 from steelyard.systems.services import RunningService
 from steelyard.systems.settings import Applied
 from steelyard.trial.responses import INSTANCE
 from steelyard.workloads.operations.model import Server
-from steelyard.workloads.runs import Timed
+from steelyard.workloads.tools.ready import ReadyTool
+from steelyard.workloads.tools.timed import Timed
+
+_OF_THE_PLACE = ("attached", "prepared", "caches", "applied", "undos", "service")
 
 
 @dataclass
@@ -33,9 +38,10 @@ class Instance:
     """Filled by the phases of ``conduct``. ``folder`` is the attempt's own, inside.
 
     ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
-    ``copies`` are folders that were made for it on other machines. ``window_ns`` is what was
+    ``undos`` take back what was made for its load or its tool. ``window_ns`` is what was
     measured, by the controller's monotonic clock. ``search`` is how the largest load was looked
-    for, ``found`` what came of it.
+    for, ``found`` what came of it. ``outputs`` is what its tool wrote, by source, ``unread`` why
+    some of that cannot be used.
     """
 
     number: int
@@ -44,17 +50,25 @@ class Instance:
     folder: str
     workload: WorkloadSpec
     proof: ResetProof
+    turn: int = 0
+    """Which of several workloads on it this is; 0 is the first."""
     attached: list[AttachedDisk] = field(default_factory=list)
     prepared: dict[str, Prepared] = field(default_factory=dict)
     caches: tuple[str, ...] = ()
     applied: list[Applied] = field(default_factory=list)
-    copies: list[tuple[Host, PendingUndo]] = field(default_factory=list)
+    undos: list[tuple[Host, PendingUndo]] = field(default_factory=list)
     service: RunningService | None = None
     counters: dict[str, Any] = field(default_factory=dict)
     clocks: list[ClockOffset] = field(default_factory=list)
     walls: list[Clock] = field(default_factory=list)
     load: LoadAnswer | None = None
+    tool: ReadyTool | None = None
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    probe: LoadAnswer | None = None
+    probe_missing: str | None = None
     ran: list[Timed] = field(default_factory=list)
+    outputs: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     window_ns: tuple[int, int] | None = None
     began_ns: int | None = None
     """When the first operation was really sent, by the controller's clock."""
@@ -63,6 +77,12 @@ class Instance:
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()
     responses: Mapping[str, Measured] = field(default_factory=dict)
+
+    def shadow(self, workload: WorkloadSpec, turn: int) -> Instance:
+        """The same place for a further workload on it, whose results are not those of the first."""
+        fresh = Instance(self.number, self.platform, self.host, self.folder, workload, self.proof)
+        shared = {name: getattr(self, name) for name in _OF_THE_PLACE}
+        return replace(fresh, turn=turn, **shared)
 
     @property
     def name(self) -> str:
@@ -86,11 +106,6 @@ class Instance:
     def enter(self) -> tuple[str, ...]:
         """Words before those of a command that put it where the settings want it."""
         return tuple(word for one in self.applied for word in one.enter)
-
-    def places(self) -> dict[str, str]:
-        """What ``{mount}`` and ``{NAME}`` of a disk stand for in the words of a command."""
-        mounts = {name: disk.plan.mount_point for name, disk in self.prepared.items()}
-        return {"mount": self.data, "folder": self.folder, **mounts}
 
     @property
     def throwaway(self) -> bool:
@@ -119,12 +134,23 @@ class Instance:
             raise RuntimeError("the load was not run")
         return self.load.result
 
-    def record(self) -> InstanceRecord:
-        """What is stored of it."""
+    def output_files(self) -> dict[str, bytes]:
+        """What its tool wrote, by the name of the file that it is kept in beside the record."""
+        suffix = "" if self.number == 1 else f"-{self.number}"
+        stems = {name: name if name in STREAMS else f"output-{name}" for name in self.outputs}
+        return {
+            f"{stems[name]}{suffix}.txt": text.encode()
+            for name, text in self.outputs.items()
+            if text
+        }
+
+    def record(self, beside: Sequence[str] = ()) -> InstanceRecord:
+        """What is stored of it; ``beside`` is what it ran together with its workload."""
         proof = self.proof
         return InstanceRecord(
             instance=self.number,
             workload=self.workload.use,
+            beside=tuple(beside),
             reset=ResetRecord(
                 strength=proof.strength, took_ns=proof.took_ns, evidence=proof.evidence
             ),
@@ -137,5 +163,6 @@ class Instance:
             caches=self.caches,
             costs=self.costs,
             placements=self.placements,
+            distributions=dict(self.distributions),
             responses=dict(self.responses),
         )

@@ -1,8 +1,8 @@
 """Which system is up: all instances of one at a time, on their platforms.
 
-A trial that needs another system, or the same one of another shape (another network card, another
-number of instances), has the one that is up taken down first: whatever idles beside a measured
-system would be part of what is measured.
+A trial that needs another system, or the same one of another shape (another network card), has the
+one that is up taken down first; of more or fewer instances only the difference is brought up or
+taken down. Whatever idles beside a measured system would be part of what is measured.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Lodging:
         self._mark = mark
         self._shape = ""
         self._up: list[Platform] = []
-        self._folders: list[tuple[Host, PendingUndo]] = []
+        self._folders: list[tuple[str, PendingUndo]] = []
         self.network: LabNetwork | None = None
 
     def house(self, system: SystemSpec) -> list[Platform]:
@@ -57,27 +57,47 @@ class Lodging:
             self.clear()
             self._shape = shape
             self.network = self._network(system)
-            self._up = [self._instance(system, i + 1) for i in range(system.instances)]
+            if self.network is not None:
+                self.network.up()
+        self._leave(self._up[system.instances :])
+        numbers = range(len(self._up) + 1, system.instances + 1)
+        self._up += [self._instance(system, number) for number in numbers]
         together(lambda platform: platform.up(), self._up)
-        return self._up
+        return list(self._up)
+
+    def _leave(self, surplus: list[Platform]) -> None:
+        """Takes down the last instances, with their folders, which were made in their order."""
+        if surplus:
+            together(lambda platform: platform.down(), surplus)
+        for platform in reversed(surplus):
+            self._up.remove(platform)
+            self._drop_folder()
+
+    def _drop_folder(self) -> None:
+        carrier, pending = self._folders[-1]
+        self._undo.apply(self._machines.at(carrier), pending)
+        self._folders.pop()
 
     def clear(self) -> None:
         """Takes down what is up, every instance of it even if one refuses.
 
+        What could not be taken down, because an agent was lost on the way, say, is still known:
+        the next call tries again.
+
         Raises:
             SystemFailure, AgentRefusal, EngineError: the first refusal; its inverse stays pending.
         """
-        up, self._up, self._shape = self._up, [], ""
+        self._shape = ""
         try:
-            together(lambda platform: platform.down(), up)
+            together(lambda platform: platform.down(), self._up)
+            self._up = []
         finally:
             self._machines.forget_generators()
-            network, self.network = self.network, None
-            if network is not None:
-                network.down()
+            if self.network is not None:
+                self.network.down()
+                self.network = None
             while self._folders:
-                host, pending = self._folders.pop()
-                self._undo.apply(host, pending)
+                self._drop_folder()
 
     def forget(self) -> None:
         """Has the next trial make everything anew: what is up may not be what it was."""
@@ -99,18 +119,16 @@ class Lodging:
     def _folder(self, carrier: str, label: str) -> str:
         host = self._machines.at(carrier)
         folder = self._folder_on(host, label)
-        self._folders.append((host, self._undo.plan(host.name, RemoveTree(folder))))
+        self._folders.append((carrier, self._undo.plan(host.name, RemoveTree(folder))))
         host.make_directory(folder)
         return folder
 
     def _network(self, system: SystemSpec) -> LabNetwork | None:
         if system.settings.get("network") != LAB or platform_of(system).driver == "commanded":
             return None  # a platform of commands has networks of its own, whatever their names
-        network = NamespaceNetwork(
+        return NamespaceNetwork(
             lambda: self._machines.at(system.carrier), self._undo, f"steelyard-{self._mark}"
         )
-        network.up()
-        return network
 
 
 def together(do: Callable[[Platform], _Found], platforms: Sequence[Platform]) -> list[_Found]:
@@ -123,6 +141,8 @@ def together(do: Callable[[Platform], _Found], platforms: Sequence[Platform]) ->
 
 def _shape(system: SystemSpec) -> str:
     """What a platform has to be made again for; disks and most settings change while it is up."""
-    kept = system.model_dump(mode="json", exclude={"service", "inside", "outside", "disks"})
+    kept = system.model_dump(
+        mode="json", exclude={"instances", "service", "inside", "outside", "disks"}
+    )
     kept["boot_words"] = boot_words(system.inside)
     return json.dumps(kept, sort_keys=True)

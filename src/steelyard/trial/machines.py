@@ -52,8 +52,15 @@ class Machines:
         """
         if network is None and number == 1:
             return self.at(address)
+        return self._further(f"generator {number}", address, network)
+
+    def prober(self, number: int, address: str, network: LabNetwork | None) -> Host:
+        """An agent of its own for the probe of one instance, where its load comes from."""
+        return self._further(f"generator {number} of probes", address, network)
+
+    def _further(self, what: str, address: str, network: LabNetwork | None) -> Host:
         place = "" if network is None else " in the lab network"
-        name = f"generator {number} at {address}{place}"
+        name = f"{what} at {address}{place}"
         return self._kept(name, lambda: _within(name, self.at(address), network))
 
     def lose(self, name: str = LOCAL) -> None:

@@ -13,23 +13,25 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.undo import INSIDE
+from steelyard.study.counted import counted
 from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.disturbances import OURS
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
+from steelyard.trial.neighbours import EndlessLoad, driven_beside, repeated, without_end
+from steelyard.trial.probing import ProbeDrive
+from steelyard.trial.reaching import server_for
 from steelyard.trial.responses import STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
 from steelyard.trial.searching import SearchDrive
-from steelyard.workloads.load import load_job, longest_run_s
-from steelyard.workloads.operations.model import Server
-from steelyard.workloads.runs import RUNS, placed
+from steelyard.workloads.load import load_job, longest_run_s, probe_job
 
 _Thing = TypeVar("_Thing")
 BARRIER_S = 0.3
-"""From the last job sent to the common start: long enough for every agent to have read its own."""
+"""From the first job sent to the common start: long enough for every agent to have read its own."""
+_PROBED_BARRIER_S = 2.0
+"""Where a bystander starts with the load: a busy machine has one more agent to wake."""
 
 
 def measure_all(scene: Scene) -> None:
@@ -41,17 +43,20 @@ def measure_all(scene: Scene) -> None:
         KeyboardInterrupt: the user asks to stop.
     """
     watches = list(_watches(scene))
-    drives = [_drive(scene, instance) for instance in scene.working]
+    drives = [_drive(scene, instance) for instance in (*scene.working, *scene.aside)]
+    probes = [_probe(scene, instance) for instance in scene.measured] if _probed(scene) else []
     untold: list[AgentRefusal | EngineError] = []
     try:
-        start_sampling(watches, scene.stage.study.sample.every_s)
-        _begin(drives)
-        with scene.stage.interrupt.waiting():
-            _finish(scene, drives)
-    except BaseException:
         for drive in drives:
+            drive.warm_up()
+        start_sampling(watches, scene.stage.study.sample.every_s)
+        _begin(drives, probes)
+        with scene.stage.interrupt.waiting():
+            _finish(scene, drives, probes)
+    except BaseException:
+        for cancel in [each.cancel for each in drives] + [each.cancel for each in probes]:
             with suppress(AgentRefusal, EngineError):  # what went wrong first is what is told
-                drive.cancel()
+                cancel()
         raise
     finally:
         scene.sampled, untold = stop_sampling(watches)
@@ -61,71 +66,75 @@ def measure_all(scene: Scene) -> None:
 
 
 def _drive(scene: Scene, instance: Instance) -> Drive:
-    study, cell = scene.stage.study, scene.cell
-    runs = RUNS.get(instance.workload.use)
-    if runs is None:
-        generator = _generator(scene, instance)
-        cell = replace(cell, workload=instance.workload)
-        server = _server(scene, instance, generator)
-        seed = scene.seed(instance)
-        if cell.find is not None:
-            clock = clock_of(scene, generator)
-            return SearchDrive(instance, generator, clock, study, cell, server, seed)
-        job = load_job(study, cell, server, seed)
-        return LoadDrive(instance, generator, clock_of(scene, generator), job, longest_run_s(study))
-    commands = [
-        [*instance.enter(), *placed(words, instance.places())]
-        for words in runs.commands(instance.workload.settings)
-    ]
-    return RunDrive(instance, clock_of(scene, instance.host), commands, study.trials.command_s)
+    study, cell, tool = scene.stage.study, scene.cell, instance.tool
+    beside = cell.scenario and instance not in scene.measured
+    if tool is not None:
+        tool = repeated(tool) if beside else tool
+        clock = clock_of(scene, tool.host)
+        own = study.clock == "system"
+        return RunDrive(instance, clock, tool, study.trials.command_s, own_clock=own)
+    generator = scene.generator(instance)
+    if beside:
+        return _endless(scene, instance, generator)
+    cell = replace(cell, workload=instance.workload)
+    server = server_for(scene, instance, generator)
+    seed, clock = scene.seed(instance), clock_of(scene, generator)
+    if cell.find is not None:
+        return SearchDrive(instance, generator, clock, study, cell, server, seed)
+    job = load_job(study, cell, server, seed)
+    return LoadDrive(instance, generator, clock, job, longest_run_s(study, cell.workload))
 
 
-def _begin(drives: list[Drive]) -> None:
+def _endless(scene: Scene, instance: Instance, generator: Host) -> Drive:
+    """A load beside: as long as what is measured, which may have no window."""
+    study = scene.stage.study
+    cell = driven_beside(study, scene.cell, instance.workload)
+    server = server_for(scene, instance, generator)
+    job = load_job(without_end(study), cell, server, scene.seed(instance))
+    longest_s = study.trials.command_s + longest_run_s(study, cell.workload)
+    return EndlessLoad(instance, generator, clock_of(scene, generator), job, longest_s)
+
+
+def _probed(scene: Scene) -> bool:
+    """Whether a bystander looks on: not at a search, whose runs start one after the other."""
+    return scene.stage.study.probe is not None and scene.cell.find is None
+
+
+def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
+    stage = scene.stage
+    host = stage.study.generator.host
+    prober = stage.machines.prober(instance.number, host, stage.lodging.network)
+    cell = replace(scene.cell, workload=instance.workload)
+    job = probe_job(stage.study, cell, server_for(scene, instance, prober), scene.seed(instance))
+    open_ended = counted(instance.workload.settings) is not None
+    return ProbeDrive(instance, prober, clock_of(scene, prober), job, open_ended)
+
+
+def _begin(drives: list[Drive], probes: list[ProbeDrive]) -> None:
     together_ns = None
-    if len(drives) > 1:
-        together_ns = time.monotonic_ns() + round(BARRIER_S * 1e9)
+    if len(drives) + len(probes) > 1:
+        wait_s = _PROBED_BARRIER_S if probes else BARRIER_S
+        together_ns = time.monotonic_ns() + round(wait_s * 1e9)
+        for probe in probes:
+            probe.begin(together_ns)
     for drive in drives:
         drive.begin(together_ns)
 
 
-def _finish(scene: Scene, drives: list[Drive]) -> None:
+def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None:
     longest_s = max(drive.longest_s for drive in drives)
-    deadline_ns = time.monotonic_ns() + round((longest_s + BARRIER_S) * 1e9)
+    deadline_ns = time.monotonic_ns() + round((longest_s + _PROBED_BARRIER_S) * 1e9)
     measured = [drive for drive in drives if drive.instance in scene.measured]
     for drive in measured:
         drive.finish(deadline_ns)
+    for probe in probes:
+        probe.finish(deadline_ns)
     for drive in drives:
         if drive not in measured:
             idle_s = drive.end_beside()
             if idle_s is not None:
                 message = f"what ran beside on instance {drive.instance.number} ended"
                 scene.doubt("neighbour_idle", f"{message} {idle_s:.1f} s before the measured one")
-
-
-def _server(scene: Scene, instance: Instance, generator: Host) -> Server:
-    """Where the load goes, with the file that verifies its certificate where the generator is."""
-    server, stage = instance.server(), scene.stage
-    same_files = generator.boot_id == instance.host.boot_id and not instance.throwaway
-    if server.authority is None or same_files:
-        return server
-    content = instance.host.read_file(server.authority)
-    folder = stage.folder_on(generator, f"authority-{instance.number}")
-    machine = generator.name if generator.name.startswith(INSIDE) else stage.study.generator.host
-    instance.copies.append((generator, stage.undo.plan(machine, RemoveTree(folder))))
-    generator.make_directory(folder)
-    generator.write_file(f"{folder}/authority.pem", content, create=True)
-    return replace(server, authority=f"{folder}/authority.pem")
-
-
-def _generator(scene: Scene, instance: Instance) -> Host:
-    """Where the load on an instance comes from: a machine, or another instance."""
-    stage = scene.stage
-    other = stage.study.generator.instance
-    if other is not None:
-        return scene.instances[other - 1].host
-    return stage.machines.generator(
-        instance.number, stage.study.generator.host, stage.lodging.network
-    )
 
 
 def clock_of(scene: Scene, host: Host) -> ClockOffset:
@@ -152,7 +161,8 @@ def _watches(scene: Scene) -> Iterator[Watch]:
     generator = scene.stage.study.generator
     others = {"host": scene.carrier()}
     if generator.instance is None:
-        others["generator"] = scene.stage.machines.at(generator.host)
+        network = scene.stage.lodging.network
+        others["generator"] = scene.stage.machines.generator(1, generator.host, network)
     for name, host in others.items():
         if name in where and id(host) not in watched:
             watched.add(id(host))

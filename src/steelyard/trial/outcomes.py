@@ -33,6 +33,7 @@ RETRY_HELPS = frozenset(
         Outcome.SYSTEM_NOT_READY,
         Outcome.TOOL_FAILED,
         Outcome.COMMAND_FAILED,
+        Outcome.OUTPUT_NOT_UNDERSTOOD,
         Outcome.RESET_NOT_PROVED,
         Outcome.SERVICE_NOT_READY,
         Outcome.SERVICE_DIED,

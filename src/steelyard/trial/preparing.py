@@ -84,8 +84,8 @@ def take_back_inside(scene: Scene, instance: Instance) -> None:
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
     makes it anew. On a machine that stays, a new agent takes back what the lost one did.
     """
-    for generator, pending in instance.copies:
-        there = _still_there(scene, generator)
+    for machine, pending in reversed(instance.undos):
+        there = _still_there(scene, machine)
         if there is not None:
             scene.stage.undo.apply(there, pending)
     host = _still_there(scene, instance.host)

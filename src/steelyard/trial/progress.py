@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.looks import Look
 from steelyard.judge.planning.findings import ResolutionFinding
-from steelyard.judge.verdict import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from steelyard.engine.messages import Latency, LoadResult, Stream
+from steelyard.engine.messages import LoadResult, Stream
 from steelyard.records.schema import Measured
 from steelyard.study.model import Study
 from steelyard.systems.platform import VCPU
+from steelyard.trial.latencies import (
+    OUT_OF_TIME,
+    REFUSALS,
+    failed_by,
+    failed_share,
+    time_of,
+    undefined,
+)
+from steelyard.trial.power import energy_j, mean_power_w
 from steelyard.trial.streams import (
     Reading,
     jitter,
@@ -29,10 +38,8 @@ INSTANCE = "instance"
 
 ERRORS = "errors"
 
-_OF_OPERATIONS = ("response", "service_time")
-_LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
-_SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
-_SAMPLES_ABOVE = 10
+PROBE = "probe"
+_NO_PROBE = "no probe ran"
 
 
 @dataclass(frozen=True)
@@ -40,13 +47,16 @@ class Seen:
     """All that was seen of one trial's window: of the load, inside the system, outside of it.
 
     ``driven`` is ``None`` for a workload that drives no load; ``own`` is what such a workload
-    measured itself.
+    measured itself. ``probe`` is what a bystander saw meanwhile; without it, why.
     """
 
     driven: LoadResult | None
     window: WindowSamples
     host: WindowSamples | None = None
+    generator: WindowSamples | None = None
     own: Mapping[str, Measured] = field(default_factory=dict)
+    probe: LoadResult | None = None
+    probe_missing: str | None = None
     column: str = INSTANCE
     """How what stands for the instance is called among the samples of its host."""
 
@@ -81,27 +91,15 @@ def measure_responses(wanted: Mapping[str, str], seen: Seen) -> dict[str, Measur
 
 
 def _measured(name: str, unit: str, seen: Seen) -> Measured:
-    undefined = _undefined(name, seen)
-    if undefined is not None:
-        return Measured(value=None, unit=unit, missing=undefined, infinite=True)
+    if name.startswith(f"{PROBE}."):
+        return _of_probe(name, seen)
+    beyond = None if seen.driven is None else undefined(name, seen.driven)
+    if beyond is not None:
+        return Measured(value=None, unit=unit, missing=beyond, infinite=True)
     value, missing = _read(name, seen)
-    of = seen.load.counts.intended if name == ERRORS and value is not None else None
+    shared = name == ERRORS or name.startswith(f"{ERRORS}.")
+    of = seen.load.counts.intended if shared and value is not None else None
     return Measured(value=value, unit=unit, missing=missing, of=of)
-
-
-def _undefined(name: str, seen: Seen) -> str | None:
-    """Why a percentile of all operations is beyond every value: a failed one never ended.
-
-    Only of what an operation as a whole takes. Where fewer fail, the percentile is that of the
-    operations that were answered well.
-    """
-    kind, _, figure = name.partition(".")
-    if seen.driven is None or kind not in _OF_OPERATIONS or figure not in _SHARE_ABOVE:
-        return None
-    failed, _ = _errors(seen)
-    if failed is None or failed < _SHARE_ABOVE[figure]:
-        return None
-    return f"undefined ({failed:.2g} of the operations failed, and a failed one never ended)"
 
 
 def _read(name: str, seen: Seen) -> Reading:
@@ -109,28 +107,24 @@ def _read(name: str, seen: Seen) -> Reading:
         return None, "this workload drives no load"
     if name in _RESPONSES:
         return _RESPONSES[name](seen)
-    kind, _, figure = name.partition(".")
-    if kind in _LATENCIES:
-        return _latency(seen.load.latency_ns.get(_LATENCIES[kind]), figure)
-    word, _, figure = figure.rpartition(".")
-    if kind == "phase":
-        return _latency(seen.load.latency_ns.get(f"phase.{word}"), figure)
-    if kind == "kind":
-        of_kind = seen.load.operations.get(word)
-        return _latency(None if of_kind is None else of_kind.latency_ns, figure)
-    return None, f"nothing here measures {name}"
+    return time_of(name, seen.load)
 
 
-def _latency(latency: Latency | None, figure: str) -> Reading:
-    if latency is None or latency.count == 0:
-        return None, "no operation was answered well"
-    value = getattr(latency, figure, None)
-    if value is not None:
-        return float(value), None
-    if figure not in _SHARE_ABOVE:
-        return None, f"{figure} is no figure of a latency distribution"
-    needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
-    return None, f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
+def _of_probe(name: str, seen: Seen) -> Measured:
+    """``probe.p99``, ``probe.phase.connect.p50``, ``probe.errors``, as those of a load."""
+    rest = name.removeprefix(f"{PROBE}.")
+    unit = "ratio" if rest == ERRORS else "ns"
+    if seen.probe is None:
+        return Measured(value=None, unit=unit, missing=seen.probe_missing or _NO_PROBE)
+    if rest == ERRORS:
+        value, missing = failed_share(seen.probe)
+        return Measured(value=value, unit=unit, missing=missing, of=seen.probe.counts.intended)
+    of_load = rest if rest.startswith("phase.") else f"response.{rest}"
+    beyond = undefined(of_load, seen.probe)
+    if beyond is not None:
+        return Measured(value=None, unit=unit, missing=beyond, infinite=True)
+    value, missing = time_of(of_load, seen.probe)
+    return Measured(value=value, unit=unit, missing=missing)
 
 
 def throughput_of(load: LoadResult) -> Reading:
@@ -175,11 +169,15 @@ def _retransmits(seen: Seen) -> Reading:
     return count * 1e9 / seen.load.load.window_ns, None
 
 
+def _run_time(seen: Seen) -> Reading:
+    window = seen.load.load
+    if window.job.get("duration_ns") is not None:
+        return None, "the clock ends these trials: say how many operations one has"
+    return window.window_ns / 1e9, None
+
+
 def _errors(seen: Seen) -> Reading:
-    counts = seen.load.counts
-    if counts.intended == 0:
-        return None, "no operation was intended in the window"
-    return (counts.errors + counts.unsent) / counts.intended, None
+    return failed_share(seen.load)
 
 
 def _rate_of(window: WindowSamples, column: str, scale: float = 1.0) -> Reading:
@@ -235,7 +233,18 @@ def _generator_cpu_per_operation(seen: Seen) -> Reading:
 
 
 _NO_HOST = "the system is its own host, or the host was not sampled"
+_NO_GENERATOR = "the generator was not sampled: say `sample: {where: [system, generator]}`"
 _BUSY = ("user", "nice", "system", "irq", "softirq")
+
+
+def _grown(window: WindowSamples | None, column: str) -> Reading:
+    """By how much a counter grew between the first and the last sample of the window."""
+    if window is None:
+        return None, _NO_GENERATOR
+    rate = window.rate_per_s(column)
+    if rate is None:
+        return None, window.why_missing(column) or "not sampled"
+    return round(rate * window.span_s), None
 
 
 def _busy_cores(window: WindowSamples) -> Reading:
@@ -284,6 +293,10 @@ _OF_LOADS = frozenset(
         "throughput",
         "throughput.least",
         "errors",
+        "errors.refused",
+        "errors.no_room",
+        "errors.timed_out",
+        "run_time",
         "payload.corrupted",
         "payload.lost",
         "stream.loss",
@@ -298,6 +311,10 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "throughput": _throughput,
     "throughput.least": _throughput,
     "errors": _errors,
+    "errors.refused": lambda seen: failed_by(REFUSALS, seen.load),
+    "errors.no_room": lambda seen: failed_by(frozenset({"no_room"}), seen.load),
+    "errors.timed_out": lambda seen: failed_by(OUT_OF_TIME, seen.load),
+    "run_time": _run_time,
     "payload.corrupted": _damaged,
     "payload.lost": _lost,
     "stream.loss": _of_stream(loss),
@@ -312,10 +329,16 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "disk.flushes": _rate(f"disk.{STORE}.flushes"),
     "system.cpu": lambda seen: _busy_cores(seen.window),
     "system.steal": lambda seen: _steal(seen.window),
+    "tcp.syn_retransmits": lambda seen: _grown(seen.window, "tcp.syn_retransmits"),
+    "tcp.timeouts": lambda seen: _grown(seen.window, "tcp.timeouts"),
+    "generator.syn_retransmits": lambda seen: _grown(seen.generator, "tcp.syn_retransmits"),
+    "generator.tcp_timeouts": lambda seen: _grown(seen.generator, "tcp.timeouts"),
     "host.cpu": lambda seen: _busy_cores(seen.outside),
     "host.steal": lambda seen: _steal(seen.outside),
     "host.instance_cpu": _instance_cores,
     "host.vcpu_cpu": _of_vcpus("cpu_ns"),
     "host.vcpu_wait": _of_vcpus("run_delay_ns"),
+    "power.mean": lambda seen: mean_power_w(seen.outside),
+    "power.energy": lambda seen: energy_j(seen.outside),
     "generator.cpu_per_operation": _generator_cpu_per_operation,
 }

@@ -41,7 +41,8 @@ class Sampled:
     def window(self, start_ns: int, end_ns: int) -> WindowSamples:
         """The samples between two moments of the controller's clock."""
         inside = pl.col("controller_ns").is_between(start_ns, end_ns)
-        return WindowSamples(self.frame.filter(inside), self.missing)
+        length_s = (end_ns - start_ns) / 1e9
+        return WindowSamples(self.frame.filter(inside), self.missing, length_s)
 
 
 def start_sampling(watches: Iterable[Watch], every_s: float) -> None:

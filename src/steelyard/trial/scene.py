@@ -25,8 +25,8 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
-from steelyard.study import catalogue
-from steelyard.study.bind import BoundCell, bind
+from steelyard.study.bind import BoundCell, bind, peer_of
+from steelyard.study.workload.own import workload_of
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
 from steelyard.trial.disturbances import Incidents
@@ -37,6 +37,8 @@ from steelyard.trial.stage import Stage
 from steelyard.trial.timeline import Timeline
 
 IDLE = "idle"
+_ASIDE = 100
+"""Numbers of generators of what runs aside lie beyond those of instances."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Scene:
     attempt: int
     timeline: Timeline = field(default_factory=Timeline)
     instances: list[Instance] = field(default_factory=list)
+    aside: list[Instance] = field(default_factory=list)
+    """Places once more, for what runs together with the first workload of an instance."""
     outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
     canary: dict[str, Measured] = field(default_factory=dict)
@@ -114,6 +118,18 @@ class Scene:
         """The machine that carries the system; itself where nothing lies between."""
         return self.stage.machines.at(self.cell.system.carrier)
 
+    def generator(self, instance: Instance) -> Host:
+        """Where the load on an instance comes from: a machine, or another instance."""
+        stage = self.stage
+        other = peer_of(instance.workload) or stage.study.generator.instance
+        if other is not None:
+            return self.instances[other - 1].host
+        return stage.machines.generator(
+            instance.number + _ASIDE * instance.turn,
+            stage.study.generator.host,
+            stage.lodging.network,
+        )
+
     def span_ns(self) -> tuple[int, int]:
         """From the first start of a measured window to the last end, by the controller's clock."""
         windows = [each.window_ns for each in self.measured if each.window_ns is not None]
@@ -143,7 +159,7 @@ class Scene:
     def keep_counters(self, instance: Instance, ended: ProcessState) -> None:
         """Keeps what the service counted itself, and holds it against the generator's figures."""
         instance.counters = services.counters(ended)
-        counted = catalogue.workload(instance.workload.use).counted
+        counted = workload_of(instance.workload).counted
         if instance.load is not None and counted:
             self.doubts += service_doubts(instance.load.result, instance.counters)
 
@@ -156,12 +172,15 @@ class Scene:
         facts |= _declared("settings", system.inside)
         facts |= _declared("host_settings", system.outside)
         facts |= {f"platform.{key}": value for key, value in instance.platform.facts().items()}
-        if system.service is not None:
-            facts["service.use"] = system.service.use
-            facts |= _declared("service", system.service.settings)
+        service = self.cell.service_of(instance.number)
+        if service is not None:
+            facts["service.use"] = service.use
+            facts |= _declared("service", service.settings)
         facts |= setting_facts(instance.host, instance.applied)
         for prepared in instance.prepared.values():
             facts |= prepared.facts
+        if instance.tool is not None:
+            facts["tool.version"] = instance.tool.version
         if instance.service is not None:
             facts["service.version"] = instance.service.version
             facts |= instance.service.facts
@@ -179,15 +198,21 @@ class Scene:
             suffix = "" if instance.number == 1 else f"-{instance.number}"
             if instance.load is not None:
                 documents[f"load{suffix}.json"] = _document(instance.load.document)
+            if instance.probe is not None:
+                documents[f"probe{suffix}.json"] = _document(instance.probe.document)
             if instance.search:
                 documents[f"search{suffix}.json"] = _document(instance.search)
             if instance.counters:
                 documents[f"service{suffix}.json"] = _document(instance.counters)
+            documents |= instance.output_files()
         if self.loads() and "measure" in self.timeline.durations_ns:
             self._split_measure(self.loads()[0])
         frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
         record = self._record(ending, tuple(documents), tuple(frames))
         return Attempted(record, documents, frames, ending.stop)
+
+    def _beside(self, instance: Instance) -> list[str]:
+        return [each.use for each in self.cell.aside.get(instance.number, ())]
 
     def _split_measure(self, load: LoadResult) -> None:
         warm_up_ns = round(self.stage.study.trials.warm_up_s * 1e9)
@@ -212,7 +237,7 @@ class Scene:
             doubts=tuple(self.doubts),
             limited_by=self.limited,
             calibration=self.calibration,
-            instances=tuple(instance.record() for instance in self.instances),
+            instances=tuple(each.record(self._beside(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
             facts=self.facts,
             files=(*documents, *samples),

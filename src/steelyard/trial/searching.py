@@ -15,6 +15,7 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer, read_load
 from steelyard.records.schema import Measured
 from steelyard.study.bind import BoundCell
+from steelyard.study.counted import by_the_clock
 from steelyard.study.model import FindSpec, GateSpec, Study
 from steelyard.study.timing import search_window_s, searched_unit
 from steelyard.trial.driving import left_s
@@ -50,7 +51,10 @@ class SearchDrive:
     _answer: Future[dict[str, Any]] = field(default_factory=Future)
 
     def __post_init__(self) -> None:
-        self.longest_s = MOST_STEPS * longest_run_s(self.study)
+        self.longest_s = MOST_STEPS * longest_run_s(self.study, by_the_clock(self.cell.workload))
+
+    def warm_up(self) -> None:
+        """Each run of the engine warms up itself."""
 
     def begin(self, at_ns: int | None) -> None:
         """The first run starts when it is waited for: nothing else runs beside a search."""
@@ -136,7 +140,8 @@ def bounds_of(study: Study) -> Bounds:
 
 
 def loaded(cell: BoundCell, study: Study, load: float) -> BoundCell:
-    """The cell of a search at one load."""
+    """The cell of a search at one load; the clock ends each run of it."""
+    cell = replace(cell, workload=by_the_clock(cell.workload))
     if "load.users" in study.factors:
         return replace(cell, users=int(load))
     return replace(cell, rate_per_s=load)

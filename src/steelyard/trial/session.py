@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
+from steelyard.judge.families import deciding
 from steelyard.judge.planning.resolution import SOUNDED, resolutions
-from steelyard.judge.racing import racing
+from steelyard.judge.racing import NOBODY, possible, racing
+from steelyard.judge.stop import GIVEN_UP
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -122,7 +124,11 @@ def _told(calibrations: Mapping[str, Calibration]) -> list[dict[str, Any]]:
 
 @dataclass
 class _Sitting:
-    """One session on one run. ``settled`` are visits that the judge has no further use for."""
+    """One session on one run.
+
+    ``settled`` are visits that the judge has no further use for, ``given_up`` systems that failed
+    three visits in a row.
+    """
 
     stage: Stage
     standing: Standing
@@ -130,6 +136,7 @@ class _Sitting:
     deadline_ns: int | None
     _races: dict[int, frozenset[str]] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
+    given_up: frozenset[str] = NOBODY
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
@@ -146,14 +153,15 @@ class _Sitting:
         """Whether nothing can come of a visit: its questions are answered, or its system left."""
         if visit.visit in self.settled:
             return True
-        compared = visit.visit <= len(self.stage.plan.visits)
-        return compared and visit.system not in self._racing(visit.block)
+        if visit.visit > len(self.stage.plan.visits):
+            return False
+        return visit.system in self.given_up or visit.system not in self._racing(visit.block)
 
     def _racing(self, block: int) -> frozenset[str]:
         """The systems of a block, known when it begins: see ``judge/racing.py``."""
         if block not in self._races:
             stage = self.stage
-            still = racing(stage.study, stage.plan, self.standing.records, block)
+            still = racing(stage.study, stage.plan, self.standing.records, block, self.given_up)
             if still != self._races.get(block - 1, still):
                 stage.ledger.append("systems_left", block=block, racing=sorted(still))
             self._races[block] = still
@@ -182,7 +190,9 @@ class _Sitting:
             raise done.stop
 
     def _reason_to_stop(self) -> StopReason | None:
-        if self.standing.hopeless_system(self.stage.plan) is not None:
+        self._give_up()
+        compared = deciding(self.stage.study, self.stage.plan)
+        if self.given_up and not possible(compared, self.given_up):
             return "failures"
         if self._decided():
             return "decided"
@@ -190,8 +200,16 @@ class _Sitting:
             return "budget_time"
         return None
 
+    def _give_up(self) -> None:
+        """Lets systems leave of which nothing comes, and says so in the ledger, once a session."""
+        failed = self.standing.in_vain(self.stage.plan)
+        for system in failed.keys() - self.given_up:
+            self.stage.ledger.append(GIVEN_UP, system=system, visits=failed[system])
+        self.given_up |= failed.keys()
+
     def _decided(self) -> bool:
-        seen = look(self.stage.study, self.stage.plan, self.standing.records)
+        stage, records = self.stage, self.standing.records
+        seen = look(stage.study, stage.plan, records, self.given_up)
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
         self.settled = seen.settled
         return seen.decided

@@ -65,14 +65,15 @@ class Standing:
         """Trials of the plan with a good attempt."""
         return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
 
-    def hopeless_system(self, plan: Plan) -> str | None:
-        """A system whose last three visits brought no good trial at all."""
+    def in_vain(self, plan: Plan) -> dict[str, list[int]]:
+        """The systems whose last three visits brought no good trial at all, with these visits."""
+        found = {}
         for system in plan.systems:
             last = [v for v in self.visits_done(plan) if v.system == system][-VISITS_IN_VAIN:]
-            in_vain = [v for v in last if not any(self.measured(t) for t in v.trials)]
-            if len(in_vain) == VISITS_IN_VAIN:
-                return system
-        return None
+            failed = [v.visit for v in last if not any(self.measured(t) for t in v.trials)]
+            if len(failed) == VISITS_IN_VAIN:
+                found[system] = failed
+        return found
 
 
 def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[Event]:

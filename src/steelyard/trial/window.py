@@ -26,17 +26,21 @@ def samples_frame(samples: Samples) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class WindowSamples:
-    """The samples inside one window, ``start_ns..end_ns`` on the clock of their machine."""
+    """The samples inside one window, ``start_ns..end_ns`` on the clock of their machine.
+
+    ``length_s`` is that of the window, which its first and last sample need not fill.
+    """
 
     frame: pl.DataFrame
     missing: dict[str, str]
+    length_s: float | None = None
 
     @staticmethod
     def cut(
         frame: pl.DataFrame, missing: dict[str, str], start_ns: int, end_ns: int
     ) -> WindowSamples:
         inside = pl.col("monotonic_ns").is_between(start_ns, end_ns)
-        return WindowSamples(frame.filter(inside), missing)
+        return WindowSamples(frame.filter(inside), missing, (end_ns - start_ns) / 1e9)
 
     def why_missing(self, column: str) -> str | None:
         """Why there is no rate or peak for ``column``; ``None`` when there is one."""

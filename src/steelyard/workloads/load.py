@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from steelyard.study.bind import BoundCell
-from steelyard.study.model import LoadSpec, Study
+from steelyard.study.counted import counted
+from steelyard.study.model import LoadSpec, Study, WorkloadSpec
 from steelyard.workloads.operations import ftp, http, mail, network
 from steelyard.workloads.operations.model import Driven, Row, Server, ns, tls
 
 _SPARE_S = 30.0
+_MOST_PROBES = 1000
 COURSE_ROWS = 60
 """Rows that the course of a window has at least, so that a warm-up shows in short windows too."""
 _STREAM_SETUP_S = 5.0  # a stream agrees on its window, and may look at latency without load first
@@ -19,6 +23,8 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[
     """The job document (``schemas/load-job.schema.json``) that drives ``bound`` at ``server``."""
     row = OPERATIONS[bound.workload.use]
     load = bound.load or LoadSpec()
+    ending = counted(bound.workload.settings)
+    per_user = None if ending is None else ending.operations_per_user
     driven = Driven(bound.workload.settings, server, _width(load, bound))
     trials = study.trials
     return {
@@ -27,20 +33,53 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[
         "operation": row.operation(driven),
         "threads": study.generator.threads,
         "warm_up_ns": ns(trials.warm_up_s),
-        "duration_ns": ns(trials.window_s),
-        "operations": None,
+        "duration_ns": ns(trials.window_s) if ending is None else None,
+        "operations": None if ending is None else ending.operations,
+        **({} if per_user is None else {"operations_per_user": per_user}),
         "drain_ns": ns(trials.drain_s),
-        "timeout_ns": ns(trials.timeout_s),
+        "timeout_ns": ns(timeout_s(study, bound.workload)),
         "seed": seed,
         "series_interval_ns": ns(min(study.sample.every_s, trials.window_s / COURSE_ROWS)),
         "tls": tls(driven),
     }
 
 
-def longest_run_s(study: Study) -> float:
+def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[str, Any]:
+    """The job of the bystander beside the load of ``bound``: by the clock, on few connections.
+
+    Probes do not wait for each other: there are connections for all that can be under way until
+    the first of them has timed out. Beside a load that ends by itself it has no end of its own.
+    """
+    probe = study.probe
+    if probe is None:
+        raise ValueError("the study has no probe")
+    width = math.ceil(study.trials.timeout_s / probe.every_s) + 1
+    looking = replace(
+        bound,
+        workload=WorkloadSpec(use=probe.use, settings=probe.settings),
+        load=LoadSpec(mode="open", arrival="constant", connections=min(width, _MOST_PROBES)),
+        users=None,
+        rate_per_s=1 / probe.every_s,
+    )
+    job = load_job(study, looking, server, seed) | {"threads": 1}
+    if counted(bound.workload.settings) is not None:
+        job["duration_ns"] = ns(longest_run_s(study, bound.workload))
+    return job
+
+
+def timeout_s(study: Study, workload: WorkloadSpec) -> float:
+    """The deadline of one operation: the workload's own, or that of the trials."""
+    own = workload.settings.get("timeout")
+    return study.trials.timeout_s if own is None else float(own)
+
+
+def longest_run_s(study: Study, workload: WorkloadSpec) -> float:
     """How long a load run may take before it counts as hung."""
     trials = study.trials
-    declared_s = trials.warm_up_s + trials.window_s + trials.drain_s + 2 * trials.timeout_s
+    if counted(workload.settings) is not None:
+        return trials.warm_up_s + trials.command_s
+    waiting_s = 2 * timeout_s(study, workload)
+    declared_s = trials.warm_up_s + trials.window_s + trials.drain_s + waiting_s
     return declared_s + _STREAM_SETUP_S + _SPARE_S
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -23,6 +24,19 @@ def test_iperf3_measures_against_its_server(host: Host, folder: Path) -> None:
         words = [client, "-c", address, "-p", port, "-t", "1", "-J"]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
         assert json.loads(done.stdout)["end"]["sum_received"]["bytes"] >= 1_000_000
+
+
+@pytest.mark.parametrize("transport", [(), ("-u", "-b", "1M")], ids=["tcp", "udp"])
+def test_iperf_2_is_answered_on_both_transports(
+    host: Host, folder: Path, transport: tuple[str, ...]
+) -> None:
+    client = require_program("iperf", "iperf")
+    with started(host, folder, "iperf2") as service:
+        address, _, port = service.address.partition(":")
+        words = [client, "-c", address, "-p", port, "-t", "1", *transport]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+        assert ("Server Report" in done.stdout) == bool(transport)
+        assert not re.search("failed|WARNING", done.stderr)
 
 
 def asked(address: str, request: str) -> str:

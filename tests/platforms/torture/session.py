@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -40,6 +41,8 @@ class Session:
     most_events: int = 90
     longest_delay_s: float = 0.15
     enter: tuple[str, ...] = ()
+    sees: Callable[[], bool] | None = None
+    """Waited for besides the instant: how long after an event a thing stands is not known."""
 
     @property
     def run(self) -> Path:
@@ -114,6 +117,11 @@ class Session:
         self.instant = f"{delay_s:.3f} s after event {events}"
         self._wait_for(events, driver, log)
         time.sleep(delay_s)
+        end = time.monotonic() + LONGEST_S
+        while self.sees is not None and not self.sees():
+            assert driver.poll() is None, log.read_text(encoding="utf-8")
+            assert time.monotonic() < end, f"it is never seen: {log.read_text()}"
+            time.sleep(0.05)
 
     def _wait_for(self, events: int, driver: subprocess.Popen[bytes], log: Path) -> None:
         end = time.monotonic() + LONGEST_S

@@ -104,5 +104,5 @@ def test_a_fourfold_slowdown_is_slower() -> None:
 
 def test_ratios_far_from_the_data_are_put_out_at_the_first_looks() -> None:
     stream = study(0.0, 20)
-    looks = crossings(stream, np.array([-8.0, -2.0]), 1, 0.05)
+    looks = crossings(stream, np.array([-8.0, -2.0]), 0.05)
     assert all(look is not None and look <= 12 for look in looks)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
 import pytest
+from tests.unit.judge.studies import Value, a_record, a_study, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.judge import decision
@@ -16,83 +15,7 @@ from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
-from steelyard.study.model import (
-    BudgetSpec,
-    ResponseSpec,
-    ServiceSpec,
-    Study,
-    SystemSpec,
-    TrialsSpec,
-    WorkloadSpec,
-)
-
-Value = Callable[[PlannedTrial], float | None]
-
-
-def a_study(
-    names: tuple[str, ...] = ("fast", "durable"),
-    users: tuple[int, ...] = (1, 4),
-    per_cell: int = 12,
-    **trials: Any,
-) -> Study:
-    return Study(
-        name="mail",
-        question="What does it cost?",
-        sha256="0" * 64,
-        systems={
-            name: SystemSpec(
-                name=name,
-                platform="native",
-                service=ServiceSpec(use="sink-smtp", settings={"sync": name, "store": "maildir"}),
-            )
-            for name in names
-        },
-        compared=names,
-        baseline=names[0],
-        factors={"load.users": users},
-        workloads={"smtp": WorkloadSpec(use="smtp")},
-        responses={
-            "p99": ResponseSpec(name="p99", label="p99", unit="ns", direction="lower"),
-            "rate": ResponseSpec(
-                name="rate", label="throughput", unit="1/s", direction="higher", primary=True
-            ),
-        },
-        trials=TrialsSpec(margin_ratio=0.02, budget=BudgetSpec(trials_per_cell=per_cell), **trials),
-    )
-
-
-def a_record(trial: PlannedTrial, rate: float | None, **changes: Any) -> TrialRecord:
-    given: dict[str, Any] = {
-        "trial": trial.trial,
-        "attempt": 1,
-        "visit": trial.visit,
-        "cell": trial.cell,
-        "outcome": Outcome.OK,
-        "started_unix_ns": trial.trial * 10**9,
-        "finished_unix_ns": (trial.trial + 1) * 10**9,
-        "phases_ns": {"restore": 10**8, "warm_up": 10**8, "window": 7 * 10**8},
-        "responses": {
-            "rate": Measured(value=rate, unit="1/s", missing=None if rate is not None else "lost"),
-            "p99": Measured(value=None if not rate else 1e9 / rate, unit="ns"),
-        },
-        "facts": {"system": {"kernel.release": "6.1", "service.sync": trial.cell.system}},
-    }
-    return TrialRecord(**(given | changes))
-
-
-def noisy(ratio: float, noise: float = 0.01, other: str = "durable") -> Value:
-    """1,000 a second in every visit, times the ratio for the other system."""
-    random = np.random.default_rng(1)
-
-    def value(trial: PlannedTrial) -> float:
-        level = 1000 * (ratio if trial.cell.system == other else 1.0)
-        return float(level * np.exp(random.normal(0, noise)))
-
-    return value
-
-
-def measured(plan: Plan, value: Value, visits: int = 999) -> list[TrialRecord]:
-    return [a_record(t, value(t)) for visit in plan.visits[:visits] for t in visit.trials]
+from steelyard.study.model import Study
 
 
 def judged(study: Study, value: Value, visits: int = 999) -> Findings:
@@ -257,7 +180,7 @@ def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
 
 def test_several_systems_are_each_compared_with_the_baseline() -> None:
     study = a_study(names=("a", "b", "c"), users=(1,), per_cell=20)
-    findings = judged(study, noisy(0.7, other="c"))
+    findings = judged(study, noisy({"c": 0.7}))
     words = {v.other: v.word for v in findings.verdicts if v.response == "rate"}
     assert words["c"] is VerdictWord.SLOWER
     assert words["b"] is not VerdictWord.SLOWER

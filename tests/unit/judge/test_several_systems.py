@@ -14,6 +14,7 @@ from steelyard.judge.racing import racing
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
+from steelyard.records.schema import Outcome, TrialRecord
 
 RATIOS = {"a": 1.0, "b": 1.3, "c": 1.005, "d": 0.75}
 NAMES = tuple(RATIOS)
@@ -179,3 +180,28 @@ def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_tw
     of_b = next(v for v in found.verdicts if v.other == "b")
     assert of_b.withheld
     assert "the reset is not effective" in of_b.notes[0]
+
+
+def test_a_system_that_was_given_up_holds_nobody_in_the_race() -> None:
+    """``c`` equals the baseline but for failing always: nothing else keeps the baseline there."""
+    study = a_study(NAMES, (1,), 60)
+    plan = make_plan(study, 3)
+    fails = {visit.visit for visit in plan.visits if visit.system == "c"}
+    kept = measured(plan, noisy(RATIOS))
+    records = [failed(r) if r.visit in fails else r for r in kept]
+    assert "a" in racing(study, plan, records, 30)
+    assert racing(study, plan, records, 30, frozenset({"c"})) == frozenset()
+    assert not look(study, plan, records).decided
+    assert look(study, plan, records, frozenset({"c"})).decided
+
+
+def test_the_findings_name_a_system_that_was_given_up() -> None:
+    study = a_study(NAMES, (1,), 60)
+    plan = make_plan(study, 3)
+    event = {"event": "system_given_up", "at_unix_ns": 9, "system": "c", "visits": [3, 7, 9]}
+    found = judge_study(study, plan, measured(plan, noisy(RATIOS), 24), run="one", events=[event])
+    assert any("c left the study: visits 3, 7 and 9 of it" in each for each in found.limits)
+
+
+def failed(record: TrialRecord) -> TrialRecord:
+    return record.model_copy(update={"outcome": Outcome.SERVICE_DIED, "responses": {}})

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
-from tests.unit.judge.studies import a_record, a_study, measured, noisy
+from tests.unit.judge.studies import RESPONSES, a_record, a_study, measured, noisy
 
 from steelyard.judge.findings import VerdictFinding, VerdictWord
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
-from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
 
 FAILED = AttemptFailure(phase="check", message="stolen")
 
@@ -67,6 +68,72 @@ def test_a_steady_effect_is_not_called_unstable() -> None:
     plan = make_plan(study, 3)
     found = judge_study(study, plan, measured(plan, noisy(math.exp(-0.05), 0.03)), run="r")
     assert not found.verdicts[0].withheld
+
+
+def some_disturbed(ratio: float) -> VerdictFinding:
+    """Six of twelve visits of ``durable`` lose 10 % to a throttled processor, no others."""
+    study = a_study(users=(1,), per_cell=24)
+    plan = make_plan(study, 4)
+    hot = [visit.visit for visit in plan.visits if visit.system == "durable"][:12:2]
+    doubt = Doubt(state="suspect", kind="throttled", message="hot")
+    value = noisy(ratio, 0.03, seed=4)
+
+    def slowed(trial: PlannedTrial) -> float:
+        return (value(trial) or 0.0) * (0.9 if trial.visit in hot else 1.0)
+
+    records = [
+        record.model_copy(update={"doubts": (doubt,)}) if record.visit in hot else record
+        for record in measured(plan, slowed, visits=24)
+    ]
+    return judge_study(study, plan, records, run="r").verdicts[0]
+
+
+def test_a_few_disturbed_visits_do_not_decide_before_they_can_be_counted() -> None:
+    verdict = some_disturbed(1.0)
+    assert verdict.withheld
+    assert verdict.notes[0].startswith(
+        "without what goes with a processor that was throttled, in 6 of 12"
+    )
+
+
+def test_a_difference_that_is_clear_beside_the_disturbance_is_told() -> None:
+    assert some_disturbed(0.8).word is VerdictWord.SLOWER
+
+
+def test_a_system_whose_percentile_is_never_defined_is_slower_without_a_disturbance() -> None:
+    primary = {"p99": RESPONSES["p99"].model_copy(update={"primary": True})}
+    study = a_study(users=(1,), per_cell=12, responses=primary)
+    plan = make_plan(study, 3)
+    value = noisy(1.0)
+
+    def record(trial: PlannedTrial) -> TrialRecord:
+        gone = trial.cell.system == "durable"
+        p99 = Measured(
+            value=None if gone else value(trial),
+            unit="ns",
+            missing="failed" if gone else None,
+            infinite=gone,
+        )
+        return a_record(trial, None, responses={"p99": p99})
+
+    records = [record(trial) for visit in plan.visits for trial in visit.trials]
+    found = judge_study(study, plan, records, run="r").verdicts[0]
+    assert found.word is VerdictWord.SLOWER
+
+
+def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
+    study = a_study(users=(1,), per_cell=24)
+    plan = make_plan(study, 3)
+    before = dict(pairwise(visit.visit for visit in plan.visits))
+    after = {before[v.visit] for v in plan.visits if v.system == "durable" and v.visit in before}
+    value = noisy(1.0, 0.02)
+
+    def haunted(trial: PlannedTrial) -> float:
+        return (value(trial) or 0.0) * (1.05 if trial.visit in after else 1.0)
+
+    verdict = judge_study(study, plan, measured(plan, haunted), run="r").verdicts[0]
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert any("the reset is not effective" in note for note in verdict.notes)
 
 
 def test_crashed_attempts_are_a_response_of_their_own() -> None:

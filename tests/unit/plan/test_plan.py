@@ -11,6 +11,7 @@ from steelyard.plan import design
 from steelyard.plan.budget import visits_within
 from steelyard.plan.make import make_plan, seed_of
 from steelyard.plan.words import plan_lines
+from steelyard.study.each_workload import conditions_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
 
@@ -43,7 +44,7 @@ def test_cells_are_systems_by_conditions(study: Study) -> None:
 
 def test_the_last_factor_varies_fastest(study: Study) -> None:
     changed = study.model_copy(update={"factors": {"a": (1, 2), "b": ("x", "y")}})
-    assert design.conditions(changed) == (
+    assert conditions_of(changed) == (
         {"a": 1, "b": "x"},
         {"a": 1, "b": "y"},
         {"a": 2, "b": "x"},
@@ -52,7 +53,7 @@ def test_the_last_factor_varies_fastest(study: Study) -> None:
 
 
 def test_a_study_without_factors_has_one_condition(study: Study) -> None:
-    assert design.conditions(study.model_copy(update={"factors": {}})) == ({},)
+    assert conditions_of(study.model_copy(update={"factors": {}})) == ({},)
 
 
 def test_the_baseline_comes_first(study: Study) -> None:

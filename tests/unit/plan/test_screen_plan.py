@@ -56,8 +56,10 @@ def test_a_cell_binds_to_what_its_levels_say() -> None:
     for cell in (trial.cell for visit in plan.screen.visits[:1] for trial in visit.trials):
         bound = bind(study, cell)
         assert bound.users == cell.conditions["load.users"]
-        assert bound.service.settings["sync"] == cell.conditions["service.sync"]
-        assert bound.service.settings["store"] == "maildir"
+        service = bound.service_of(1)
+        assert service is not None
+        assert service.settings["sync"] == cell.conditions["service.sync"]
+        assert service.settings["store"] == "maildir"
         assert bound.workload.settings["body"] == cell.conditions["workload.body"]
 
 

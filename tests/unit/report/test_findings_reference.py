@@ -11,10 +11,13 @@ from pydantic import BaseModel
 from steelyard.judge import findings
 from steelyard.judge.claims import findings as claims
 from steelyard.judge.consolidation import findings as consolidation
+from steelyard.judge.costs import findings as costs
 from steelyard.judge.factors import findings as factors
 from steelyard.judge.failures import findings as failures
 from steelyard.judge.ranking import findings as ranking
+from steelyard.judge.requests import findings as requests
 from steelyard.judge.scaling import findings as scaling
+from steelyard.judge.sections import findings as sections
 from steelyard.judge.steadiness import findings as steadiness
 from steelyard.report.flat import COLUMNS, CONDITION
 
@@ -30,6 +33,9 @@ MODELS = {
         factors,
         claims,
         consolidation,
+        sections,
+        costs,
+        requests,
     )
     for name, model in vars(room).items()
     if name.endswith("Finding") or name == "Findings"
@@ -60,9 +66,13 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "share",
         "peak",
         "consolidation",
+        "cost",
+        "placement",
         "steadiness",
+        "request_time",
         "capacity",
         "level",
+        "mean",
         "_log",
         "report.csv",
         CONDITION + "load.users",

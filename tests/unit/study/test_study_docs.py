@@ -22,7 +22,9 @@ PAGE = (ROOT / "docs" / "reference" / "study-file.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
 PROSE = re.sub(r"```.*?```", "", PAGE, flags=re.DOTALL)
 QUOTED = set(re.findall(r"`([^`]+)`", PROSE))
-OWN_PAGES = {"services": ROOT / "docs" / "reference" / "services.md"}
+OWN_PAGES = {
+    shelf: ROOT / "docs" / "reference" / f"{shelf}.md" for shelf in ("services", "workloads")
+}
 SHELVES: dict[catalogue.Shelf, Any] = {
     "workloads": catalogue.workload,
     "platforms": catalogue.platform,
@@ -75,8 +77,8 @@ def test_every_entry_and_setting_is_in_the_page(shelf: catalogue.Shelf) -> None:
 @pytest.mark.parametrize("response", catalogue.responses())
 def test_every_response_is_in_the_page(response: str) -> None:
     family, _, last = response.rpartition(".")
-    place, _, word = family.partition(".")
-    spelt = f"{place}.{place.upper()}" if word in QUOTED else family
+    place, _, word = family.rpartition(".")
+    spelt = f"{place}.{place.rpartition('.')[2].upper()}" if word in QUOTED else family
     named = {f"{family}.*", f"{spelt}.*"} & QUOTED
     assert response in QUOTED or (named and last in QUOTED)
 
@@ -87,7 +89,8 @@ def test_every_example_of_the_page_can_be_run(tmp_path: Path, example: str) -> N
 
 
 def test_the_variant_of_the_page_reads_as_described(tmp_path: Path) -> None:
-    study = read_study(written(tmp_path, EXAMPLES[1]), variant="quick")
+    example = next(each for each in EXAMPLES if "quick:" in each)
+    study = read_study(written(tmp_path, example), variant="quick")
     assert study.factors == {"load.rate": (100,)}
     assert study.trials.window_s == 1.0
 

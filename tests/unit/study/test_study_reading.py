@@ -139,7 +139,9 @@ def test_a_list_in_the_workload_is_a_condition(tmp_path: Path) -> None:
     bound = bind(study, cell)
     assert bound.workload.settings["keep_alive"] is False
     assert bound.users == 1
-    assert bound.service.settings["body"] == 2048
+    service = bound.service_of(1)
+    assert service is not None
+    assert service.settings["body"] == 2048
 
 
 def test_users_may_be_given_as_a_factor(tmp_path: Path) -> None:
@@ -221,5 +223,5 @@ def test_scenarios_say_what_runs_on_which_instance() -> None:
         "disk",
         "net",
     ]
-    assert study.scenarios["neighbours"].instances[1][0].settings == {"peer": 2}
+    assert study.scenarios["neighbours"].instances[1][0].settings == {"peer": "2"}
     assert study.factors["workloads.memory.blocks"][-1] == 32 << 20

@@ -61,6 +61,11 @@ def test_a_kernel_that_is_given_gets_the_words_of_the_study_and_no_others() -> N
     assert "-initrd" not in words
 
 
+def test_a_disk_of_the_users_own_starts_by_bios_unless_the_study_says_uefi() -> None:
+    assert "-bios" not in qemu_words(own())
+    assert after(qemu_words(own(firmware="/srv/OVMF.fd")), "-bios") == ["/srv/OVMF.fd"]
+
+
 def test_cloud_init_is_told_to_let_root_in_with_the_key_of_the_run() -> None:
     files = files_of("steelyard-abc-own-1", PUBLIC)
     head, _, body = files["user-data"].partition("\n")
@@ -106,6 +111,14 @@ def test_a_disk_is_found_whole_with_its_format_and_digest(tmp_path: Path) -> Non
     assert source.facts["image.digest"] == "ab12"
 
 
+def test_the_firmware_is_found_where_distributions_have_it(tmp_path: Path) -> None:
+    machine = carrier()
+    machine.files["/usr/share/qemu/ovmf-x86_64.bin"] = ""
+    source = provided(tmp_path, machine, firmware="uefi")
+    assert source.firmware == source.facts["image.firmware"] == "/usr/share/qemu/ovmf-x86_64.bin"
+    assert provided(tmp_path, machine, firmware="bios").firmware is None
+
+
 @pytest.mark.parametrize(
     ("settings", "kind", "words"),
     [
@@ -113,6 +126,8 @@ def test_a_disk_is_found_whole_with_its_format_and_digest(tmp_path: Path) -> Non
         ({"initrd": "./initrd.img"}, "image_unusable", "`kernel`"),
         ({"kernel_words": "quiet"}, "image_unusable", "`kernel`"),
         ({"image": "debian-minimal", "key": "/root/key"}, "image_unusable", "`key`"),
+        ({"image": "debian-minimal", "firmware": "uefi"}, "image_unusable", "`firmware: uefi`"),
+        ({"firmware": "uefi"}, "tool_missing", "/usr/share/ovmf/OVMF.fd"),
     ],
 )
 def test_what_cannot_be_started_is_named(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.hosts.site import Site
 from steelyard.study import catalogue
 from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import default_of
@@ -14,7 +15,7 @@ from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 from steelyard.study.service.own import parse_service
 from steelyard.systems.services import content
 from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports
-from steelyard.systems.services.site import Site
+from steelyard.systems.services.site import accounts
 from steelyard.systems.services.starting import part_spec
 from steelyard.systems.services.values import values_for, wanted_ports
 from steelyard.systems.services.version import read_version
@@ -88,8 +89,8 @@ def test_a_part_takes_over_the_settings_that_are_handed_on() -> None:
 
 def test_accounts_are_those_of_the_file_for_root_and_the_starters_for_anybody_else() -> None:
     entry = catalogue.service("dovecot")
-    assert Site(0, "root", "root").accounts(entry)["login_user"] == "dovenull"
-    own = Site(1000, "ann", "staff").accounts(entry)
+    assert accounts(Site(0, "root", "root"), entry)["login_user"] == "dovenull"
+    own = accounts(Site(1000, "ann", "staff"), entry)
     assert own["login_user"] == "ann"
     assert own["internal_group"] == "staff"
 

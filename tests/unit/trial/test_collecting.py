@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.records.schema import Measured
+from steelyard.study.catalogue import responses
 from steelyard.trial.collecting import of_all_instances
 
 
@@ -27,12 +28,12 @@ def test_throughput_adds_up_and_the_worst_response_time_counts(
     response: str, joined: float
 ) -> None:
     instances = [{response: measured(value)} for value in (20.0, 10.0, 30.0)]
-    assert of_all_instances({response: "x"}, instances)[response].value == joined
+    assert of_all_instances({response: "x"}, instances, responses())[response].value == joined
 
 
 def test_one_instance_speaks_for_itself() -> None:
     alone = {"throughput": measured(7.0)}
-    assert of_all_instances({"throughput": "x"}, [alone]) == alone
+    assert of_all_instances({"throughput": "x"}, [alone], responses()) == alone
 
 
 def test_what_one_instance_lacks_is_missing_of_all_with_its_number_and_reason() -> None:
@@ -40,6 +41,6 @@ def test_what_one_instance_lacks_is_missing_of_all_with_its_number_and_reason() 
         {"response.p99": measured(5.0)},
         {"response.p99": measured(None, "fewer than the 1,000 samples")},
     ]
-    joined = of_all_instances({"response.p99": "ns"}, instances)["response.p99"]
+    joined = of_all_instances({"response.p99": "ns"}, instances, responses())["response.p99"]
     assert joined.value is None
     assert joined.missing == "instance 2: fewer than the 1,000 samples"

@@ -16,6 +16,7 @@ from steelyard.trial.gates import (
     engine_doubts,
     refuse_by_gates,
     refuse_invalid,
+    refuse_unsteady_clock,
     service_doubts,
 )
 from steelyard.trial.outcomes import TrialFailed
@@ -89,3 +90,14 @@ def test_a_stepped_wall_clock_is_doubted_and_a_steady_one_is_not() -> None:
     stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
     assert clock_doubts(before, steady) == []
     assert [doubt.kind for doubt in clock_doubts(before, stepped)] == ["clock_step"]
+
+
+def test_a_trial_that_is_timed_by_a_clock_in_doubt_does_not_count() -> None:
+    before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
+    stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
+    moved = clock_doubts(before, stepped)
+    refuse_unsteady_clock([])
+    with pytest.raises(TrialFailed) as failed:
+        refuse_unsteady_clock(moved)
+    assert failed.value.outcome is Outcome.INVALID
+    assert "stepped" in failed.value.message

@@ -48,6 +48,7 @@ def test_the_handlers_of_before_are_back_afterwards() -> None:
 def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
     code = (
         "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
         "from steelyard.trial.interrupt import Interrupt\n"
         "with Interrupt().heard():\n    pass\n"
         "os.kill(os.getpid(), signal.SIGINT)\n"

@@ -8,6 +8,7 @@ from typing import cast
 
 import pytest
 
+from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import UndoLog
@@ -39,6 +40,7 @@ class Place:
 
     diary: list[str]
     refuses: bool = False
+    breaks: list[bool]
 
     def __init__(self, ground: Ground) -> None:
         self.name = f"{ground.spec.name}-{ground.instance}"
@@ -50,12 +52,37 @@ class Place:
 
     def down(self) -> None:
         Place.diary.append(f"down {self.name}")
+        if Place.breaks.pop() if Place.breaks else False:
+            raise EngineError("the agent has ended unexpectedly", slug="agent-is-lost")
+
+
+class Network:
+    """A lab network whose making and removing may lose the agent; it cannot be made twice."""
+
+    there: bool = False
+    breaks: list[str]
+
+    def up(self) -> None:
+        assert not Network.there, "there is a network namespace already"
+        Network.there = True
+        self.lose("up")
+
+    def down(self) -> None:
+        self.lose("down")
+        Network.there = False
+
+    def lose(self, what: str) -> None:
+        if what in Network.breaks:
+            Network.breaks.remove(what)
+            raise EngineError("the agent has ended unexpectedly", slug="agent-is-lost")
 
 
 @pytest.fixture
 def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
-    Place.diary, Place.refuses = [], False
+    Place.diary, Place.refuses, Place.breaks = [], False, []
+    Network.there, Network.breaks = False, []
     monkeypatch.setattr(lodging, "place", lambda ground: cast("Platform", Place(ground)))
+    monkeypatch.setattr(lodging, "NamespaceNetwork", lambda *_: Network())
     carrier = cast("Host", Carrier())
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         undo = UndoLog(ledger)
@@ -80,7 +107,6 @@ def test_the_same_system_stays_up_from_trial_to_trial(lodged: Lodging) -> None:
     [
         {"settings": {"nic": "e1000"}},
         {"name": "other"},
-        {"instances": 2},
         {"inside": {"command_line": "mitigations=off"}},
     ],
 )
@@ -92,6 +118,16 @@ def test_a_system_of_another_shape_has_the_one_before_taken_down(
     assert Place.diary[1] == "down vm-1"
     assert Place.diary[2].startswith("up ")
     lodged.clear()
+
+
+def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(lodged: Lodging) -> None:
+    assert [lodged.house(guest(instances=count)) for count in (1, 3, 2)][-1] == lodged.house(
+        guest(instances=2)
+    )
+    assert [line for line in Place.diary if line.startswith("down")] == ["down vm-3"]
+    assert Place.diary.count("up vm-3") == 1
+    lodged.clear()
+    assert sorted(Place.diary[-2:]) == ["down vm-1", "down vm-2"]
 
 
 @pytest.mark.parametrize(
@@ -117,3 +153,30 @@ def test_a_system_that_does_not_come_up_leaves_nothing(lodged: Lodging) -> None:
     with pytest.raises(SystemFailure):
         lodged.house(guest())
     lodged.clear()
+
+
+@pytest.mark.parametrize("what", ["up", "down"])
+def test_a_network_that_lost_its_agent_on_the_way_is_removed_by_the_next_try(
+    lodged: Lodging, what: str
+) -> None:
+    in_lab = guest(settings={"network": "lab"})
+    Network.breaks = [what]
+    with pytest.raises(EngineError):
+        lodged.house(in_lab)
+        lodged.house(guest())
+    lodged.forget()
+    lodged.house(in_lab)
+    lodged.clear()
+    assert not Network.there
+
+
+def test_an_instance_that_lost_its_agent_on_its_way_down_is_taken_down_by_the_next_try(
+    lodged: Lodging,
+) -> None:
+    lodged.house(guest())
+    Place.breaks = [True]
+    with pytest.raises(EngineError):
+        lodged.house(guest(name="other"))
+    lodged.house(guest(name="other"))
+    lodged.clear()
+    assert Place.diary == ["up vm-1", "down vm-1", "down vm-1", "up other-1", "down other-1"]

@@ -12,10 +12,12 @@ from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.records.schema import Outcome
+from steelyard.study import catalogue
 from steelyard.trial.driving import RunDrive
 from steelyard.trial.instance import Instance
 from steelyard.trial.outcomes import TrialFailed
 from steelyard.trial.sampling import Watch, stop_sampling
+from steelyard.workloads.tools.ready import ReadyTool
 
 RAN: dict[str, Any] = {
     "exit_code": 0,
@@ -40,7 +42,9 @@ def neighbour(**changes: Any) -> RunDrive:
     answer.set_result(RAN | changes)
     host = SimpleNamespace(submit_run=lambda *_, **__: answer)
     instance = cast("Instance", SimpleNamespace(host=host, folder="/f", ran=[]))
-    drive = RunDrive(instance, ClockOffset(0, 0, 0), [["burn"]], 10.0)
+    entry = catalogue.workload("command")
+    tool = ReadyTool(cast("Host", host), "/f", entry, {}, {}, (("burn",),))
+    drive = RunDrive(instance, ClockOffset(0, 0, 0), tool, 10.0)
     drive.begin(None)
     return drive
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from steelyard.engine.locate import find_engine
-from steelyard.study import catalogue
-from steelyard.workloads.kernel import ENGINE, kernel_command, kernel_responses
+from steelyard.records.schema import Measured
+from steelyard.workloads.tools.alone import measured_alone, words_alone
 
 LINPACK = {"n": 60, "threads": 1, "repeats": 4}
 RAM = {"test": "int", "operation": "read", "blocks": 4096, "threads": 1, "repeats": 2}
@@ -20,8 +20,8 @@ RAM = {"test": "int", "operation": "read", "blocks": 4096, "threads": 1, "repeat
 @cache
 def printed(use: str, *changed: tuple[str, Any]) -> str:
     settings = {"linpack": LINPACK, "ram": RAM}[use] | dict(changed)
-    command = kernel_command(use, settings)
-    assert command[0] == ENGINE
+    command = words_alone(use, settings)
+    assert command[0] == "@engine"
     command[0] = str(find_engine())
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
@@ -30,8 +30,12 @@ def document(use: str, *changed: tuple[str, Any]) -> Any:
     return json.loads(printed(use, *changed))
 
 
+def responses(use: str, read: Any) -> dict[str, Measured]:
+    return measured_alone(use, {}, json.dumps(read))
+
+
 def test_a_solution_gives_its_rate_its_time_and_its_residual() -> None:
-    got = kernel_responses(document("linpack"))
+    got = responses("linpack", document("linpack"))
     rate, time, residual = (got[f"linpack.{name}"] for name in ("rate", "time", "residual"))
     assert (rate.unit, time.unit, residual.unit) == ("GFLOP/s", "ns", "ratio")
     assert residual.value is not None
@@ -45,7 +49,7 @@ def test_a_solution_gives_its_rate_its_time_and_its_residual() -> None:
 def test_reading_and_writing_measure_one_block_of_the_size_asked_for(operation: str) -> None:
     passes = document("ram", ("operation", operation))
     assert [row["block_bytes"] for row in passes["passes"]] == [4096]
-    rate = kernel_responses(passes)["ram.rate"]
+    rate = responses("ram", passes)["ram.rate"]
     assert rate.unit == "bytes/s"
     assert rate.value == passes["passes"][0]["bytes_per_s"]["median"] > 0
 
@@ -55,13 +59,13 @@ def test_arrays_give_one_rate_and_know_how_they_were_stored() -> None:
     triad = document("ram", *changed)
     assert triad["passes"][0]["stores"] == "cached"
     assert triad["array_bytes"] == 1 << 20
-    assert list(kernel_responses(triad)) == ["ram.rate"]
+    assert list(responses("ram", triad)) == ["ram.rate"]
 
 
 def test_threads_and_repeats_reach_the_engine() -> None:
     solved = document("linpack", ("repeats", 2))
     assert len(solved["solutions"][0]["repeats"]) == 2
-    assert kernel_command("ram", RAM | {"threads": 2})[-5:] == [
+    assert words_alone("ram", RAM | {"threads": 2})[-5:] == [
         "--threads", "2", "--repeat", "2", "--json"
     ]  # fmt: skip
 
@@ -74,23 +78,12 @@ def test_threads_and_repeats_reach_the_engine() -> None:
 def test_a_document_that_is_not_to_be_used_gives_reasons_and_no_figures(
     use: str, changed: dict[str, bool], why: str
 ) -> None:
-    for measured in kernel_responses(document(use) | changed).values():
+    for measured in responses(use, document(use) | changed).values():
         assert measured.value is None
         assert measured.missing
         assert why in measured.missing
 
 
-def test_every_response_that_comes_is_one_the_catalogue_knows() -> None:
-    for use in ("linpack", "ram"):
-        got = kernel_responses(document(use))
-        assert catalogue.workload(use).primary in got
-        for name, measured in got.items():
-            entry = catalogue.responses()[name]
-            assert (entry.source, entry.unit) == ("kernel", measured.unit)
-
-
 @pytest.mark.parametrize("use", ["linpack", "ram"])
 def test_the_settings_of_the_catalogue_make_a_command(use: str) -> None:
-    settings = catalogue.workload(use).settings
-    given = {name: setting.default for name, setting in settings.items()}
-    assert "None" not in kernel_command(use, given)
+    assert "None" not in words_alone(use, {})

@@ -15,7 +15,7 @@ from steelyard.study import catalogue
 from steelyard.study.bind import bind
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
-from steelyard.workloads.load import OPERATIONS, load_job, longest_run_s
+from steelyard.workloads.load import OPERATIONS, load_job, longest_run_s, probe_job
 from steelyard.workloads.operations.model import Server
 
 SCHEMA = json.loads(
@@ -83,12 +83,13 @@ def test_headers_are_cut_at_their_first_colon() -> None:
 @pytest.mark.parametrize("key", ["warm_up_s", "window_s", "drain_s", "timeout_s"])
 def test_a_load_run_is_given_more_time_than_its_parts(key: str) -> None:
     read = study("{use: smtp}", "{users: [1]}")
-    assert longest_run_s(read) > getattr(read.trials, key)
+    assert longest_run_s(read, read.workload) > getattr(read.trials, key)
 
 
 def test_every_workload_that_takes_a_load_and_runs_has_its_operation() -> None:
     entries = {name: catalogue.workload(name) for name in catalogue.names("workloads")}
-    assert {name for name, entry in entries.items() if entry.load and entry.runs} == set(OPERATIONS)
+    driven = {name for name, entry in entries.items() if entry.load and entry.runs}
+    assert {name for name in driven if not entries[name].is_tool} == set(OPERATIONS)
 
 
 def service_for(use: str) -> str:
@@ -179,3 +180,73 @@ def test_streams_take_users_and_no_rate() -> None:
     with pytest.raises(StudyError) as refused:
         study("{use: tcp-stream}", "{rate: [10]}", "sink-stream")
     assert [c.message for c in refused.value.complaints] == ["`tcp-stream` takes no rate"]
+
+
+def test_messages_of_each_user_end_a_job_instead_of_the_clock() -> None:
+    read = study("{use: smtp, messages: 100 per user}", "{users: [4]}")
+    got = job(read, **{"load.users": 4})
+    assert (got["duration_ns"], got["operations"], got["operations_per_user"]) == (None, None, 100)
+    jsonschema.validate(got, SCHEMA)
+    assert longest_run_s(read, read.workload) > 600
+
+
+def test_requests_of_all_users_end_a_job() -> None:
+    read = study("{use: http, requests: 10000, keep_alive: false}", "{users: [150]}", "sink-http")
+    got = job(read, **{"load.users": 150})
+    assert (got["duration_ns"], got["operations"]) == (None, 10_000)
+    assert "operations_per_user" not in got
+
+
+def test_a_total_of_bytes_is_whole_files_and_clients_are_users() -> None:
+    parts = "{use: ftp, file: 10 MB, total: 1 GB, clients: [10, 20], timeout: 4 s}"
+    systems = SYSTEMS.format(sink="sink-ftp")
+    text = f"""
+study: jobs
+question: Which job comes out?
+systems: {systems}
+workload: {parts}
+trials: {{margin: 2 %}}
+"""
+    read = read_study_bytes(text.encode(), Path("study.yaml"))
+    assert read.factors == {"load.users": (10, 20)}
+    got = job(read, **{"load.users": 20})
+    assert (got["operations"], got["mode"]["users"]) == (100, 20)
+    assert got["timeout_ns"] == 4_000_000_000
+
+
+PROBED = """
+study: probed
+question: What does a bystander see?
+systems: {systems}
+workload: {{use: smtp{more}}}
+probe: {{use: smtp-probe, every: 100 ms}}
+load: {{users: [4]}}
+trials: {{margin: 2 %, window: 2 s, warm_up: 0.5 s, timeout: 3 s}}
+"""
+
+
+def probed(more: str = "") -> dict[str, Any]:
+    text = PROBED.format(systems=SYSTEMS.format(sink="sink-smtp"), more=more)
+    read = read_study_bytes(text.encode(), Path("study.yaml"))
+    bound = bind(read, Cell(system="one", conditions={"load.users": 4}))
+    return probe_job(read, bound, SERVER, seed=7)
+
+
+def test_a_probe_leaves_by_the_clock_with_the_window_of_its_load() -> None:
+    got = probed()
+    assert got["mode"] == {
+        "kind": "open",
+        "rate_per_s": 10.0,
+        "arrival": "constant",
+        "connections": 31,
+    }
+    assert (got["warm_up_ns"], got["duration_ns"]) == (500_000_000, 2_000_000_000)
+    assert got["operation"]["messages_per_connection"] == 1
+    jsonschema.validate(got, SCHEMA)
+
+
+def test_a_probe_beside_a_load_of_so_many_messages_has_no_number_of_its_own() -> None:
+    got = probed(", messages: 100 per user")
+    assert got["operations"] is None
+    assert "operations_per_user" not in got
+    assert got["duration_ns"] > 600_000_000_000

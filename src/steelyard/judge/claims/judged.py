@@ -10,7 +10,7 @@ from typing import Any
 from steelyard.judge.claims.bounds import PEAK, Bounded, Part, bounded
 from steelyard.judge.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
 from steelyard.judge.decision import excluded
-from steelyard.judge.estimate import estimate
+from steelyard.judge.estimate import estimate_of
 from steelyard.judge.interval import Stream, high_end, low_end
 from steelyard.judge.scaling.findings import ScalingFinding
 from steelyard.judge.scaling.peaks import peak_of
@@ -41,7 +41,7 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
         return JudgedPart(part, series, None, ClaimWord.NOT_JUDGED, series.problems[0], sign)
     if len(series.values) < FIRST_LOOK:
         return JudgedPart(part, series, None, ClaimWord.UNDECIDED, "too few visits", sign)
-    stream = stream_of(series, readings.plan, part.pair, claim.paths)
+    stream = stream_of(series, readings, part.pair, claim.paths)
     low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
     word = _word(stream, low, high, margin_log, claim.rate)
     why = None
@@ -148,7 +148,7 @@ def _part_finding(claim: Bounded, judged: JudgedPart, margin_log: float) -> Clai
 def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
     ends: dict[str, Any] = {"estimate_log": None, "low_log": None, "high_log": None}
     stream = judged.stream
-    found = None if stream is None else estimate(stream.values, stream.other)
+    found = None if stream is None else estimate_of(stream)
     if stream is None or found is None:
         return ends
     low = low_end(stream, margin_log, rate, found.ratio_log)

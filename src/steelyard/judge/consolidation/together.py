@@ -25,13 +25,13 @@ from steelyard.judge.consolidation.findings import (
     InterferenceFinding,
     SlowdownFinding,
 )
+from steelyard.judge.consolidation.gatherings import Gathering, exists, gatherings
 from steelyard.judge.scaling.readings import throughput_of
-from steelyard.judge.streams import Conditions, Readings, key_of
+from steelyard.judge.streams import Conditions, Readings
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
 from steelyard.study.model import ResponseSpec, Study
 
-INSTANCES = "system.instances"
 _GUEST, _HOST = "system.cpu", "host.instance_cpu"
 
 
@@ -39,13 +39,15 @@ _GUEST, _HOST = "system.cpu", "host.instance_cpu"
 class Shared:
     """The visits in which both one alone and several at once were measured.
 
-    ``rates`` has a row for each visit and a column for each measured instance, ``alone`` a number
-    for each visit, ``costs`` the logarithms of host over guest processor time of instance 1.
+    ``beside`` names what ran besides. ``rates`` has a row for each visit and a column for each
+    measured instance, ``alone`` a number for each visit, ``costs`` the logarithms of host over
+    guest processor time of instance 1.
     """
 
     system: str
     conditions: Conditions
     instances: int
+    beside: tuple[str, ...]
     rates: Floats
     alone: Floats
     costs: Floats
@@ -68,37 +70,33 @@ def consolidation_findings(
 def _shared(
     study: Study, plan: Plan, readings: Readings, response: ResponseSpec
 ) -> Iterator[Shared]:
-    several = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
-    others = {key_of(rest): rest for each in plan.conditions if (rest := rest_of(each)) is not None}
-    for rest in others.values():
-        for system in plan.systems:
-            visits = [visit.visit for visit in plan.visits if visit.system == system]
-            for count in several:
-                rows = [of_visit(readings, visit, rest, count, response) for visit in visits]
-                known = [row for row in rows if row is not None]
-                yield Shared(
-                    system=system,
-                    conditions=rest,
-                    instances=count,
-                    rates=np.array([row[0] for row in known], dtype=np.float64),
-                    alone=np.array([row[1] for row in known], dtype=np.float64),
-                    costs=np.array(
-                        [row[2] for row in known if row[2] is not None], dtype=np.float64
-                    ),
-                )
-
-
-def rest_of(conditions: Conditions) -> Conditions:
-    """The levels of all factors but the number of instances."""
-    return {name: level for name, level in conditions.items() if name != INSTANCES}
+    for system, gathering in (
+        (system, gathering)
+        for rest in gatherings(study, plan)
+        for system in plan.systems
+        for gathering in rest
+        if exists(plan, system, gathering)
+    ):
+        visits = [visit.visit for visit in plan.visits if visit.system == system]
+        rows = [of_visit(readings, visit, gathering, response) for visit in visits]
+        known = [row for row in rows if row is not None]
+        yield Shared(
+            system=system,
+            conditions=gathering.conditions,
+            instances=gathering.instances,
+            beside=gathering.beside,
+            rates=np.array([row[0] for row in known], dtype=np.float64),
+            alone=np.array([row[1] for row in known], dtype=np.float64),
+            costs=np.array([row[2] for row in known if row[2] is not None], dtype=np.float64),
+        )
 
 
 def of_visit(
-    readings: Readings, visit: int, rest: Conditions, count: int, response: ResponseSpec
+    readings: Readings, visit: int, gathering: Gathering, response: ResponseSpec
 ) -> tuple[list[float], float, float | None] | None:
     """Each instance's throughput, that of one alone, and the cost; ``None`` if one is missing."""
-    alone = readings.good(visit, {**rest, INSTANCES: 1})
-    together = readings.good(visit, {**rest, INSTANCES: count})
+    alone = readings.good(visit, gathering.alone)
+    together = readings.good(visit, gathering.together)
     if not alone or not together:
         return None
     one = alone[0].value(response.name)
@@ -134,13 +132,13 @@ def _own_kernel(record: TrialRecord) -> bool:
 
 def _interference(study: Study, found: Sequence[Shared]) -> list[Disturbed | None]:
     """One word for each contrast, all of them one family; none where nothing runs beside."""
-    if not study.beside:
-        return [None] * len(found)
-    changes = [_change(shared) for shared in found]
+    beside = [shared for shared in found if shared.beside]
+    changes = [_change(shared) for shared in beside]
     margin, rate = study.trials.margin_log, study.trials.alpha
     differ = holm([chance_of_none(each) for each in changes], rate)
     alike = holm([chance_of_none(each, margin) for each in changes], rate)
-    return [_word(changed, same) for changed, same in zip(differ, alike, strict=True)]
+    words = iter(_word(changed, same) for changed, same in zip(differ, alike, strict=True))
+    return [next(words) if shared.beside else None for shared in found]
 
 
 def _word(changed: bool, same: bool) -> Disturbed:
@@ -186,7 +184,7 @@ def _finding(
     total, one = np.log(rates.sum(axis=1)), np.log(alone)
     slower = [mean_of(one - np.log(rates[:, place])) for place in range(rates.shape[1])]
     change = InterferenceFinding(
-        beside=_beside(study, shared.instances),
+        beside=_counted(shared.beside),
         change=mean_of(_change(shared)),
         word=word or "open",
     )
@@ -209,9 +207,8 @@ def _finding(
     )
 
 
-def _beside(study: Study, count: int) -> tuple[str, ...]:
-    uses = Counter(spec.use for number, spec in study.beside.items() if number <= count)
-    return tuple(use if n == 1 else f"{n} x {use}" for use, n in uses.items())
+def _counted(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name if n == 1 else f"{n} x {name}" for name, n in Counter(names).items())
 
 
 def _missing(study: Study, shared: Shared) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from steelyard.judge.decision import decide
-from steelyard.judge.estimate import estimate
+from steelyard.judge.estimate import estimate_of
 from steelyard.judge.failures.findings import (
     FailureContrastFinding,
     FailureFinding,
@@ -93,11 +93,14 @@ def _judged(series: Series, pair: Pair, readings: Readings, study: Study) -> dic
     nothing = {"odds_log": None, "low_log": None, "high_log": None}
     if series.problems:
         return {"word": "not_judged", "note": series.problems[0], **nothing}
-    found = estimate(series.values, series.other)
-    if found is None or len(series.values) < FIRST_LOOK:
-        return {"word": "undecided", "note": "too few visits", **nothing}
+    too_few: dict[str, object] = {"word": "undecided", "note": "too few visits", **nothing}
+    if len(series.values) < FIRST_LOOK:
+        return too_few
     alpha, margin = study.trials.alpha, study.trials.margin_log
-    stream = stream_of(series, readings.plan, pair, EXPLORATORY_PATHS)
+    stream = stream_of(series, readings, pair, EXPLORATORY_PATHS)
+    found = estimate_of(stream)
+    if found is None:
+        return too_few
     words = decide(stream, margin, alpha).words
     low = low_end(stream, margin, alpha / 2, found.ratio_log)
     high = high_end(stream, margin, alpha / 2, found.ratio_log)

@@ -24,6 +24,23 @@ class ResolutionFinding(Frozen):
     missing: str | None = None
 
 
+class CovariateFinding(Frozen):
+    """What taking out the canary has gained: the interval of a comparison with it and without.
+
+    The verdict is the one with it, whichever is narrower: that was fixed before the first trial.
+    ``parts`` are those of the canary that were taken out. A width is that of the interval of
+    ``interval_level``, on the scale of natural logarithms; ``None`` where an end is not bounded.
+    """
+
+    response: str
+    baseline: str
+    other: str
+    parts: tuple[str, ...]
+    interval_level: float
+    width_log: float | None
+    width_without_log: float | None
+
+
 class LengthFinding(Frozen):
     """Which window would bring the same certainty in the least time.
 

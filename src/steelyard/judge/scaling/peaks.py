@@ -15,7 +15,7 @@ from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.findings import ScalingFinding
 from steelyard.judge.scaling.readings import Axis, axis_of
 from steelyard.judge.scaling.shape import umbrella
-from steelyard.judge.streams import Conditions, Pair, Readings, Row, Series, series_of, slots_of
+from steelyard.judge.streams import Conditions, Pair, Readings, Row, Series, slots_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -48,7 +48,7 @@ class PeakReadings(Readings):
             most = self._most(visit, response, conditions or {})
             if most is not None and self.met(visit, pair):
                 rows.append((visit, slot, system == pair.other, most))
-        return series_of(rows)
+        return self.series_of(rows)
 
     def _most(self, visit: int, response: ResponseSpec, others: Conditions) -> float | None:
         """``None`` unless every level was measured: a missing one may have been the best."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from steelyard.study.file.kinds import (
     Count,
@@ -25,8 +25,9 @@ from steelyard.study.file.kinds import (
     TrialsPerCell,
     Word,
     Words,
+    named,
 )
-from steelyard.study.model import Contrasts, Reset, Until
+from steelyard.study.model import Contrasts, Order, Reset, Until
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=80)]
@@ -60,11 +61,22 @@ class SystemPart(OpenPart):
     """Reversible settings of the machine that carries it."""
 
 
+class ResponsePart(Part):
+    """A number that every trial gives."""
+
+    primary: bool = False
+    """This response decides; exactly one does."""
+
+
 class WorkloadPart(OpenPart):
     """What is driven; its other keys are the settings of the workload. A list makes a factor."""
 
     use: str | None = None
     """Which workload; `command` is enough for a command."""
+    service: Annotated[ServicePart | None, BeforeValidator(named)] = None
+    """The server that is started for this workload, instead of that of the system."""
+    responses: dict[str, Annotated[ResponsePart, Emptiable]] | None = None
+    """What is measured of this workload besides, where there are several."""
 
 
 class ProbePart(OpenPart):
@@ -100,13 +112,6 @@ class GeneratorPart(Part):
     """Threads of the generator."""
     calibrate: bool | None = None
     """Measure before the trials what the generator can do at most."""
-
-
-class ResponsePart(Part):
-    """A number that every trial gives."""
-
-    primary: bool = False
-    """This response decides; exactly one does."""
 
 
 class SamplePart(Part):
@@ -156,6 +161,8 @@ class TrialsPart(Part):
     """What the study may cost at most."""
     seed: Count | None = None
     """Fixes every random choice; drawn when it is not given."""
+    order: Order | None = None
+    """How visits are ordered: a coin for each, pairs with a coin for each, or random blocks."""
     dummy: bool | None = None
     """Measure the baseline again as if it were another system: the two must be equal."""
 
@@ -210,7 +217,7 @@ class JudgePart(Part):
     """How records become verdicts."""
 
     engine: Literal["exact", "normal"] | None = None
-    """`exact` holds for any noise; `normal` is faster and assumes a distribution."""
+    """`exact` holds for any noise; `normal` takes the differences within pairs for normal."""
     contrasts: Contrasts | None = None
     """`baseline`: each system against the baseline; `all pairs`: each against each."""
     guards: dict[str, Share] | None = None
@@ -250,6 +257,8 @@ class VariantPart(Part):
     scenarios: Any = None
     screen: dict[str, Any] | None = None
     ask: Literal["influence"] | None = None
+    judge: dict[str, Any] | None = None
+    caches: str | None = None
     trials: dict[str, Any] | None = None
     baseline: Word | None = None
 
@@ -274,7 +283,7 @@ class StudyFile(Part):
     workload: WorkloadPart | None = None
     """What is driven."""
     workloads: dict[Name, WorkloadPart] | None = None
-    """Several workloads, by name; each is a study of its own."""
+    """Several workloads, by name; each is judged by itself."""
     beside: dict[str, WorkloadPart] | None = None
     """What instances of these numbers run while the others run the workload."""
     probe: ProbePart | None = None

@@ -36,6 +36,11 @@ class OpenPart(BaseModel):
         return dict(self.model_extra or {})
 
 
+def named(value: Any) -> Any:
+    """A name alone stands for a part that uses it."""
+    return {"use": value} if isinstance(value, str) else value
+
+
 def mistake(message: str, hint: str) -> PydanticCustomError:
     """A complaint about the value being read."""
     return PydanticCustomError("mistake", "{message}", {"message": message, "hint": hint})

@@ -28,11 +28,13 @@ _FIRST_KEYS = {
     "study": "`study: my-first`, `question: ...`, `systems: ...`",
     "platform": "`summary: ...`, `resets: [service]`, `driver: commanded`, `commands: ...`",
     "service": "`summary: ...`, `speaks: [...]`, `command: [...]`, `settings: {...}`",
+    "workload": "`summary: ...`, `settings: {...}`, `command: [...]`, `metrics: {...}`",
 }
 _BEGINNINGS = {
     "study": "`steelyard init` writes a commented study",
     "platform": "docs/guide/add-a-platform.md begins with an example",
     "service": "docs/guide/add-a-service.md begins with an example",
+    "workload": "docs/guide/add-a-workload.md begins with an example",
 }
 _MOST_VALUES = 100_000
 _MOST_BYTES = 1_000_000

@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping
 
 from steelyard import units
-from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ClaimPart, StudyFile
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
-from steelyard.study.model import ClaimSpec, Level, ResponseSpec
+from steelyard.study.model import WORKLOAD, ClaimSpec, Level, ResponseSpec
 from steelyard.study.resolve.judging import check_response
+from steelyard.study.resolve.workloads import responses_for
 
 _SHARE_OF = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s+of\s+(\S.*)", re.ASCII)
 _COMPARED_WITH = ("faster_than", "slower_than", "equivalent_to", "no_worse_than")
@@ -33,11 +33,12 @@ class ClaimReader:
         file: StudyFile,
         compared: tuple[Level, ...],
         factors: Mapping[str, tuple[Level, ...]],
-        responses: Mapping[str, ResponseSpec],
+        responses: Mapping[str, Mapping[str, ResponseSpec]],
         complaints: Complaints,
         *,
         forgiving: bool,
     ) -> None:
+        """``responses`` are those of each workload, by its name; of a single one by ``""``."""
         self.file = file
         self.compared = [str(level) for level in compared]
         self.factors = factors
@@ -72,9 +73,9 @@ class ClaimReader:
         at = self._conditions(part, where)
         verb = verbs[0]
         tail = self._tail(part, verb, (*where, verb))
-        if at is None or tail is None:
+        if at is None or tail is None or not self._workload(part, at, where):
             return None
-        if not self._response(part, verb, where) or not self._sense(part, verb, tail, where):
+        if not self._response(part, verb, at, where) or not self._sense(part, verb, tail, where):
             return None
         return ClaimSpec.model_validate(
             {
@@ -89,19 +90,31 @@ class ClaimReader:
             }
         )
 
-    def _response(self, part: ClaimPart, verb: str, where: Where) -> bool:
+    def _workload(self, part: ClaimPart, at: Mapping[str, Level], where: Where) -> bool:
+        """Whether it says of which of several workloads it speaks."""
+        if WORKLOAD not in self.factors or WORKLOAD in at:
+            return True
+        names = ", ".join(str(level) for level in self.factors[WORKLOAD])
+        hint = f"add `at: {{workload: NAME}}`; workloads: {names}"
+        message = f"claim `{part.id}` does not say of which workload it speaks"
+        self.complaints.add(where, message, hint)
+        return False
+
+    def _response(self, part: ClaimPart, verb: str, at: Mapping[str, Level], where: Where) -> bool:
         """Whether the response is one of the study, and one of which the claim makes sense."""
         name = part.response
         place = (*where, "response")
-        if name is None or not self.responses:
+        responses = self.responses.get(str(at.get(WORKLOAD, "")), {})
+        if name is None or not responses:
             return True
         if not check_response(name, place, self.file, self.complaints, at_key=False):
             return False
-        if name not in self.responses:
+        if name not in responses:
             hint = f"add it: `responses: {{{name}: {{}}}}`"
-            self.complaints.add(place, f"`{name}` is not a response of this study", hint)
+            whose = f"workload `{at[WORKLOAD]}`" if WORKLOAD in at else "this study"
+            self.complaints.add(place, f"`{name}` is not a response of {whose}", hint)
             return False
-        entry = catalogue.responses()[name]
+        entry = responses_for(self.file, self.complaints)[name]
         if entry.may_be_zero:
             hint = (
                 f"it may be zero, and zero has no ratio; use `judge: {{guards: {{{name}: ...}}}}`"
@@ -160,7 +173,9 @@ class ClaimReader:
         at: dict[str, Level] = {}
         for key, wanted in (part.at or {}).items():
             place = (*where, "at", key)
-            name = key if key in self.factors else f"load.{key}"
+            name = key if key in self.factors else self._full(key, part)
+            if name not in self.factors and self.forgiving:
+                return None
             if name not in self.factors:
                 short = [factor.removeprefix("load.") for factor in self.factors]
                 hint = choice_hint(key, short, "factors")
@@ -174,6 +189,11 @@ class ClaimReader:
                 return None
             at[name] = levels[wanted]
         return at
+
+    def _full(self, key: str, part: ClaimPart) -> str:
+        """``users`` is ``load.users``; a setting is one of the workload that the claim names."""
+        own = f"workloads.{(part.at or {}).get(WORKLOAD)}.{key}"
+        return own if own in self.factors else f"load.{key}"
 
     def _tail(self, part: ClaimPart, verb: str, where: Where) -> dict[str, object] | None:
         written = str(getattr(part, verb))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import LoadPart, StudyFile, WorkloadPart
 from steelyard.study.file.source import Where
 from steelyard.study.machine import declared_setting, names_to_write
-from steelyard.study.model import LoadSpec, ProbeSpec, SystemSpec, WorkloadSpec
+from steelyard.study.model import CLIENTS, WORKLOAD, LoadSpec, ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.platforms.own import known_platform
-from steelyard.study.resolve.settings import Factors, read_levels, read_settings
+from steelyard.study.resolve.services import resolve_service
+from steelyard.study.resolve.settings import Factors, default_of, read_levels, read_settings
+from steelyard.study.resolve.workloads import entries_of, entry_of, parts_of, use_of
 from steelyard.study.service.own import known_service
 from steelyard.study.setting import Setting
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.own import known_workload, workload_named, workload_of
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
 _PLACES = ("settings", "host_settings")
@@ -39,17 +44,55 @@ def resolve_workloads(
         complaints.add((), "`workload` is missing", "add `workload: {use: NAME}`: what is driven")
         return {}, {}
     if file.workload is not None:
-        spec, factors = _workload(file.workload, ("workload",), complaints)
-        if spec.use == "idle":
-            hint = "name what is driven; `beside: {2: {use: idle}}` is for a neighbour"
-            complaints.add(("workload", "use"), "nothing would be measured", hint)
+        where: Where = ("workload",)
+        spec, factors = _workload(file.workload, where, complaints)
+        _refuse_idle(spec, where, complaints)
+        if file.workload.responses is not None:
+            hint = "write them under `responses` of the study: it has one workload"
+            place = (*where, "responses")
+            complaints.add(place, "a single workload has no responses apart", hint, at_key=True)
         return {spec.use: spec}, factors
+    return _several(file.workloads or {}, complaints)
+
+
+def _several(
+    parts: Mapping[str, WorkloadPart], complaints: Complaints
+) -> tuple[dict[str, WorkloadSpec], Factors]:
+    """Each under its name; which of them is measured is the first factor of all."""
     specs: dict[str, WorkloadSpec] = {}
-    factors = {}
-    for name, part in (file.workloads or {}).items():
-        specs[name], more = _workload(part, ("workloads", name), complaints)
+    factors: Factors = {WORKLOAD: tuple(parts)} if len(parts) > 1 else {}
+    for name, part in parts.items():
+        where: Where = ("workloads", name)
+        specs[name], more = _workload(part, where, complaints)
+        _refuse_idle(specs[name], where, complaints)
         factors |= more
+    if len(parts) > 1:
+        specs = {name: _served(spec, specs.values()) for name, spec in specs.items()}
     return specs, factors
+
+
+def _refuse_idle(spec: WorkloadSpec, where: Where, complaints: Complaints) -> None:
+    if spec.use == "idle":
+        hint = "name what is driven; `beside: {2: {use: idle}}` is for a neighbour"
+        complaints.add((*where, "use"), "nothing would be measured", hint)
+
+
+def _served(spec: WorkloadSpec, others: Iterable[WorkloadSpec]) -> WorkloadSpec:
+    """With a service, where none was named: that of another workload of the same kind, or the one
+    that can answer it where there is but one.
+    """
+    alike = (o.service for o in others if o.use == spec.use and o.service is not None)
+    if spec.service is None and (service := next(alike, None)) is not None:
+        return spec.model_copy(update={"service": service})
+    entry = known_workload(spec)
+    if spec.service is not None or entry is None or not entry.speaks:
+        return spec
+    fitting = [n for n in catalogue.names("services") if entry.fits(catalogue.service(n).speaks)]
+    if len(fitting) != 1:
+        return spec
+    declared = catalogue.service(fitting[0]).settings
+    settings = {name: default_of(setting) for name, setting in declared.items()}
+    return spec.model_copy(update={"service": ServiceSpec(use=fitting[0], settings=settings)})
 
 
 def fewest_instances(system: SystemSpec, factors: Factors) -> int:
@@ -92,32 +135,47 @@ def resolve_beside(
 def _workload(
     part: WorkloadPart, where: Where, complaints: Complaints
 ) -> tuple[WorkloadSpec, Factors]:
-    use = part.use or ("command" if "command" in part.further() else None)
+    use = use_of(part)
     if use is None:
         hint = f"add `use: NAME`; workloads: {', '.join(catalogue.names('workloads'))}"
         complaints.add(where, f"`{where[-1]}` does not say what to use", hint)
         return WorkloadSpec(use="?"), {}
-    if use not in catalogue.names("workloads"):
+    try:
+        named = workload_named(use, complaints.source.path)
+    except StudyError as error:
+        complaints.found |= set(error.complaints)
+        return WorkloadSpec(use=use), {}
+    if named is None:
         hint = choice_hint(use, catalogue.names("workloads"), "workloads")
+        hint += "; a file of your own is named by its path, as `./mine.yaml`"
         complaints.add((*where, "use"), f"there is no workload `{use}`", hint)
         return WorkloadSpec(use=use), {}
-    entry = catalogue.workload(use)
+    entry, text = named
     values, levels = read_settings(
         part.further(), entry.settings, where, complaints, noun=f"settings of {use}"
     )
+    for name, setting in entry.settings.items():
+        if setting.required and values[name] is None:
+            hint = f"add `{name}: ...`: {setting.meaning}"
+            complaints.add(where, f"`{use}` needs `{name}`", hint)
     prefix = ".".join(str(part) for part in where)
     factors = {f"{prefix}.{key}": found for key, found in levels.items()}
-    return WorkloadSpec(use=use, settings=values, operation=entry.operation), factors
+    place = (*where, "service")
+    service = None if part.service is None else resolve_service(part.service, place, complaints)
+    spec = WorkloadSpec(
+        use=use, settings=values, operation=entry.operation, text=text, service=service
+    )
+    return spec, factors
 
 
 def resolve_load(
     file: StudyFile, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
 ) -> tuple[LoadSpec | None, Factors]:
     """How operations start, and the levels of users or rate; one user when nothing is said."""
-    driven = _driven(file)
+    driven = _driven(file, complaints)
     if file.load is None:
         return (LoadSpec(), {"load.users": (1,)}) if driven else (None, {})
-    known = all(workload.use in catalogue.names("workloads") for workload in workloads.values())
+    known = all(known_workload(workload) is not None for workload in workloads.values())
     if workloads and known and not driven:
         names = ", ".join(name for name, entry in _loads() if entry.load)
         hint = f"take it out; workloads that take a load: {names}"
@@ -127,15 +185,37 @@ def resolve_load(
     return _load_part(file.load, complaints)
 
 
+def clients_as_users(
+    file: StudyFile,
+    workloads: Mapping[str, WorkloadSpec],
+    listed: Factors,
+    loaded: Factors,
+    complaints: Complaints,
+) -> tuple[Factors, Factors]:
+    """The factors with `clients` of a study's one workload as its users."""
+    workload = next(iter(workloads.values()), None)
+    clients = None if workload is None else workload.settings.get(CLIENTS)
+    entry = None if workload is None else known_workload(workload)
+    if clients is None or len(workloads) > 1 or entry is None or not entry.is_load:
+        return listed, loaded
+    if file.load is not None:
+        hint = "keep one of them"
+        message = "`clients` of the workload and `load` both say how many there are"
+        complaints.add(("workload", CLIENTS), message, hint, at_key=True)
+    levels = listed.get(f"workload.{CLIENTS}", (clients,))
+    rest = {name: found for name, found in listed.items() if name != f"workload.{CLIENTS}"}
+    return rest, {**loaded, "load.users": levels}
+
+
 def _refuse_rate(workloads: Mapping[str, WorkloadSpec], complaints: Complaints) -> None:
     for workload in workloads.values():
-        if not catalogue.workload(workload.use).rate:
+        if not workload_of(workload).rate:
             hint = "write `users: [1, 4]`, its flows; `pace` of the workload holds each back"
             message = f"`{workload.use}` takes no rate"
             complaints.add(("load", "rate"), message, hint, at_key=True)
 
 
-def _loads() -> list[tuple[str, catalogue.Workload]]:
+def _loads() -> list[tuple[str, Workload]]:
     return [(name, catalogue.workload(name)) for name in catalogue.names("workloads")]
 
 
@@ -167,22 +247,6 @@ def _refuse(part: LoadPart, keys: tuple[str, ...], of: str, complaints: Complain
             complaints.add(("load", key), message, "take it out", at_key=True)
 
 
-def resolve_probe(file: StudyFile, complaints: Complaints) -> ProbeSpec | None:
-    """The probe with every setting of what it uses."""
-    part = file.probe
-    if part is None:
-        return None
-    if part.use not in catalogue.names("workloads"):
-        hint = choice_hint(part.use, catalogue.names("workloads"), "workloads")
-        complaints.add(("probe", "use"), f"there is no workload `{part.use}`", hint)
-        return ProbeSpec(use=part.use, every_s=part.every)
-    declared = catalogue.workload(part.use).settings
-    values, _ = read_settings(
-        part.further(), declared, ("probe",), complaints, noun=f"settings of {part.use}"
-    )
-    return ProbeSpec(use=part.use, every_s=part.every, settings=values)
-
-
 def resolve_factors(
     file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
 ) -> Factors:
@@ -190,24 +254,23 @@ def resolve_factors(
     factors: Factors = {}
     for name, written in (file.factors or {}).items():
         where: Where = ("factors", name)
-        setting = bound_setting(name, file, systems)
+        setting = bound_setting(name, file, systems, complaints)
         if setting is None:
-            hint = choice_hint(name, bindable(file, systems), "factors of this study")
+            hint = choice_hint(name, bindable(file, systems, complaints), "factors of this study")
             complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
             continue
         factors[name] = read_levels(written, setting, where, complaints)
     return factors
 
 
-def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
+def bindable(
+    file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> list[str]:
     """Dotted names of everything that a factor of this study can vary."""
-    loaded = _driven(file)
-    parts = {"workload": file.workload} if file.workload else {}
-    parts |= {f"workloads.{name}": part for name, part in (file.workloads or {}).items()}
-    known = ["load.users"] if loaded else []
-    for prefix, part in parts.items():
-        if part.use in catalogue.names("workloads"):
-            known += [f"{prefix}.{key}" for key in catalogue.workload(part.use).settings]
+    known = ["load.users"] if _driven(file, complaints) else []
+    for prefix, part in parts_of(file).items():
+        entry = entry_of(part, complaints)
+        known += [f"{prefix}.{key}" for key in ({} if entry is None else entry.settings)]
     for system in systems.values():
         known += [
             f"disks.{disk}.{key}" for disk in system.disks for key in catalogue.disk_settings()
@@ -219,14 +282,14 @@ def bindable(file: StudyFile, systems: Mapping[str, SystemSpec]) -> list[str]:
     return list(dict.fromkeys(known))
 
 
-def _driven(file: StudyFile) -> bool:
+def _driven(file: StudyFile, complaints: Complaints) -> bool:
     """Whether any workload of the study takes a load."""
-    parts = [file.workload] if file.workload else list((file.workloads or {}).values())
-    known = [part.use for part in parts if part.use in catalogue.names("workloads")]
-    return any(use is not None and catalogue.workload(use).load for use in known)
+    return any(entry.load for entry in entries_of(file, complaints))
 
 
-def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec]) -> Setting | None:
+def bound_setting(
+    name: str, file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
+) -> Setting | None:
     """What a dotted name varies; ``None`` when there is no such thing in this study."""
     stage, _, rest = name.partition(".")
     if stage == "load":
@@ -242,7 +305,7 @@ def bound_setting(name: str, file: StudyFile, systems: Mapping[str, SystemSpec])
     if stage == "service":
         declared = (_service_settings(system) for system in systems.values())
         return next((found[rest] for found in declared if rest in found), None)
-    return _workload_setting(name, file)
+    return _workload_setting(name, file, complaints)
 
 
 def _platform_setting(key: str, systems: Mapping[str, SystemSpec]) -> Setting | None:
@@ -262,14 +325,8 @@ def _service_settings(system: SystemSpec) -> dict[str, Setting]:
     return {name: setting for name, setting in declared.items() if name != "tls"}
 
 
-def _workload_setting(name: str, file: StudyFile) -> Setting | None:
-    parts = name.split(".")
-    part = None
-    if parts[0] == "workload" and len(parts) == 2:
-        part = file.workload
-    elif parts[0] == "workloads" and len(parts) == 3:
-        part = (file.workloads or {}).get(parts[1])
-    use = None if part is None else part.use
-    if use is None or use not in catalogue.names("workloads"):
-        return None
-    return catalogue.workload(use).settings.get(parts[-1])
+def _workload_setting(name: str, file: StudyFile, complaints: Complaints) -> Setting | None:
+    prefix, _, key = name.rpartition(".")
+    part = parts_of(file).get(prefix)
+    entry = None if part is None else entry_of(part, complaints)
+    return None if entry is None else entry.settings.get(key)

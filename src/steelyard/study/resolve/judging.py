@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from steelyard import units
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, nearest
-from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.grammar import ResponsePart, StudyFile
 from steelyard.study.file.kinds import Limit
 from steelyard.study.file.source import Where
 from steelyard.study.model import (
@@ -16,6 +16,9 @@ from steelyard.study.model import (
     ResponseSpec,
     WorkloadSpec,
 )
+from steelyard.study.resolve.workloads import responses_for
+from steelyard.study.response import Response
+from steelyard.study.workload.own import known_workload
 
 _KINDS: dict[str, units.Kind] = {
     "ratio": "share",
@@ -34,38 +37,54 @@ def resolve_responses(
     Without a mark it is the workload's own, put first when it was not named.
     """
     written = file.responses or {}
+    workload = next(iter(workloads.values()))
+    return read_responses(written, (), ("responses",), workload, file, complaints)
+
+
+def read_responses(  # noqa: PLR0917 - what is written, where, and all that it is read against
+    written: Mapping[str, ResponsePart],
+    shared: Sequence[str],
+    where: Where,
+    workload: WorkloadSpec,
+    file: StudyFile,
+    complaints: Complaints,
+) -> dict[str, ResponseSpec]:
+    """Those of one workload as written at ``where``, then those that it shares with others."""
     for name in written:
-        check_response(name, ("responses", name), file, complaints)
-    known = [name for name in written if name in catalogue.responses()]
+        check_response(name, (*where, name), file, complaints)
+    there = responses_for(file, complaints)
+    known = [name for name in written if name in there]
     marked = [name for name in known if written[name].primary]
     for extra in marked[1:]:
         hint = f"one response decides, `{marked[0]}` is marked too: keep one mark"
         message = "more than one response is marked primary"
-        complaints.add(("responses", extra), message, hint, at_key=True)
-    primary = marked[0] if marked else _default_primary(workloads)
-    _check_primary(primary, complaints)
-    names = known if primary in known else [primary, *known]
-    nouns = {workload.operation for workload in workloads.values()}
-    operation = nouns.pop() if len(nouns) == 1 else "operations"
+        complaints.add((*where, extra), message, hint, at_key=True)
+    primary = marked[0] if marked else _default_primary(workload)
+    _check_primary(primary, there[primary], (*where, primary), complaints)
+    names = list(dict.fromkeys([*known, *shared]))
+    names = names if primary in names else [primary, *names]
+    operation = workload.operation
     return {
-        name: catalogue.response_spec(name, operation=operation, primary=name == primary)
+        name: catalogue.response_spec(
+            name, there[name], operation=operation, primary=name == primary
+        )
         for name in names
     }
 
 
-def _default_primary(workloads: Mapping[str, WorkloadSpec]) -> str:
-    known = catalogue.names("workloads")
-    uses = (workload.use for workload in workloads.values() if workload.use in known)
-    return next((catalogue.workload(use).primary for use in uses), "throughput")
+def _default_primary(workload: WorkloadSpec) -> str:
+    entry = known_workload(workload)
+    return "throughput" if entry is None else entry.primary
 
 
 def check_response(
     name: str, where: Where, file: StudyFile, complaints: Complaints, *, at_key: bool = True
 ) -> bool:
     """Whether this is a response that the study can have; complains when it is not."""
-    entry = catalogue.responses().get(name)
+    known = responses_for(file, complaints)
+    entry = known.get(name)
     if entry is None:
-        hint = _response_hint(name)
+        hint = _response_hint(name, known)
         complaints.add(where, f"there is no response `{name}`", hint, at_key=at_key)
         return False
     if entry.source == "probe" and file.probe is None:
@@ -74,16 +93,15 @@ def check_response(
     return True
 
 
-def _response_hint(name: str) -> str:
-    near = nearest(name, catalogue.responses())
+def _response_hint(name: str, known: Mapping[str, Response]) -> str:
+    near = nearest(name, known)
     meant = f"did you mean `{near}`? " if near else ""
     statistics = ", ".join(catalogue.statistics())
-    return f"{meant}responses: {', '.join(catalogue.families())}; * is one of {statistics}"
+    listed = [*catalogue.families(), *(n for n, entry in known.items() if entry.source == "tool")]
+    return f"{meant}responses: {', '.join(listed)}; * is one of {statistics}"
 
 
-def _check_primary(primary: str, complaints: Complaints) -> None:
-    entry = catalogue.responses()[primary]
-    where: Where = ("responses", primary)
+def _check_primary(primary: str, entry: Response, where: Where, complaints: Complaints) -> None:
     if entry.direction == "none":
         hint = "neither more nor less of it is good; mark another response"
         complaints.add(where, f"`{primary}` cannot be primary", hint, at_key=True)
@@ -101,7 +119,7 @@ def resolve_gates(
         place = (*where, name)
         if not check_response(name, place, file, complaints):
             continue
-        unit = catalogue.responses()[name].unit
+        unit = responses_for(file, complaints)[name].unit
         try:
             value = _in_unit(limit.quantity, unit)
         except units.UnitError as error:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.study.file.complaints import Complaints, choice_hint
-from steelyard.study.file.grammar import ScreenPart, StudyFile, TrialsPart
+from steelyard.study.file.grammar import ReportPart, ScreenPart, StudyFile, TrialsPart
 from steelyard.study.file.kinds import Part, shown
 from steelyard.study.file.source import Where
 from steelyard.study.fractions import MOST_FACTORS, MOST_FULL
@@ -15,11 +15,9 @@ from steelyard.study.model import (
     CachesSpec,
     GeneratorSpec,
     JudgeSpec,
-    PlacedWorkload,
     ReportSpec,
     ResponseSpec,
     SampleSpec,
-    ScenarioSpec,
     ScreenSpec,
     SystemSpec,
     TrialsSpec,
@@ -113,45 +111,6 @@ def resolve_generator(
     return GeneratorSpec.model_validate(given(file.generator))
 
 
-def resolve_scenarios(file: StudyFile, complaints: Complaints) -> dict[str, ScenarioSpec]:
-    """What runs on which instance, by the name of the scenario."""
-    names = tuple(file.workloads or {}) or ("*",)
-    found = {}
-    for name, written in (file.scenarios or {}).items():
-        instances = {}
-        for number, placed in written.items():
-            where: Where = ("scenarios", name, number)
-            if not number.isdecimal() or int(number) < 1:
-                hint = "write `1: ...`, `2: ...`"
-                complaints.add(where, f"`{number}` is not the number of an instance", hint)
-                continue
-            instances[int(number)] = _placed(placed, where, names, complaints)
-        found[name] = ScenarioSpec(name=name, instances=instances)
-    return found
-
-
-def _placed(
-    written: Any, where: Where, names: tuple[str, ...], complaints: Complaints
-) -> tuple[PlacedWorkload, ...]:
-    if isinstance(written, dict):
-        items = [(key, (*where, key), value) for key, value in written.items()]
-    elif isinstance(written, list):
-        items = [(str(key), (*where, i), None) for i, key in enumerate(written)]
-    else:
-        items = [(str(written), where, None)]
-    placed = []
-    for name, place, settings in items:
-        if name not in (*names, "*", "same"):
-            hint = choice_hint(name, names, "workloads of this study")
-            complaints.add(place, f"there is no workload `{name}`", hint)
-        if settings is not None and not isinstance(settings, dict):
-            message = f"settings must be a mapping, not {shown(settings)}"
-            complaints.add(place, message, "write `{peer: 2}`")
-        kept = settings if isinstance(settings, dict) else {}
-        placed.append(PlacedWorkload(workload=name, settings=kept))
-    return tuple(placed)
-
-
 def resolve_screen(
     file: StudyFile, systems: Mapping[str, SystemSpec], complaints: Complaints
 ) -> ScreenSpec | None:
@@ -165,9 +124,9 @@ def resolve_screen(
     factors = {}
     for name, written in part.factors.items():
         where: Where = ("screen", "factors", name)
-        setting = bound_setting(name, file, systems)
+        setting = bound_setting(name, file, systems, complaints)
         if setting is None:
-            hint = choice_hint(name, bindable(file, systems), "factors of this study")
+            hint = choice_hint(name, bindable(file, systems, complaints), "factors of this study")
             complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
             continue
         levels = read_levels(written, setting, where, complaints)
@@ -222,8 +181,8 @@ def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:
 def resolve_judge(
     file: StudyFile, responses: Mapping[str, ResponseSpec], complaints: Complaints
 ) -> JudgeSpec:
-    """How records become verdicts."""
-    guards = resolve_guards(file, responses, complaints)
+    """How records become verdicts; ``responses`` are empty where each workload has its own."""
+    guards = resolve_guards(file, responses, complaints) if responses else {}
     return JudgeSpec.model_validate(given(file.judge) | {"guards": guards})
 
 
@@ -231,11 +190,22 @@ def resolve_report(
     file: StudyFile, factors: Mapping[str, object], complaints: Complaints
 ) -> ReportSpec:
     """How the report is cut; by factors that the study has."""
-    part = file.report
-    known = {*factors, file.compare or "system", "system"}
-    for key in ("sections_by", "means_by"):
-        name = None if part is None else getattr(part, key)
-        if name is not None and name not in known:
-            hint = choice_hint(name, sorted(known), "factors")
-            complaints.add(("report", key), f"there is no factor `{name}`", hint)
+    part, compare = file.report or ReportPart(), file.compare or "system"
+    conditions = {*factors, *({"system"} if len(file.systems) > 1 else ())} - {compare}
+    _check_cut("sections_by", part.sections_by, {*conditions, compare}, complaints)
+    if part.means_by is not None and part.means_by in {compare, part.sections_by}:
+        message = f"`{part.means_by}` has no mean of its own: it is compared, or cuts the report"
+        hint = choice_hint("", sorted(conditions - {part.sections_by}), "conditions")
+        complaints.add(("report", "means_by"), message, hint)
+    else:
+        _check_cut("means_by", part.means_by, conditions, complaints)
+    if part.notes is not None and part.sections_by is None:
+        hint = "say `sections_by`: a note belongs to a section"
+        complaints.add(("report", "notes"), "there are no sections to put notes in", hint)
     return ReportSpec.model_validate(given(part))
+
+
+def _check_cut(key: str, name: str | None, known: set[str], complaints: Complaints) -> None:
+    if name is not None and name not in known:
+        hint = choice_hint(name, sorted(known), "factors")
+        complaints.add(("report", key), f"there is no factor `{name}`", hint)

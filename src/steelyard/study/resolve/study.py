@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import names
 from steelyard.study.file.complaints import Complaints, choice_hint, nearest
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.model import Level, Study, SystemSpec, WorkloadSpec
+from steelyard.study.file.source import Where
+from steelyard.study.model import (
+    SCENARIO,
+    Level,
+    MeasuredSpec,
+    ResponseSpec,
+    ServiceSpec,
+    Study,
+    SystemSpec,
+    WorkloadSpec,
+)
 from steelyard.study.resolve.claims import ClaimReader
 from steelyard.study.resolve.driving import (
+    clients_as_users,
     resolve_beside,
     resolve_factors,
     resolve_load,
-    resolve_probe,
     resolve_workloads,
 )
 from steelyard.study.resolve.judging import (
@@ -22,21 +32,28 @@ from steelyard.study.resolve.judging import (
     resolve_gates,
     resolve_responses,
 )
+from steelyard.study.resolve.measured import resolve_measured
+from steelyard.study.resolve.ordering import check_order
 from steelyard.study.resolve.placing import (
     resolve_caches,
     resolve_generator,
     resolve_judge,
     resolve_report,
     resolve_sample,
-    resolve_scenarios,
     resolve_screen,
     resolve_trials,
 )
+from steelyard.study.resolve.probing import resolve_probe
 from steelyard.study.resolve.profiles import resolve_profiles
+from steelyard.study.resolve.scenarios import resolve_scenarios
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
 from steelyard.study.resolve.systems import check_apart, resolve_systems
+from steelyard.study.resolve.tools import check_durations
 from steelyard.study.service.own import known_service, own_texts, spoken
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.own import known_workload
+from steelyard.study.workload.own import own_texts as own_workloads
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
@@ -45,52 +62,67 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     systems = resolve_systems(file, complaints)
     workloads, listed = resolve_workloads(file, complaints)
     load, loaded = resolve_load(file, workloads, complaints)
+    listed, loaded = clients_as_users(file, workloads, listed, loaded, complaints)
     written = resolve_factors(file, systems, complaints)
     _check_twice(written, listed | loaded, complaints)
     factors = listed | loaded | written
+    scenarios = resolve_scenarios(file, workloads, systems, factors, complaints)
+    factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
     check_apart(systems, factors, complaints)
     compared, baseline = _comparison(file, systems, factors, complaints)
     if workloads:
         _check_services(systems, workloads, complaints)
-        responses = resolve_responses(file, workloads, complaints)
     gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
+    responses: dict[str, ResponseSpec] = {}
+    measured: dict[str, MeasuredSpec] = {}
+    if len(workloads) == 1:
+        responses = resolve_responses(file, workloads, complaints)
+    elif workloads:
+        measured = resolve_measured(file, workloads, gates, complaints)
+        gates = {}
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
     forgiving = variant is not None
-    measured = responses if workloads else {}
-    claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()
+    claimed = {name: each.responses for name, each in measured.items()} or {"": responses}
+    claims = ClaimReader(file, compared, factors, claimed, complaints, forgiving=forgiving).read()
     screen = resolve_screen(file, systems, complaints)
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
     parts = {
         "find": resolve_find(file, complaints),
-        "probe": resolve_probe(file, complaints),
+        "probe": resolve_probe(file, systems, workloads, complaints),
         "sample": resolve_sample(file, trials, complaints),
-        "scenarios": resolve_scenarios(file, complaints),
+        "scenarios": scenarios,
         "screen": screen,
         "caches": resolve_caches(file, complaints),
         "report": resolve_report(file, factors, complaints),
     }
     if not workloads:
         return None
+    beside = resolve_beside(file, systems, factors, complaints)
+    check_durations(workloads, trials, complaints)
     compare = file.compare or "system"
     if compare != "system" and len(systems) > 1:
         factors = {"system": tuple(systems), **factors}
     systems, compared, dummy = _with_dummy(file, systems, compared, baseline, complaints)
+    check_order(file, len(compared), complaints)
     trials = trials.model_copy(update={"dummy": dummy})
     return Study.model_validate(
         {
             "name": file.study,
             "question": file.question.strip(),
             "variant": variant,
-            "sha256": complaints.source.sha256((*_own_files(systems), *profiles.values())),
+            "sha256": complaints.source.sha256(
+                (*_own_files(systems, (*workloads.values(), *beside.values())), *profiles.values())
+            ),
             "systems": systems,
             "compare": compare,
             "compared": compared,
             "baseline": baseline,
             "factors": {name: levels for name, levels in factors.items() if name != compare},
             "workloads": workloads,
-            "beside": resolve_beside(file, systems, factors, complaints),
+            "measured": measured,
+            "beside": beside,
             "load": load,
             "generator": resolve_generator(file, systems, factors, complaints),
             "responses": responses,
@@ -106,11 +138,15 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     )
 
 
-def _own_files(systems: Mapping[str, SystemSpec]) -> tuple[str, ...]:
-    """Texts of platforms and services that are not of the catalogue: they are of the study, too."""
+def _own_files(
+    systems: Mapping[str, SystemSpec], workloads: Iterable[WorkloadSpec]
+) -> tuple[str, ...]:
+    """Texts of files that are not of the catalogue: they are of the study, too."""
     own = {s.platform: s.platform_text for s in systems.values() if s.platform_text is not None}
     services = own_texts(systems.values())
-    return tuple(own[name] for name in sorted(own)) + tuple(services[n] for n in sorted(services))
+    driven = own_workloads(workloads)
+    texts = [shelf[name] for shelf in (own, services, driven) for name in sorted(shelf)]
+    return tuple(texts)
 
 
 def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:
@@ -176,29 +212,47 @@ def _with_dummy(
 def _check_services(
     systems: Mapping[str, SystemSpec], workloads: Mapping[str, WorkloadSpec], complaints: Complaints
 ) -> None:
-    """One workload and its servers must speak one protocol; several bring their own."""
-    workload = next(iter(workloads.values()))
-    if len(workloads) > 1 or workload.use not in names("workloads"):
+    """Every workload and its server must speak one protocol."""
+    for name, workload in workloads.items():
+        entry = known_workload(workload)
+        if entry is None or not entry.speaks:
+            continue
+        of_workload: Where = ("workload",) if len(workloads) == 1 else ("workloads", name)
+        if workload.service is not None:
+            place = (*of_workload, "service")
+            _check_service(workload, entry, workload.service, place, complaints)
+            continue
+        for system_name, system in systems.items():
+            where: Where = ("systems", system_name)
+            if system.service is not None:
+                _check_service(workload, entry, system.service, (*where, "service"), complaints)
+            elif len(workloads) > 1:
+                _complain_of_no_service(of_workload, workload.use, entry, complaints)
+            elif not _misspelt("service", complaints.source.tree["systems"].get(system_name)):
+                _complain_of_no_service(where, workload.use, entry, complaints)
+
+
+def _check_service(
+    workload: WorkloadSpec,
+    entry: Workload,
+    service: ServiceSpec,
+    where: Where,
+    complaints: Complaints,
+) -> None:
+    if known_service(service) is None:
         return
-    entry = catalogue.workload(workload.use)
-    for name, system in systems.items() if entry.speaks else ():
-        service = system.service
-        if service is None:
-            _complain_of_no_service(name, workload.use, complaints)
-        elif known_service(service) is not None:
-            says = spoken(service)
-            where = ("systems", name, "service")
-            if not entry.fits(says):
-                message = (
-                    f"`{service.use}` speaks {', '.join(says)}, "
-                    f"the workload speaks {', '.join(entry.speaks)}"
-                )
-                hint = "choose a service and a workload of one protocol"
-                complaints.add((*where, "use"), message, hint)
-            elif not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
-                message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
-                hint = "say `tls` of the service and of the workload alike"
-                complaints.add(where, message, hint)
+    says = spoken(service)
+    if not entry.fits(says):
+        message = (
+            f"`{service.use}` speaks {', '.join(says)}, "
+            f"the workload speaks {', '.join(entry.speaks)}"
+        )
+        hint = "choose a service and a workload of one protocol"
+        complaints.add((*where, "use"), message, hint)
+    elif not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
+        message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
+        hint = "say `tls` of the service and of the workload alike"
+        complaints.add(where, message, hint)
 
 
 def _tls_fits(spoken: object, offered: object) -> bool:
@@ -208,15 +262,16 @@ def _tls_fits(spoken: object, offered: object) -> bool:
     return spoken == offered or (spoken == "none" and offered == "starttls")
 
 
-def _complain_of_no_service(name: str, use: str, complaints: Complaints) -> None:
-    if _misspelt("service", complaints.source.tree["systems"].get(name)):
-        return
-    entry = catalogue.workload(use)
+def _complain_of_no_service(
+    where: Where, use: str, entry: Workload, complaints: Complaints
+) -> None:
     fitting = [n for n in names("services") if entry.fits(catalogue.service(n).speaks)]
     fitting = [n for n in fitting if catalogue.service(n).runs] or fitting
     hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
-    message = f"system `{name}` has no service to answer the workload `{use}`"
-    complaints.add(("systems", name), message, hint, at_key=True)
+    message = f"system `{where[-1]}` has no service to answer the workload `{use}`"
+    if where[0] == "workloads":
+        message = f"workload `{where[-1]}` has no service to answer it"
+    complaints.add(where, message, hint, at_key=True)
 
 
 def _misspelt(key: str, written: object) -> bool:

@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from steelyard import units
+from steelyard.study.by_setting import condition_mistakes, no_setting, values_of
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.file.source import Where
+from steelyard.study.mistake import Mistake
 from steelyard.study.places import places, unit_mistake
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service, When
 from steelyard.study.service.places import GIVEN
 from steelyard.study.service.texts import texts_of
-from steelyard.study.setting import Setting
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """Something wrong at a place of the file, and what to do about it."""
-
-    where: Where
-    message: str
-    hint: str
-
 
 Partner = Mapping[str, Service]
 
@@ -52,7 +42,11 @@ def _settings(entry: Service) -> Iterator[Mistake]:
             yield Mistake(("settings", name, "default"), error.message, error.hint)
     for name in entry.limits:
         if name not in entry.settings:
-            yield _no_setting(("limits", name), name, entry)
+            yield no_setting(("limits", name), name, entry.settings)
+    for name in entry.crowds:
+        if name not in entry.limits:
+            hint = "say under `limits` what is refused beyond it"
+            yield Mistake(("crowds", name), f"`{name}` is no limit of this service", hint)
 
 
 def _starts(entry: Service) -> Iterator[Mistake]:
@@ -96,7 +90,7 @@ def _choices(entry: Service) -> Iterator[Mistake]:
     for name, place in entry.places.items():
         setting = entry.settings.get(place.by)
         if setting is None:
-            yield _no_setting(("places", name, "by"), place.by, entry)
+            yield no_setting(("places", name, "by"), place.by, entry.settings)
             continue
         wanted = set(values_of(setting))
         for value in sorted(wanted ^ set(place.texts)):
@@ -105,18 +99,13 @@ def _choices(entry: Service) -> Iterator[Mistake]:
             hint = f"values of `{place.by}`: {', '.join(values_of(setting)) or 'not countable'}"
             yield Mistake(("places", name, "texts"), message, hint)
     for where, when in _conditions(entry):
-        yield from _when(where, when, entry)
+        yield from condition_mistakes(where, when, entry.settings)
     if entry.certificate is not None:
         setting = entry.settings.get(entry.certificate)
         if setting is None or "none" not in setting.choices:
             hint = "name a setting of kind `word` that can be `none`"
             message = f"`{entry.certificate}` cannot ask for a certificate"
             yield Mistake(("certificate",), message, hint)
-
-
-def values_of(setting: Setting) -> tuple[str, ...]:
-    """Every value that a setting can have, as texts; none where they cannot be counted."""
-    return ("true", "false") if setting.kind == "flag" else setting.choices
 
 
 def _conditions(entry: Service) -> Iterator[tuple[Where, When]]:
@@ -126,18 +115,6 @@ def _conditions(entry: Service) -> Iterator[tuple[Where, When]]:
         yield ("prepare", i, "when"), step.when
     for name, process in entry.processes.items():
         yield ("processes", name, "when"), process.when
-
-
-def _when(where: Where, when: When, entry: Service) -> Iterator[Mistake]:
-    for name, values in when.items():
-        if name not in entry.settings:
-            yield _no_setting((*where, name), name, entry)
-            continue
-        known = values_of(entry.settings[name])
-        for i, value in enumerate(values):
-            if value not in known:
-                hint = choice_hint(value, known, f"values of {name}")
-                yield Mistake((*where, name, i), f"`{name}` is never `{value}`", hint)
 
 
 _KINDS = {"bytes": "size", "sizes": "sizes", "mailboxes": "count", "messages": "count"}
@@ -208,8 +185,3 @@ def _may_be_empty(place: str, entry: Service) -> bool:
     if setting is None or place in entry.places or place in entry.unset or setting.kind == "port":
         return False
     return setting.default is None and entry.ready != "announced"
-
-
-def _no_setting(where: Where, name: str, entry: Service) -> Mistake:
-    hint = choice_hint(name, entry.settings, "settings")
-    return Mistake(where, f"there is no setting `{name}`", hint)

@@ -110,6 +110,8 @@ class Process(Part):
     """Its settings; `{NAME}` alone stands for the value of a setting of this service."""
 
 
+Crowd = Literal["connections", "connections of one login", "bytes of a message"]
+
 Ready = Literal["announced", "first line", "listening", "command"]
 
 
@@ -168,5 +170,7 @@ class Service(Part):
     """How its version is asked for."""
     limits: dict[str, str] = Field(default={})
     """Settings beyond which it refuses to serve, and what it refuses."""
+    crowds: dict[str, Crowd] = Field(default={})
+    """Which of these limits a load can be held against before it runs, by what they count."""
     runs: bool = True
     """`false`: known, and not run by this version."""

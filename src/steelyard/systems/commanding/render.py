@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import uuid
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from steelyard.hosts.calls import Call, Identity
+from steelyard.hosts.filling import filled
 from steelyard.study.catalogue import Platform
-from steelyard.study.places import Quote, Value, as_it_is, places, whole_place
+from steelyard.study.places import Quote, Value, as_it_is, chosen_words, places, spliced
 from steelyard.study.platforms.file import Command, Commands, Reading, Step, Verb
 from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
-from steelyard.systems.filling import filled
 from steelyard.systems.platform import Ground, RawDisk
 
 _NAMESPACE = uuid.UUID("7b1c6a52-8f0e-5d9c-9a54-3f0b6a7b9e21")
@@ -130,21 +130,10 @@ class Renderer:
 
     def words(self, words: list[str]) -> tuple[str, ...]:
         """Words with their places filled; ``{words.NAME}`` alone becomes as many as it has."""
-        return tuple(word for template in words for word in self._spliced(template))
-
-    def _spliced(self, template: str) -> Iterator[str]:
-        place = whole_place(template)
-        if place is not None and place.name.startswith("words."):
-            yield from self._setting_words(place.name.removeprefix("words."))
-        else:
-            yield self.text(template)
+        return spliced(words, self.text, self._setting_words)
 
     def _setting_words(self, name: str, quote: Quote = as_it_is) -> tuple[str, ...]:
-        value = self.values.get(name)
-        if value is None:
-            return ()
-        words = self.commands.words[name]
-        chosen = words[str(value)] if isinstance(words, dict) else words
+        chosen = chosen_words(name, self.values.get(name), self.commands.words)
         return tuple(self._filled(word, quote) for word in chosen)
 
     def _filled(self, text: str, quote: Quote) -> str:

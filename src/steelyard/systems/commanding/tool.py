@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.calls import Call, CallFailed, ask, perform
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.study.json_path import as_text, values_at
 from steelyard.study.platforms.file import FailureRule, Reading
 
 _REFUSALS: dict[str, FailureKind] = {
@@ -103,10 +103,8 @@ def value_in(output: str, reading: Reading) -> str:
 
 def _in_json(output: str, path: str) -> str:
     try:
-        value: Any = json.loads(output)
-        for key in path.split("."):
-            value = value[int(key) if isinstance(value, list) else key]
-    except (ValueError, LookupError, TypeError) as error:
+        value, *_ = values_at(json.loads(output), path)
+    except (ValueError, LookupError) as error:
         message = f"no value at `{path}` in what the tool wrote"
         raise SystemFailure("tool_failed", message, last_words=output[-500:]) from error
-    return value if isinstance(value, str) else json.dumps(value)
+    return as_text(value)

@@ -32,6 +32,7 @@ def shape(ground: Ground, source: Source, accelerator: Accelerator) -> Machine:
         kernel=source.kernel,
         initrd=source.initrd,
         start=source.start,
+        firmware=source.firmware,
         disk_bus=settings["disk_bus"],
         disk_cache=settings["disk_cache"],
         nic=_nic(ground, place),

@@ -18,6 +18,13 @@ from steelyard.systems.qemu import cloud_init, words
 from steelyard.systems.qemu.guest_image import check_modules, guest_image
 from steelyard.systems.qemu.overlays import Backing, backing
 
+_UEFI = (
+    "/usr/share/ovmf/OVMF.fd",
+    "/usr/share/qemu/OVMF.fd",
+    "/usr/share/edk2/x64/OVMF.4m.fd",
+    "/usr/share/qemu/ovmf-x86_64.bin",
+)
+"""Where distributions have UEFI with its variables in one file: none of them outlive a start."""
 _DISKS = (".qcow2", ".raw", ".img", ".vmdk", ".vdi")
 
 
@@ -26,7 +33,8 @@ class Source:
     """The disk below every overlay, and what starts from it.
 
     Without ``kernel`` the disk's own boot loader. ``start`` is what the first program of a built
-    image starts; ``None`` for a disk of the user's own, which is entered by ``ssh``.
+    image starts; ``None`` for a disk of the user's own, which is entered by ``ssh``. ``firmware``
+    is a file; QEMU's own BIOS where there is none.
     """
 
     disk: Backing
@@ -34,6 +42,7 @@ class Source:
     initrd: str | None
     start: str | None
     facts: dict[str, str | None]
+    firmware: str | None = None
 
 
 def provide(ground: Ground) -> Source:
@@ -54,6 +63,9 @@ def _built(ground: Ground) -> Source:
         if settings.get(name) is not None:
             message = f"`{name}` is for a disk of your own, {settings['image']} has what it needs"
             raise SystemFailure("image_unusable", message, f"take `{name}` out")
+    if settings.get("firmware") == "uefi":
+        message = f"`firmware: uefi` is for a disk of your own, {settings['image']} has its kernel"
+        raise SystemFailure("image_unusable", message, "take `firmware` out")
     image = guest_image(carrier, settings["image"])
     check_modules(image, settings["nic"], settings["disk_bus"])
     add_engine(carrier, image.file(INITRD), f"{ground.folder}/{words.INITRD}")
@@ -70,6 +82,7 @@ def _built(ground: Ground) -> Source:
 def _own(ground: Ground) -> Source:
     carrier, settings = ground.carrier(), ground.spec.settings
     kernel, initrd = _kernel(carrier, settings)
+    firmware = _uefi(carrier) if settings.get("firmware") == "uefi" else None
     path = _found(carrier, settings["image"])
     disk = backing(carrier, path, _format(carrier, path))
     cloud_init.prepare(carrier, ground.folder, ground.label)
@@ -78,8 +91,9 @@ def _own(ground: Ground) -> Source:
         "image.recipe": None,
         "image.digest": sha256_of_file(carrier, path),
         "image.kernel": kernel,
+        "image.firmware": firmware,
     }
-    return Source(disk, kernel, initrd, None, facts)
+    return Source(disk, kernel, initrd, None, facts, firmware)
 
 
 def _kernel(host: Host, settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -91,6 +105,15 @@ def _kernel(host: Host, settings: Mapping[str, Any]) -> tuple[str | None, str | 
         None if kernel is None else _found(host, kernel),
         None if initrd is None else _found(host, initrd),
     )
+
+
+def _uefi(host: Host) -> str:
+    """The file of the firmware."""
+    for path in _UEFI:
+        if host.path_facts(path).exists:
+            return path
+    message = f"on {host.name}: there is no UEFI firmware for QEMU ({', '.join(_UEFI)})"
+    raise SystemFailure("tool_missing", message, "install the package ovmf, or take `bios`")
 
 
 def _found(host: Host, file: str) -> str:

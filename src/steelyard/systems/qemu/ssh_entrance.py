@@ -24,6 +24,10 @@ BOOT_TIMEOUT_S = 600.0
 NO_RIGHTS_TIMEOUT_S = 60.0
 """A server may let nobody in until cloud-init has written the key; after this, it never will."""
 _BETWEEN_TRIES_S = 1.0
+_PATIENT = "-oConnectTimeout=60"
+"""An emulated guest on a busy machine takes tens of seconds for a greeting. A try that is given up
+before has cost it the processor time of one, and the next try finds it slower still.
+"""
 _KNOWN_HOSTS, _CONTROL = "known_hosts", "ssh.sock"
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+127\.0\.0\.1\s+(\d+)\s")
 _IN_FOLDER = 'cd "$1" && shift && exec ssh "$@"'
@@ -99,7 +103,16 @@ class SshEntrance:
         ]
 
         def way(argv: Sequence[str]) -> list[str]:
-            words = [*OPTIONS, *trust, *keys, *options, "--", "root@127.0.0.1", shlex.join(argv)]
+            words = [
+                _PATIENT,
+                *OPTIONS,
+                *trust,
+                *keys,
+                *options,
+                "--",
+                "root@127.0.0.1",
+                shlex.join(argv),
+            ]
             folder = self._running.machine.folder
             return self._running.carrier.way(
                 [*self._enter, "sh", "-c", _IN_FOLDER, "sh", folder, *words]

@@ -65,7 +65,8 @@ class Machine:
 
     ``start`` is what the first program of a built image is to start; ``None`` for a disk of the
     user's own, which is entered by ``ssh``. Without ``kernel`` the disk's own boot loader starts.
-    ``address`` has its prefix length. ``incoming`` is the file of a memory snapshot.
+    ``address`` has its prefix length. ``incoming`` is the file of a memory snapshot,
+    ``firmware`` what QEMU starts instead of its own BIOS.
     """
 
     label: str
@@ -84,6 +85,7 @@ class Machine:
     root_ports: int = 4
     kernel_words: str = ""
     incoming: str | None = None
+    firmware: str | None = None
 
     def restored_from(self, state: str) -> Machine:
         """The same machine, with its memory from a file."""
@@ -106,6 +108,7 @@ def qemu_words(machine: Machine) -> list[str]:
         *("-m", f"{machine.memory_bytes // 1024}k"),
         *("-nodefaults", "-no-user-config", "-no-reboot"),
         *("-display", "none"),
+        *(() if machine.firmware is None else ("-bios", machine.firmware)),
         *_kernel(machine),
         *("-chardev", f"file,id=console,path={CONSOLE},append=on"),
         *("-serial", "chardev:console"),

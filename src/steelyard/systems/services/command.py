@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from steelyard.hosts.filling import filled
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
-from steelyard.systems.filling import filled
 
 
 def command_line(spec: ServiceSpec, values: Mapping[str, str]) -> list[str]:

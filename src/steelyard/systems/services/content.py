@@ -12,8 +12,8 @@ import shlex
 import string
 from collections.abc import Mapping
 
+from steelyard.hosts.filling import filled
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
-from steelyard.systems.filling import filled
 
 Made = OneFile | FilesBySize | Maildirs
 BLOCK_BYTES = 77 * 800

@@ -8,13 +8,14 @@ from posixpath import dirname
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
+from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
+from steelyard.hosts.site import Site
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Service
 from steelyard.study.service.places import holds
-from steelyard.systems.filling import filled
 from steelyard.systems.services import certificate, content
-from steelyard.systems.services.site import Site, refuse_closed
+from steelyard.systems.services.site import refuse_closed
 
 PREPARE_S = 120.0
 

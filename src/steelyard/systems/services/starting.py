@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
 from steelyard.errors import EngineError
+from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import UndoLog
 from steelyard.study import catalogue
@@ -17,7 +18,6 @@ from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.service.entry import Process, Service
 from steelyard.study.service.own import service_of
 from steelyard.study.service.places import holds
-from steelyard.systems.filling import filled
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line
@@ -25,7 +25,7 @@ from steelyard.systems.services.external import reach
 from steelyard.systems.services.preparing import Prepared, certified, prepare
 from steelyard.systems.services.ready import FIRST, await_ready
 from steelyard.systems.services.running import STOP_GRACE_S, RunningService, stop
-from steelyard.systems.services.site import look
+from steelyard.systems.services.site import accounts, look
 from steelyard.systems.services.values import named_ports, values_for, wanted_ports
 from steelyard.systems.services.version import version_of
 
@@ -168,7 +168,7 @@ class _Start:
             "data": self.data or f"{folder}/data",
             "address": self.address,
             "threads": site.threads,
-            **site.accounts(self.entry),
+            **accounts(site, self.entry),
             **self._ports(),
             **{
                 f"{part}_{protocol}": address
@@ -222,10 +222,11 @@ class _Start:
 
 
 def _authority(prepared: Prepared) -> str | None:
-    """The file that a certificate made for the trial is verified with."""
+    """The file that clients need: what verifies a certificate, or the key to log in with."""
     if certified(prepared.entry, prepared.spec):
         return f"{prepared.folder}/{certificate.CERTIFICATE}"
     file = prepared.entry.authority
-    if file is None or prepared.spec.settings.get("tls") in (None, "none"):
+    settings = prepared.spec.settings
+    if file is None or ("tls" in settings and settings["tls"] in (None, "none")):
         return None
     return filled(file, prepared.values)

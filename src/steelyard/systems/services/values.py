@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from steelyard.hosts.filling import filled
 from steelyard.study.model import ServiceSpec
+from steelyard.study.places import as_word
 from steelyard.study.service.entry import Service
-from steelyard.study.service.places import as_word, text_of
-from steelyard.systems.filling import filled
+from steelyard.study.service.places import text_of
 
 
 def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:

@@ -15,6 +15,7 @@ from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.mounts import MOUNT_TABLE, Mount, read_mounts
 from steelyard.study.model import Level
 from steelyard.study.setting import OFF
+from steelyard.systems.confinement import how_to_give
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 
@@ -76,7 +77,7 @@ def _group(changes: Changes, mounts: list[Mount], setting: str, level: Level) ->
         "not_supported",
         f"on {changes.host.name}: `{setting}` is not available here: no hierarchy of cgroups "
         f"gives the controller {one.controller} to its children",
-        f"in version 2: echo +{two.controller} > /sys/fs/cgroup/cgroup.subtree_control",
+        f"in version 2: {how_to_give(two.controller)}",
     )
 
 

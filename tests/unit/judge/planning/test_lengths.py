@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from steelyard.judge.planning.findings import LengthFinding
 from steelyard.judge.planning.lengths import best, within
 from steelyard.records.courses import Course
 from steelyard.report.resolution import length_lines
@@ -65,3 +66,18 @@ def test_the_noise_of_a_second_is_found_from_the_course_of_a_window() -> None:
 def test_a_short_course_and_one_that_stands_still_tell_nothing() -> None:
     assert within(Course(1.0, (5.0, 5.0, 6.0))) is None
     assert within(Course(0.1, (0.0,) * 50)) is None
+
+
+def test_no_noise_between_visits_is_said_as_not_seen() -> None:
+    found = LengthFinding(
+        window_s=10.0,
+        setup_s=1.0,
+        noise_log=0.02,
+        between_log=0.0,
+        within_log=0.06,
+        best_window_s=40.0,
+        time_ratio=0.5,
+    )
+    (line,) = length_lines(found)
+    assert "no noise between visits is seen" in line
+    assert "noise 0" not in line

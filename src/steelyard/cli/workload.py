@@ -1,0 +1,94 @@
+"""``steelyard workload``: what a study can drive, and files of one's own for further tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from steelyard.cli.console import say
+from steelyard.cli.ending import ends_well
+from steelyard.cli.workload_output import read_output_lines
+from steelyard.errors import Complaint, StudyError
+from steelyard.study import catalogue
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.own import read_workload, workload_named
+from steelyard.study.workload.words import workload_lines
+
+app = typer.Typer(
+    name="workload",
+    help="List what a study can drive, show one, check a file of your own.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+
+def list_workloads() -> None:
+    """List the workloads of the catalogue, with what drives them."""
+    names = catalogue.names("workloads")
+    width = max(len(name) for name in names)
+    for name in names:
+        entry = catalogue.workload(name)
+        driven = f"tool on the {entry.on}" if entry.is_tool else "load engine"
+        driven = driven if entry.is_tool or entry.load else "nothing"
+        later = "" if entry.runs else " (not in this version)"
+        say(f"{name:<{width}}  {driven:<21}  {entry.summary}{later}")
+
+
+def show(
+    name: Annotated[str, typer.Argument(help="A workload, or a file of your own.")],
+) -> None:
+    """Show a workload: what it needs, its settings, what it measures."""
+    for line in workload_lines(name, _named(name)):
+        say(line)
+
+
+def _named(name: str) -> Workload:
+    """The workload of the catalogue, or the file, that was asked for.
+
+    Raises:
+        StudyError: the file is wrong, or there is no such workload.
+    """
+    named = workload_named(name, Path.cwd())
+    if named is not None:
+        return named[0]
+    hint = choice_hint(name, catalogue.names("workloads"), "workloads")
+    complaint = Complaint(Path(name), 1, 1, "there is no such workload or file", hint)
+    raise StudyError([complaint], slug="workload-file-is-wrong")
+
+
+def check(
+    file: Annotated[
+        str, typer.Argument(help="The file of a workload, or a name.", show_default=False)
+    ],
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output",
+            help="A recorded output, whose numbers are shown: FILE, or SOURCE=FILE for `stderr` "
+            "or a name of `writes`; may be repeated.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting the output was recorded with: NAME=VALUE."),
+    ] = None,
+) -> None:
+    """Check a workload's file: every key, place and pattern; nothing is started."""
+    known = file in catalogue.names("workloads")
+    entry = catalogue.workload(file) if known else read_workload(Path(file))
+    count, metrics = len(entry.settings), len(entry.metrics)
+    say(f"{file}: good; {count} {_noun(count, 'setting')}, {metrics} {_noun(metrics, 'metric')}")
+    for line in read_output_lines(file, entry, output or [], settings or []):
+        say(line)
+
+
+def _noun(count: int, noun: str) -> str:
+    return noun if count == 1 else f"{noun}s"
+
+
+app.command("list")(ends_well(list_workloads))
+app.command("show")(ends_well(show))
+app.command("check")(ends_well(check))

@@ -1,0 +1,93 @@
+"""What ``steelyard workload check`` reads from a recorded output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard import units
+from steelyard.errors import HostError
+from steelyard.records.schema import Measured
+from steelyard.report.figures import quantity
+from steelyard.study import catalogue
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.workload.check_output import STREAMS
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.places import looks_of
+from steelyard.workloads.tools.metrics import OutputError, read_metrics
+from steelyard.workloads.tools.values import tool_values
+
+
+def read_output_lines(
+    file: str, entry: Workload, outputs: Sequence[str], settings: Sequence[str]
+) -> Iterator[str]:
+    """One line for each metric in recorded outputs; none without an output.
+
+    Raises:
+        HostError: an output cannot be read, is not understood, or a setting is not one.
+    """
+    if not outputs:
+        return
+    chosen = _settings(entry, settings)
+    texts = dict(_text(entry, written) for written in outputs)
+    unknown = dict.fromkeys(("folder", "mount", "device", "threads", "seed"), "UNKNOWN")
+    values = tool_values(entry, chosen, unknown | {"window": 1, "warm_up": 1})
+    try:
+        measured = read_metrics(entry, chosen, values, texts, catalogue.responses())
+    except OutputError as error:
+        whys = [f"{name}: {why}" for name, why in error.missing.items()]
+        raise HostError(
+            f"{file} does not understand this output: {'; '.join(whys)}",
+            hint="hold the output against what the file says of it; with several outputs, name "
+            "each: --output stderr=FILE",
+            slug="output-is-not-understood",
+        ) from error
+    width = max((len(name) for name in measured), default=0)
+    yield from (f"  {name:<{width}}  {_shown(one)}" for name, one in measured.items())
+
+
+def _shown(measured: Measured) -> str:
+    if measured.value is None:
+        return f"missing: {measured.missing}"
+    shown = quantity(measured.value, measured.unit)
+    return f"{shown} ({measured.value:.12g} {measured.unit})"
+
+
+def _settings(entry: Workload, written: Sequence[str]) -> Mapping[str, Any]:
+    chosen = {name: default_of(setting) for name, setting in entry.settings.items()}
+    for item in written:
+        name, _, value = item.partition("=")
+        if name not in entry.settings:
+            hint = choice_hint(name, entry.settings, "settings")
+            raise _wrong(f"there is no setting `{name}`", hint)
+        setting = entry.settings[name]
+        plain: Any = value == "true" if setting.kind == "flag" else value
+        try:
+            chosen[name] = read_value(plain, setting)
+        except units.UnitError as error:
+            raise _wrong(f"`{name}`: {error.message}", error.hint) from error
+    return chosen
+
+
+def _text(entry: Workload, written: str) -> tuple[str, str]:
+    sources = (*STREAMS, *entry.writes)
+    name, separator, path = written.partition("=")
+    if not separator or name not in sources:
+        name, path = _only_source(entry), written
+    try:
+        return name, Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise _wrong(f"{path} cannot be read: {error}", "check the path") from error
+
+
+def _only_source(entry: Workload) -> str:
+    """What the metrics are read from, where all are read from one."""
+    tables = {table.source for table in entry.tables.values()}
+    read = {look.source for _, look in looks_of(entry) if look.table is None} | tables
+    return read.pop() if len(read) == 1 else "stdout"
+
+
+def _wrong(message: str, hint: str) -> HostError:
+    return HostError(message, hint=hint, slug="output-is-not-understood")

@@ -1,0 +1,1 @@
+"""What instances cost the machine that carries them, and where they ran."""

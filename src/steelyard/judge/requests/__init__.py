@@ -1,0 +1,1 @@
+"""How long requests took in all, from their distributions: the table that ApacheBench prints."""

@@ -1,0 +1,69 @@
+"""What is found of the requests of a cell, all its trials together. Times are nanoseconds."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from steelyard.plan.model import Cell
+
+
+class _Finding(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TimesRow(_Finding):
+    """One part of a request. Mean, least and largest are exact, the rest is from buckets."""
+
+    name: str
+    requests: int
+    min_ns: int
+    mean_ns: float
+    sd_ns: float
+    median_ns: float
+    max_ns: int
+
+
+class Served(_Finding):
+    """The time within which this share of the requests was answered."""
+
+    share: float
+    within_ns: float
+
+
+class Bar(_Finding):
+    """Requests that took at least ``low_ns`` and less than ``high_ns``."""
+
+    low_ns: int
+    high_ns: int
+    requests: int
+
+
+class TailFinding(_Finding):
+    """Where the slow requests lie: ``at_steps`` of the ``slow`` ones took about as long as a SYN
+    that is sent again waits (1, 3, 7, 15 s ...) to connect, or in all.
+
+    ``syn_retransmits`` are those counted in these trials at either end, ``None`` if at neither.
+    ``explained``: most of the slow ones lie there.
+    """
+
+    slow: int
+    at_steps: int
+    syn_retransmits: float | None
+    explained: bool
+
+
+class RequestTimesFinding(_Finding):
+    """The times of all requests of one cell.
+
+    ``rows`` are connect, processing, waiting and total where each request has a connection of its
+    own, otherwise waiting and total. ``failed`` is ``None`` when a trial does not tell it.
+    """
+
+    cell: Cell
+    trials: int
+    requests: int
+    failed: int | None
+    rows: tuple[TimesRow, ...]
+    served: tuple[Served, ...]
+    bars: tuple[Bar, ...]
+    tail: TailFinding | None

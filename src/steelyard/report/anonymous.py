@@ -1,0 +1,105 @@
+"""Findings for strangers: what they say stays, what tells whose machine it was goes.
+
+Taken out are host names, paths outside of the folders that every Linux has, addresses of networks,
+hardware addresses, what a vendor adds to a kernel's version, and the values of facts that identify
+a machine. Figures, verdicts, processor and distribution stay: without them nobody could read the
+result.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from steelyard.judge.findings import Findings
+
+WITHHELD = "withheld"
+IDENTIFYING = frozenset(
+    {"hostname", "boot_id", "machine_id.sha256", "kernel.command_line", "kernel.version"}
+)
+"""Facts whose values say which machine it was."""
+_FREE_TEXT = (
+    "attempts",
+    "calibrations",
+    "costs",
+    "diagnostics",
+    "differences",
+    "limits",
+    "placements",
+    "resolution",
+    "verdicts",
+)
+_OF_THE_STUDY = frozenset({"cell", "conditions", "system", "baseline", "other", "response"})
+"""Fields that hold the study's own names and levels, which other parts are found by."""
+_OF_EVERY_LINUX = ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr")
+_PATH = re.compile(r"(?<![\w.:/<}#])/(?:[\w.+@~-]+/)+[\w.+@~-]*\w")
+_IPV4 = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)")
+_HARDWARE = re.compile(r"\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b", re.IGNORECASE)
+_URL_HOST = re.compile(r"\b(ssh://)(?:[\w.-]+@)?[\w.-]+")
+_VERSION = re.compile(r"(?<=\d)[-+~].*")
+_KERNEL = re.compile(r"\b(kernel \d+(?:\.\d+)+)[-+~][\w.+~-]*\w")
+
+
+def anonymous(findings: Findings, host_names: Iterable[str] = ()) -> Findings:
+    """The same findings without what tells whose machine it was.
+
+    ``host_names`` are those of the machines. One that is also a name of the study (a system, say)
+    stays where the study uses it.
+    """
+    taken = {*findings.systems, findings.study, "local", "localhost", "steelyard"}
+    names = sorted({name for name in host_names if name} - taken, key=len, reverse=True)
+    document = findings.model_dump(exclude={"workloads"})
+    for part in _FREE_TEXT:
+        document[part] = _cleaned(document[part], names)
+    for difference in document["differences"]:
+        _withhold(difference)
+    workloads = tuple(anonymous(each, names) for each in findings.workloads)
+    return Findings.model_validate(document | {"workloads": workloads})
+
+
+def anonymous_text(text: str, host_names: Iterable[str] = ()) -> str:
+    """One text without names, paths and addresses of machines."""
+    for name in host_names:
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", "<machine>", text)
+    text = _URL_HOST.sub(r"\1<machine>", text)
+    text = _PATH.sub(_path, text)
+    text = _HARDWARE.sub("<hardware address>", text)
+    return _KERNEL.sub(r"\1", _IPV4.sub(_address, text))
+
+
+def _cleaned(value: Any, names: list[str]) -> Any:
+    if isinstance(value, str):
+        return anonymous_text(value, names)
+    if isinstance(value, dict):
+        return {
+            key: each if key in _OF_THE_STUDY else _cleaned(each, names)
+            for key, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_cleaned(each, names) for each in value]
+    return value
+
+
+def _withhold(difference: dict[str, Any]) -> None:
+    fact = difference["fact"].rpartition(": ")[2]
+    for system, value in difference["values"].items():
+        if value is not None and fact in IDENTIFYING:
+            difference["values"][system] = WITHHELD
+        elif value is not None and fact == "kernel.release":
+            difference["values"][system] = _VERSION.sub("", value)
+
+
+def _path(found: re.Match[str]) -> str:
+    first = found[0].split("/")[1]
+    return found[0] if first in _OF_EVERY_LINUX else "<path>"
+
+
+def _address(found: re.Match[str]) -> str:
+    try:
+        address = ipaddress.ip_address(found[0])
+    except ValueError:
+        return found[0]
+    kept = address.is_loopback or address.is_unspecified
+    return found[0] if kept else "<address>"

@@ -1,0 +1,48 @@
+"""Where a value lies in a JSON document: ``0.State.Pid``, ``jobs.*.read.iops``.
+
+Keys and numbers of list items stand between dots; a key that holds dots itself is quoted, as in
+``percentile."99.000000"``, and ``*`` stands for every item or every value.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+_STEP = re.compile(r'"([^"]*)"|([^."]+)')
+_PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
+EACH = "*"
+
+
+def is_path(path: str) -> bool:
+    """Whether a text is such a path."""
+    return _PATH.fullmatch(path) is not None
+
+
+def values_at(document: Any, path: str) -> list[Any]:
+    """Every value at a path, in the order of the document.
+
+    Raises:
+        LookupError: there is none; the first step that leads nowhere is its argument.
+    """
+    values = [document]
+    for match in _STEP.finditer(path):
+        step = match[1] if match[2] is None else match[2]
+        values = [inner for value in values for inner in _inner(value, step)]
+    return values
+
+
+def as_text(value: Any) -> str:
+    """A value as it is compared and read: texts as they are, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _inner(value: Any, step: str) -> list[Any]:
+    if step == EACH and isinstance(value, dict | list):
+        return list(value.values() if isinstance(value, dict) else value)
+    if isinstance(value, dict) and step in value:
+        return [value[step]]
+    if isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+        return [value[int(step)]]
+    raise LookupError(step)

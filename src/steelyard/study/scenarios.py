@@ -1,0 +1,172 @@
+"""What the scenarios of a study mean: who measures what, beside whom, where it applies. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from steelyard.study.model import (
+    SCENARIO,
+    WORKLOAD,
+    Level,
+    PlacedWorkload,
+    ScenarioSpec,
+    Study,
+    SystemSpec,
+    WorkloadSpec,
+)
+
+EACH, SAME = "*", "same"
+IDLE = WorkloadSpec(use="idle")
+
+
+@dataclass(frozen=True)
+class Cast:
+    """What every instance does while one workload is measured.
+
+    ``settings`` are those that the scenario gives the measured one. ``beside`` holds, by number,
+    the instances that run something else instead, or nothing; ``aside`` what runs together with
+    the measured workload on one instance.
+    """
+
+    instances: int = 1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
+    aside: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """Numbers of the instances that are measured."""
+        return tuple(n for n in range(1, self.instances + 1) if n not in self.beside)
+
+    @property
+    def neighbours(self) -> tuple[WorkloadSpec, ...]:
+        """All that runs besides what is measured."""
+        others = [spec for spec in self.beside.values() if spec.use != IDLE.use]
+        return (*others, *(spec for specs in self.aside.values() for spec in specs))
+
+
+def measuring(study: Study, name: str) -> tuple[str, ...]:
+    """The scenarios that measure a workload: those that place it on instance 1."""
+    return tuple(s.name for s in study.scenarios.values() if _named(s, name) is not None)
+
+
+def cast_of(study: Study, scenario: ScenarioSpec, name: str) -> Cast:
+    """Who does what while ``name`` is measured in a scenario.
+
+    What stands on instance 1 is measured, each of a list in trials of its own, with the others
+    beside it on the same instance. A further instance that runs the same, with settings of the
+    same kind, is measured as well.
+    """
+    found = _named(scenario, name)
+    settings = {} if found is None else found.settings
+    first = tuple(_specs(study, scenario.instances[1], name))
+    beside: dict[int, WorkloadSpec] = {}
+    aside = {1: first} if first else {}
+    count = instances_of(scenario)
+    for number in range(2, count + 1):
+        placed = scenario.instances.get(number, ())
+        if _same(placed, name, settings):
+            others = first if _says_same(placed) else tuple(_specs(study, placed, name))
+            aside |= {number: others} if others else {}
+            continue
+        specs = tuple(_specs(study, placed, None)) or (IDLE,)
+        beside[number] = specs[0]
+        aside |= {number: specs[1:]} if specs[1:] else {}
+    return Cast(count, settings, beside, aside)
+
+
+def instances_of(scenario: ScenarioSpec) -> int:
+    """How many instances a scenario needs, those at the other end of its traffic included."""
+    peers = [
+        int(placed.settings["peer"])
+        for each in scenario.instances.values()
+        for placed in each
+        if str(placed.settings.get("peer", "")).isdecimal()
+    ]
+    return max((*scenario.instances, *peers))
+
+
+def alone(scenario: ScenarioSpec) -> bool:
+    """Whether a scenario is one workload by itself on one instance."""
+    placed = scenario.instances.get(1, ())
+    return instances_of(scenario) == 1 and len(placed) == 1 and not placed[0].settings
+
+
+def measured_count(scenario: ScenarioSpec, name: str) -> int:
+    """On how many instances a workload is measured."""
+    found = _named(scenario, name)
+    settings = {} if found is None else found.settings
+    return sum(_same(placed, name, settings) for placed in _placed(scenario, found))
+
+
+def neighbours_of(scenario: ScenarioSpec, name: str) -> tuple[str, ...]:
+    """The workloads that run beside a measured one, once for each place, by their names."""
+    found = _named(scenario, name)
+    settings = {} if found is None else found.settings
+    first = [p.workload for p in scenario.instances.get(1, ()) if p.workload not in {name, EACH}]
+    beside: list[str] = []
+    for placed in _placed(scenario, found):
+        names = first if _says_same(placed) else [p.workload for p in placed]
+        measured = _same(placed, name, settings)
+        beside += [n for n in names if not (measured and n == name)]
+    return tuple(beside)
+
+
+def _placed(
+    scenario: ScenarioSpec, found: PlacedWorkload | None
+) -> list[tuple[PlacedWorkload, ...]]:
+    """What stands on each instance; of instance 1 that with the measured one by its name."""
+    if found is None:
+        return []
+    return [
+        (PlacedWorkload(workload=SAME),) if number == 1 else placed
+        for number, placed in scenario.instances.items()
+    ]
+
+
+def applies(study: Study, system: SystemSpec, conditions: Mapping[str, Level]) -> bool:
+    """Whether a cell exists: a system of one instance takes part in scenarios of one only."""
+    name = conditions.get(SCENARIO)
+    scenario = study.scenarios.get(str(name)) if name is not None else None
+    return scenario is None or instances_of(scenario) <= system.instances
+
+
+def workload_name(study: Study, conditions: Mapping[str, Level]) -> str:
+    """The workload that a cell measures."""
+    return str(conditions.get(WORKLOAD, next(iter(study.workloads))))
+
+
+def _named(scenario: ScenarioSpec, name: str) -> PlacedWorkload | None:
+    placed = scenario.instances.get(1, ())
+    return next((each for each in placed if each.workload in {name, EACH}), None)
+
+
+def _says_same(placed: tuple[PlacedWorkload, ...]) -> bool:
+    return any(each.workload in {SAME, EACH} for each in placed)
+
+
+def _same(placed: tuple[PlacedWorkload, ...], name: str, settings: Mapping[str, Any]) -> bool:
+    """Whether an instance runs what is measured, and not something else of the same name."""
+    named = [each for each in placed if each.workload == name]
+    return _says_same(placed) or any(each.settings == settings for each in named)
+
+
+def _specs(
+    study: Study, placed: tuple[PlacedWorkload, ...], without: str | None
+) -> list[WorkloadSpec]:
+    """What is placed with its settings; each workload at the first of its levels.
+
+    The study of one of several workloads does not know the others: there they count as idle.
+    """
+    return [
+        placed_spec(study.workloads[each.workload], each.settings)
+        for each in placed
+        if each.workload in study.workloads and each.workload != without
+    ]
+
+
+def placed_spec(workload: WorkloadSpec, settings: Mapping[str, Any]) -> WorkloadSpec:
+    """A workload with the settings that a place gives it."""
+    return workload.model_copy(update={"settings": {**workload.settings, **settings}})

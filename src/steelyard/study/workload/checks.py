@@ -1,0 +1,214 @@
+"""What is wrong in a workload file besides its grammar: places, settings, patterns, metrics.
+
+Pure. Every text is checked when the file is read, so that no trial is the first to see a place
+that nothing fills or a pattern that cannot be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from steelyard import units
+from steelyard.study.by_setting import condition_mistakes, no_setting, values_of
+from steelyard.study.file.complaints import choice_hint
+from steelyard.study.file.source import Where
+from steelyard.study.mistake import Mistake
+from steelyard.study.places import places, unit_mistake, whole_place
+from steelyard.study.resolve.settings import default_of
+from steelyard.study.response import Response
+from steelyard.study.service.entry import When
+from steelyard.study.workload.check_output import output_mistakes
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.places import commands_of, known_places, texts_of, words_of
+from steelyard.study.workload.versions import is_version
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_+-]+)+")
+
+
+def mistakes(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mistake]:
+    """All that is wrong with a workload; ``standard`` are the responses that are always there."""
+    yield from _settings(entry)
+    yield from _conditions(entry)
+    if not entry.is_tool:
+        yield from _no_tool(entry)
+        return
+    yield from _duration(entry)
+    yield from _version(entry)
+    yield from _places(entry)
+    yield from _texts(entry)
+    yield from _metrics(entry, standard)
+    yield from output_mistakes(entry)
+
+
+def _settings(entry: Workload) -> Iterator[Mistake]:
+    for name, setting in entry.settings.items():
+        try:
+            default_of(setting)
+        except units.UnitError as error:
+            yield Mistake(("settings", name, "default"), error.message, error.hint)
+    said = entry.speaks_by
+    if said is not None and (said not in entry.settings or entry.settings[said].kind != "word"):
+        hint = "name a setting of kind `word` whose choices are protocols"
+        yield Mistake(("speaks_by",), f"`{said}` is no setting of this file that is a word", hint)
+
+
+_OF_TOOLS = (
+    "words", "places", "files", "prepare", "then", "cleanup", "writes", "metrics", "tables",
+    "refuses", "ends", "requires", "packages", "version",
+)  # fmt: skip
+
+
+def _no_tool(entry: Workload) -> Iterator[Mistake]:
+    for key in _OF_TOOLS:
+        if getattr(entry, key):
+            hint = "add `command: [PROGRAM, ...]`: the words that are measured"
+            yield Mistake((key,), f"`{key}` is of a tool, and there is no command", hint)
+
+
+def _conditions(entry: Workload) -> Iterator[Mistake]:
+    conditions: list[tuple[Where, When]] = [
+        (("files", i, "when"), file.when) for i, file in enumerate(entry.files)
+    ]
+    for key in ("prepare", "cleanup"):
+        steps = enumerate(getattr(entry, key))
+        conditions += [((key, i, "when"), step.when) for i, step in steps]
+    conditions += [(("metrics", name, "when"), m.when) for name, m in entry.metrics.items()]
+    for where, when in conditions:
+        yield from condition_mistakes(where, when, entry.settings)
+
+
+def _duration(entry: Workload) -> Iterator[Mistake]:
+    if entry.ends is None:
+        hint = "write `ends: window` where it is told how long to run, or `ends: by itself`"
+        yield Mistake(("command",), "nothing says when the tool ends", hint)
+    asked = _names_in(entry)
+    told = {name for name in ("window", "warm_up") if name in asked}
+    if entry.ends == "window" and "window" not in told:
+        hint = "put `{window}` or `{window:ms}` where the tool takes its duration"
+        yield Mistake(("ends",), "the command never says how long the window is", hint)
+    if entry.ends == "by itself" and told:
+        hint = "write `ends: window`, or take the place out"
+        yield Mistake(("ends",), "a tool that ends by itself is told how long to run", hint)
+    if (entry.warms_up == "itself") != ("warm_up" in told):
+        hint = "write both `warms_up: itself` and a place `{warm_up}`, or neither"
+        yield Mistake(("command",), "the command does not fit `warms_up`", hint)
+    if entry.warms_up == "beforehand" and entry.ends != "window":
+        hint = "write `ends: window`, or take it out"
+        yield Mistake(("warms_up",), "only what runs for a time can run shorter beforehand", hint)
+
+
+def _names_in(entry: Workload) -> set[str]:
+    """Places of the command, those of the words it may hold included."""
+    texts = [text for where, text in commands_of(entry) if where[0] == "command"]
+    texts += [text for _, text in words_of(entry)]
+    texts += [text for place in entry.places.values() for text in place.texts.values()]
+    texts += [file.content for file in entry.files]
+    return {place.name for text in texts for place in places(text)}
+
+
+def _version(entry: Workload) -> Iterator[Mistake]:
+    version = entry.version
+    if version is None:
+        return
+    try:
+        groups = re.compile(version.pattern).groups
+    except re.error as error:
+        message = f"`version.pattern` is no regular expression: {error}"
+        yield Mistake(("version", "pattern"), message, "such as 'fio-([0-9.]+)'")
+        return
+    if groups != 1:
+        hint = "put brackets around what is the version, as 'fio-([0-9.]+)'"
+        yield Mistake(("version", "pattern"), f"{groups} groups where one is needed", hint)
+    for key in ("least", "before"):
+        written = getattr(version, key)
+        if written is not None and not is_version(written):
+            hint = 'numbers with dots between, in quotes, as "3.10"'
+            yield Mistake(("version", key), f"`{written}` is no version", hint)
+
+
+def _places(entry: Workload) -> Iterator[Mistake]:
+    for name, place in entry.places.items():
+        if place.by not in entry.settings:
+            yield no_setting(("places", name, "by"), place.by, entry.settings)
+            continue
+        yield from _by_value(("places", name, "texts"), place.by, set(place.texts), entry)
+    for name, words in entry.words.items():
+        if name not in entry.settings:
+            yield no_setting(("words", name), name, entry.settings)
+        elif isinstance(words, dict):
+            yield from _by_value(("words", name), name, set(words), entry)
+
+
+def _by_value(where: Where, name: str, given: set[str], entry: Workload) -> Iterator[Mistake]:
+    setting = entry.settings[name]
+    wanted = set(values_of(setting))
+    hint = f"values of `{name}`: {', '.join(values_of(setting)) or 'not countable'}"
+    for value in sorted(wanted - given):
+        yield Mistake(where, f"nothing for `{value}`", hint)
+    for value in sorted(given - wanted):
+        yield Mistake(where, f"`{name}` is never `{value}`", hint)
+    if wanted and setting.default is None and where[0] == "places":
+        hint = f"give `{name}` a default"
+        yield Mistake(where, f"`{name}` may be left out, and then nothing stands here", hint)
+
+
+def _texts(entry: Workload) -> Iterator[Mistake]:
+    known = known_places(entry)
+    splicing = {where for where, _ in commands_of(entry)}
+    own = dict(words_of(entry))
+    for where, text in texts_of(entry):
+        for place in places(text):
+            group, _, name = place.name.partition(".")
+            if group == "words" and name:
+                yield from _spliced(where, text, name, entry, may=where in splicing)
+            elif place.name not in known:
+                hint = choice_hint(place.name, known, "places")
+                yield Mistake(where, f"nothing fills the place `{place}`", hint)
+            else:
+                wrong = unit_mistake(place, known[place.name])
+                if wrong is not None:
+                    yield Mistake(where, *wrong)
+                elif _may_be_empty(place.name, entry) and not (
+                    where in own and where[1] == place.name
+                ):
+                    hint = f"give it a default, or use `words: {{{place.name}: [...]}}`"
+                    message = f"`{place.name}` may be left out, and then nothing fills its place"
+                    yield Mistake(where, message, hint)
+
+
+def _spliced(
+    where: Where, text: str, name: str, entry: Workload, *, may: bool
+) -> Iterator[Mistake]:
+    if name not in entry.words:
+        hint = choice_hint(name, entry.words, "words")
+        yield Mistake(where, f"there are no words `{name}`", hint)
+    elif not may or whole_place(text) is None:
+        message = f"`{{words.{name}}}` is not always one word, so it must stand alone"
+        yield Mistake(where, message, "make it a word of its own in a command")
+
+
+def _may_be_empty(name: str, entry: Workload) -> bool:
+    setting = entry.settings.get(name)
+    return setting is not None and name not in entry.places and setting.default is None
+
+
+def _metrics(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mistake]:
+    families = {name.partition(".")[0] for name in standard if "." in name}
+    for name, metric in entry.metrics.items():
+        where: Where = ("metrics", name)
+        said = [k for k in ("label", "unit", "direction", "meaning") if getattr(metric, k) is None]
+        if name in standard:
+            if len(said) < 4 or metric.instances is not None or metric.may_be_zero is not None:
+                hint = "take out label, unit, direction, meaning, instances and may_be_zero"
+                yield Mistake(where, f"`{name}` is a standard response and says this itself", hint)
+        elif _NAME.fullmatch(name) is None or name.partition(".")[0] in families:
+            hint = "begin with the name of the tool, as `fio.iops`"
+            yield Mistake(where, f"`{name}` cannot be the name of a metric", hint)
+        else:
+            for key in said:
+                hint = f"add `{key}: ...`, or take the name of a standard response"
+                yield Mistake(where, f"`{key}` of `{name}` is missing", hint)
+    if entry.primary not in entry.metrics and entry.primary != "run_time":
+        hint = choice_hint(entry.primary, [*entry.metrics, "run_time"], "metrics")
+        yield Mistake(("primary",), f"the tool does not measure `{entry.primary}`", hint)

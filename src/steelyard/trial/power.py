@@ -1,0 +1,56 @@
+"""Energy of a machine, by the counters of its processors (RAPL, ``/sys/class/powercap``).
+
+``psys`` counts the whole board where a machine has it; else the packages are added, and their
+memory where there is one package (zones of several bear one name, so that only one would count).
+"""
+
+from __future__ import annotations
+
+from steelyard.trial.streams import Reading
+from steelyard.trial.window import WindowSamples
+
+_BEGIN, _END = "power.", ".energy_uj"
+_WHOLE, _PACKAGE, _MEMORY = "psys", "package-", "dram"
+
+
+def mean_power_w(window: WindowSamples) -> Reading:
+    """Watts over the window, or why nothing is told."""
+    zones = zones_of(window)
+    if not zones:
+        reasons = [why for key, why in window.missing.items() if key.startswith("power")]
+        told = reasons[0] if reasons else "no energy counter was sampled"
+        return None, f"not available here: {told}"
+    watts = 0.0
+    for zone in zones:
+        column = f"{_BEGIN}{zone}{_END}"
+        rate = window.rate_per_s(column)
+        if rate is None:
+            return None, window.why_missing(column) or "not sampled"
+        watts += rate / 1e6
+    if watts == 0:
+        return None, "the energy counters stood still"
+    return watts, None
+
+
+def energy_j(window: WindowSamples) -> Reading:
+    """Joules over the whole window: its mean power times its length."""
+    watts, missing = mean_power_w(window)
+    if watts is None:
+        return None, missing or "not sampled"
+    if window.length_s is None:
+        return None, "the length of the window is not known"
+    return watts * window.length_s, None
+
+
+def zones_of(window: WindowSamples) -> list[str]:
+    """The zones that count each joule once."""
+    names = [
+        name.removeprefix(_BEGIN).removesuffix(_END)
+        for name in window.frame.columns
+        if name.startswith(_BEGIN) and name.endswith(_END)
+    ]
+    if _WHOLE in names:
+        return [_WHOLE]
+    packages = [name for name in names if name.startswith(_PACKAGE)]
+    memory = [_MEMORY] if len(packages) == 1 and _MEMORY in names else []
+    return [*packages, *memory]

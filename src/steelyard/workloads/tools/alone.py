@@ -1,0 +1,34 @@
+"""A workload of the catalogue outside of a trial: its words, and what comes of its output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.records.schema import Measured
+from steelyard.study import catalogue
+from steelyard.study.resolve.settings import default_of
+from steelyard.workloads.tools.metrics import read_metrics
+from steelyard.workloads.tools.values import command_words, tool_values
+
+
+def words_alone(use: str, chosen: Mapping[str, Any]) -> list[str]:
+    """The command of a workload that needs no place, with the settings that are not chosen."""
+    entry, settings = catalogue.workload(use), _settings(use, chosen)
+    return command_words(entry.command, entry, settings, tool_values(entry, settings, {}))
+
+
+def measured_alone(use: str, chosen: Mapping[str, Any], stdout: str) -> dict[str, Measured]:
+    """Every metric in what such a command printed.
+
+    Raises:
+        OutputError: the output is not understood.
+    """
+    entry, settings = catalogue.workload(use), _settings(use, chosen)
+    values = tool_values(entry, settings, {})
+    return read_metrics(entry, settings, values, {"stdout": stdout}, catalogue.responses())
+
+
+def _settings(use: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    declared = catalogue.workload(use).settings
+    return {name: default_of(setting) for name, setting in declared.items()} | dict(chosen)

@@ -1,0 +1,164 @@
+"""From what a tool printed to the responses of a trial. Pure.
+
+A metric is a number, or missing with a reason; never 0 because nothing was there. What the file
+says must be in the output and is not makes the whole output one that is not understood.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any
+
+from steelyard.records.schema import Measured
+from steelyard.study.places import Value, fill
+from steelyard.study.response import Response
+from steelyard.study.service.places import holds
+from steelyard.study.workload.entry import Workload, response_of
+from steelyard.study.workload.metric import Look, Metric, Scale, Take
+from steelyard.workloads.tools.output import Found, NotThereError, Printed
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+_TAKE: dict[Take, Callable[[Sequence[float]], float]] = {
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "sum": math.fsum,
+    "mean": fmean,
+    "median": median,
+    "largest": max,
+    "least": min,
+}
+
+
+class OutputError(Exception):
+    """The output is not what the file says; ``missing`` are the metrics, each with the reason."""
+
+    def __init__(self, missing: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"`{name}`: {why}" for name, why in missing.items()))
+        self.missing = dict(missing)
+
+
+@dataclass(frozen=True)
+class _None:
+    """A metric that rightly has no number."""
+
+    why: str
+
+
+def read_metrics(
+    entry: Workload,
+    settings: Mapping[str, Any],
+    values: Mapping[str, Value],
+    texts: Mapping[str, str],
+    standard: Mapping[str, Response],
+    *,
+    unread: Mapping[str, str] | None = None,
+) -> dict[str, Measured]:
+    """Every metric of a workload, from the ``texts`` that its tool wrote, by source.
+
+    ``values`` fill the places of the file, ``standard`` says what standard responses are,
+    ``unread`` why some of the texts cannot be used.
+
+    Raises:
+        OutputError: the output is not understood; nothing of it is to be used.
+    """
+    printed = Printed(texts, entry.tables, lambda text: fill(text, values), unread or {})
+    units = {
+        name: response_of(metric, standard.get(name)) for name, metric in entry.metrics.items()
+    }
+    measured, reasons = {}, dict[str, str]()
+    try:
+        refused = _refused(entry, printed)
+    except NotThereError as error:
+        refused, reasons["refuses"] = None, str(error)
+    for name, metric in entry.metrics.items():
+        unit = units[name].unit.replace("{operation}", entry.operation)
+        try:
+            read: float | _None = refused or _metric(metric, entry, settings, printed)
+        except NotThereError as error:
+            reasons[name] = str(error)
+            continue
+        if read == 0 and not units[name].may_be_zero:
+            read = _None("the tool printed 0")
+        why = read.why if isinstance(read, _None) else None
+        value = None if isinstance(read, _None) else read
+        measured[name] = Measured(value=value, unit=unit, missing=why)
+    if reasons:
+        raise OutputError(reasons)
+    return measured
+
+
+def _refused(entry: Workload, printed: Printed) -> _None | None:
+    """Why nothing of the output is to be used, if so; a pattern need not be there."""
+    for refusal in entry.refuses:
+        try:
+            texts = [found.text for found in printed.found(refusal)]
+        except NotThereError:
+            if refusal.pattern is None:
+                raise
+            continue
+        if refusal.equals is not None:
+            texts = [text for text in texts if text == refusal.equals]
+        if refusal.differs is not None:
+            texts = [text for text in texts if text != refusal.differs]
+        if texts:
+            return _None(refusal.because)
+    return None
+
+
+def _metric(
+    metric: Metric, entry: Workload, settings: Mapping[str, Any], printed: Printed
+) -> float | _None:
+    if not holds(metric.when, settings):
+        of = ", ".join(f"{name}: {settings.get(name)}" for name in metric.when)
+        return _None(f"not measured with {of}")
+    if metric.needs is not None:
+        needs = metric.needs
+        if _number(printed, needs) < needs.at_least:
+            return _None(f"fewer than the {needs.at_least:,.0f} {needs.of} that this needs")
+    value = _said(metric, entry, printed)
+    if metric.per is None or isinstance(value, _None):
+        return value
+    divisor = _number(printed, metric.per)
+    return value / divisor if divisor else _None("what it is divided by is 0")
+
+
+def _said(metric: Metric, entry: Workload, printed: Printed) -> float | _None:
+    """The number where the metric stands, or what it is where the tool says nothing of it."""
+    try:
+        found = printed.found(metric)
+    except NotThereError:
+        if metric.absent is None:
+            raise
+        return metric.absent
+    for one in found:
+        if one.text in metric.no_value:
+            return _None(metric.no_value[one.text])
+    return _taken(found, metric, entry.scale_of(metric))
+
+
+def _number(printed: Printed, look: Look) -> float:
+    return _taken(printed.found(look), look, 1.0)
+
+
+def _taken(found: Sequence[Found], look: Look, scale: Scale) -> float:
+    numbers = [_scaled(one, scale) for one in found]
+    if look.take == "only":
+        if len(numbers) > 1:
+            raise NotThereError(f"{len(numbers)} of them, where one is expected")
+        return numbers[0]
+    return _TAKE[look.take](numbers)
+
+
+def _scaled(found: Found, scale: Scale) -> float:
+    if _NUMBER.fullmatch(found.text) is None:
+        raise NotThereError(f"`{found.text}` is no number")
+    value = float(found.text)
+    if isinstance(scale, Mapping):
+        if (found.unit or "") not in scale:
+            raise NotThereError(f"the unit `{found.unit or ''}` is not known")
+        return value * scale[found.unit or ""]
+    return value * float(scale)

@@ -1,0 +1,133 @@
+"""Finds texts in what a tool printed: by a path, by a pattern, in a table. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from steelyard.study.json_path import as_text, values_at
+from steelyard.study.workload.check_output import UNIT, VALUE
+from steelyard.study.workload.metric import Look, Table
+
+_SHOWN = 80
+
+
+class NotThereError(Exception):
+    """What was looked for is not in the output; the message says what is there instead."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A text of the output, and the unit that stands with it if the pattern names one."""
+
+    text: str
+    unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a tool wrote, by source; ``fill`` fills the places of paths, rows and counts.
+
+    ``unread`` says of a source why it cannot be used.
+    """
+
+    texts: Mapping[str, str]
+    tables: Mapping[str, Table]
+    fill: Callable[[str], str]
+    unread: Mapping[str, str] = field(default_factory=dict)
+    _documents: dict[str, Any] = field(default_factory=dict)
+
+    def found(self, look: Look) -> list[Found]:
+        """Every text at this place, one at least.
+
+        Raises:
+            NotThereError: there is none.
+        """
+        if look.json_paths:
+            found = [Found(text) for path in look.json_paths for text in self._at(look, path)]
+        elif look.pattern is not None:
+            found = list(_matches(look.pattern, self._lines(look.source)))
+        else:
+            found = [Found(text) for text in self._cells(look)]
+        wanted = None if look.times is None else self.fill(look.times)
+        if wanted not in (None, str(len(found))):
+            raise NotThereError(f"{len(found)} of them, where {wanted} are expected")
+        return found
+
+    def _text(self, source: str) -> str:
+        if source in self.unread or source not in self.texts:
+            raise NotThereError(self.unread.get(source, f"there is no `{source}`"))
+        return self.texts[source]
+
+    def _lines(self, source: str) -> str:
+        """Its lines; a last one without its end may have been cut, and is not read."""
+        text = self._text(source)
+        return text[: text.rfind("\n") + 1]
+
+    def _at(self, look: Look, path: str) -> Iterator[str]:
+        if look.source not in self._documents:
+            self._documents[look.source] = _document(look.source, self._text(look.source))
+        wanted = self.fill(path)
+        try:
+            values = values_at(self._documents[look.source], wanted)
+        except LookupError as error:
+            raise NotThereError(f"nothing at `{wanted}`: there is no `{error}`") from error
+        yield from (as_text(value) for value in values)
+
+    def _cells(self, look: Look) -> Iterator[str]:
+        table = self.tables[look.table or ""]
+        wanted = look.row if isinstance(look.row, dict) else {}
+        if isinstance(look.row, str):
+            wanted = {table.columns[0]: look.row}
+        filled = {column: self.fill(text) for column, text in wanted.items()}
+        rows = list(_rows(table, self._lines(table.source), look.table or ""))
+        chosen = [row for row in rows if all(row[c] == text for c, text in filled.items())]
+        if not chosen:
+            row = " and ".join(f"{column} {text}" for column, text in filled.items())
+            raise NotThereError(f"no row {row} in the table `{look.table}`".replace("  ", " "))
+        yield from (row[look.column or ""] for row in chosen)
+
+
+def _document(source: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise NotThereError(f"`{source}` is no JSON: {error}; was it cut short?") from error
+
+
+def _matches(pattern: str, text: str) -> Iterator[Found]:
+    compiled = re.compile(pattern, re.MULTILINE)
+    named = VALUE in compiled.groupindex
+    found = False
+    for match in compiled.finditer(text):
+        found = True
+        value = match[VALUE] if named else match[1] if compiled.groups else match[0]
+        yield Found((value or "").strip(), match.groupdict().get(UNIT))
+    if not found:
+        raise NotThereError(f"nothing like `{pattern}`")
+
+
+def _rows(table: Table, text: str, name: str) -> Iterator[dict[str, str]]:
+    lines = iter(text.splitlines())
+    if table.header is not None:
+        header = re.compile(table.header)
+        if not any(header.search(line) for line in lines):
+            raise NotThereError(f"the table `{name}` does not begin: no `{table.header}`")
+    begun = False
+    for line in lines:
+        if not line.strip():
+            if begun:
+                return
+            continue
+        begun = True
+        cells = [cell.strip() for cell in line.split(table.separator)]
+        if len(cells) != len(table.columns):
+            shown = line.strip()[:_SHOWN]
+            message = f"{len(cells)} cells where the table `{name}` has {len(table.columns)}"
+            raise NotThereError(f"{message}: `{shown}`")
+        yield dict(zip(table.columns, cells, strict=True))
+    if not begun:
+        raise NotThereError(f"the table `{name}` has no rows")

@@ -1,0 +1,172 @@
+"""A tool made ready for one trial: found, its version known, its files there, its words filled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from posixpath import dirname
+from typing import Any
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import Failure
+from steelyard.hosts.filling import filled
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.site import LOOK_S, Site, look_around
+from steelyard.study.model import WorkloadSpec
+from steelyard.study.places import Value, places
+from steelyard.study.service.entry import Words
+from steelyard.study.service.places import holds
+from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.own import workload_of
+from steelyard.study.workload.places import texts_of
+from steelyard.workloads.tools.values import Values, command_words, tool_values
+from steelyard.workloads.tools.version import understood
+
+_ENGINE = "@engine"
+PLAIN_WORDS = {"LC_ALL": "C"}
+"""Every tool is run with these variables: output in another language is not understood."""
+NOT_ASKED = "not asked for"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where a tool is to run: ``folder`` is its own there, ``enter`` goes before its words.
+
+    ``given`` fills the places that no setting says. ``plan`` records an inverse before a change.
+    """
+
+    host: Host
+    folder: str
+    given: Mapping[str, Value]
+    plan: Callable[[Command], None]
+    longest_s: float
+    enter: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReadyTool:
+    """``commands`` are run one after the other; ``warm_up`` before them, and forgotten."""
+
+    host: Host
+    folder: str
+    entry: Workload
+    settings: Mapping[str, Any]
+    values: Mapping[str, Value]
+    commands: tuple[tuple[str, ...], ...]
+    warm_up: tuple[str, ...] = ()
+    version: str = NOT_ASKED
+    writes: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_ready(spec: WorkloadSpec, ground: Ground) -> ReadyTool:
+    """Everything before the window, in its order; ``cleanup`` is planned before ``prepare``.
+
+    Raises:
+        SystemFailure: the tool is not there, or of a version that is not understood.
+        AgentRefusal: a file cannot be written, or a command of ``prepare`` failed.
+    """
+    entry = workload_of(spec)
+    site = _site(entry, spec, ground)
+    values = tool_values(entry, spec.settings, {**ground.given, "threads": site.threads})
+    making = _Making(entry, spec, ground, site, values)
+    version = making.version()
+    making.write_files()
+    making.plan_cleanup()
+    making.prepare()
+    return ReadyTool(
+        host=ground.host,
+        folder=ground.folder,
+        entry=entry,
+        settings=spec.settings,
+        values=values,
+        commands=tuple(making.measured()),
+        warm_up=making.warm_up(),
+        version=version,
+        writes={name: str(values[name]) for name in entry.writes},
+    )
+
+
+def _site(entry: Workload, spec: WorkloadSpec, ground: Ground) -> Site:
+    asked = {place.name for _, text in texts_of(entry) for place in places(text)}
+    if not entry.requires and not entry.needs and "threads" not in asked:
+        return Site()
+    root = entry.needs == "root"
+    return look_around(ground.host, spec.use, entry.requires, entry.packages, root=root)
+
+
+@dataclass(frozen=True)
+class _Making:
+    entry: Workload
+    spec: WorkloadSpec
+    ground: Ground
+    site: Site
+    values: Values
+
+    def words(self, templates: Words, values: Mapping[str, Value] | None = None) -> list[str]:
+        """A command with its places filled and its program by its path."""
+        chosen = self.values if values is None else values
+        return self.site.resolved(command_words(templates, self.entry, self.spec.settings, chosen))
+
+    def version(self) -> str:
+        asked = self.entry.version
+        if asked is None:
+            own = self.entry.command[:1] == (_ENGINE,)
+            return self.ground.host.engine_version if own else NOT_ASKED
+        ran = self.ground.host.run(self.words(asked.run), timeout_s=LOOK_S, environment=PLAIN_WORDS)
+        return understood(asked, f"{ran.stdout}\n{ran.stderr}", self.spec.use)
+
+    def write_files(self) -> None:
+        host = self.ground.host
+        for file in self.entry.files:
+            if holds(file.when, self.spec.settings):
+                path = filled(file.at, self.values)
+                host.make_directory(dirname(path))
+                mode = None if file.mode is None else int(file.mode, 8)
+                host.write_file(path, filled(file.content, self.values), mode=mode, create=True)
+
+    def plan_cleanup(self) -> None:
+        """Inverses are applied in reverse, so that the first command is planned last."""
+        for step in reversed(self.entry.cleanup):
+            if holds(step.when, self.spec.settings):
+                words = self.words(step.run)
+                self.ground.plan(Command(tuple(words), f"run `{' '.join(words)}`"))
+
+    def prepare(self) -> None:
+        for step in self.entry.prepare:
+            if holds(step.when, self.spec.settings):
+                self._run(self.words(step.run))
+
+    def measured(self) -> list[tuple[str, ...]]:
+        """The command, and the further one if it has any words with these settings."""
+        all_words = [self.words(self.entry.command), self.words(self.entry.then)]
+        return [self._entered(words) for words in all_words if words]
+
+    def warm_up(self) -> tuple[str, ...]:
+        """The command for as long as the warm-up, where the tool has none itself."""
+        span = self.ground.given["warm_up"]
+        if self.entry.warms_up != "beforehand" or not span:
+            return ()
+        given = {**self.ground.given, "threads": self.site.threads, "window": span}
+        values = tool_values(self.entry, self.spec.settings, given)
+        return self._entered(self.words(self.entry.command, values))
+
+    def _entered(self, words: list[str]) -> tuple[str, ...]:
+        """The command behind the words that enter groups: there no agent knows ``@engine``."""
+        if not self.ground.enter:
+            return tuple(words)
+        first = self.ground.host.engine if words[0] == _ENGINE else words[0]
+        return (*self.ground.enter, first, *words[1:])
+
+    def _run(self, argv: list[str]) -> None:
+        ground = self.ground
+        ran = ground.host.run(
+            argv,
+            timeout_s=ground.longest_s,
+            directory=ground.folder,
+            environment=PLAIN_WORDS,
+        )
+        if not ran.succeeded:
+            message = f"`{' '.join(argv)}`, which prepares {self.spec.use}, {ran.how_it_ended()}"
+            kind = "disk_full" if "No space left" in ran.stderr + ran.stdout else "system"
+            raise AgentRefusal("run", Failure(kind=kind, message=message))

@@ -1,0 +1,60 @@
+"""What stands in each place of a workload file's texts, for one trial. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.hosts.filling import filled
+from steelyard.study.places import Value, as_word, chosen_words, fill_known, spliced
+from steelyard.study.service.entry import Words
+from steelyard.study.service.places import text_of
+from steelyard.study.setting import Setting
+from steelyard.study.workload.entry import Workload
+
+Values = dict[str, Value]
+
+
+def tool_values(entry: Workload, settings: Mapping[str, Any], given: Mapping[str, Value]) -> Values:
+    """Every place with its text; ``given`` are those that no setting says.
+
+    Raises:
+        SystemFailure: ``not_supported``: a place has no value.
+    """
+    values: Values = dict(given)
+    for name, setting in entry.settings.items():
+        value = settings.get(name)
+        if value is not None:
+            values[name] = _text(setting, value, given)
+    for name, place in entry.places.items():
+        values[name] = filled(place.texts[as_word(settings.get(place.by))], values)
+    for name, path in entry.writes.items():
+        values[name] = filled(path, values)
+    return values
+
+
+def command_words(
+    templates: Words, entry: Workload, settings: Mapping[str, Any], values: Mapping[str, Value]
+) -> list[str]:
+    """The words of a command with every place filled.
+
+    ``{words.NAME}`` becomes the words of a setting, once for each of its items where it is a list.
+    """
+
+    def several(name: str) -> list[str]:
+        value = settings.get(name)
+        items = value if isinstance(value, tuple) else (value,)
+        return [
+            filled(word, {**values, name: _text(entry.settings[name], item, values)})
+            for item in items
+            if item is not None
+            for word in chosen_words(name, item, entry.words)
+        ]
+
+    return list(spliced(templates, lambda text: filled(text, values), several))
+
+
+def _text(setting: Setting, value: object, values: Mapping[str, Value]) -> str:
+    if isinstance(value, tuple) or setting.kind not in ("text", "texts"):
+        return text_of(setting, value)
+    return fill_known(str(value), values) if setting.holds_places else str(value)

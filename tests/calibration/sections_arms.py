@@ -1,0 +1,122 @@
+"""Sections of the page on the engine on pairs, canaries, and stalls in one arm: G20 to G22."""
+
+from __future__ import annotations
+
+from tests.calibration.cells import Cell
+from tests.calibration.goals import (
+    Standing,
+    Told,
+    of_rate,
+    rate_text,
+    sizes_text,
+    together,
+    worst_bounds,
+)
+from tests.calibration.noises import MACHINES
+from tests.calibration.sections_errors import MOST_FALSE
+from tests.calibration.store import Result, Store
+from tests.calibration.tasks import EFFECTS
+
+_TAKEN_FOR_GRANTED = "independent 2 %"
+_NOTHING = Told(Standing.NOT_MEASURED, "nothing was run")
+
+
+def on_pairs(store: Store) -> Told:
+    """G20."""
+    equal = [each for each in store.all() if not each.about["effect"]]
+    own = [each for each in store.all() if each.about["noise"] == _TAKEN_FOR_GRANTED]
+    granted = [each for each in own if each in equal]
+    if not granted:
+        return _NOTHING
+    rate = (granted[0].counts["wrong"], granted[0].studies)
+    rates = [each.share("wrong") for each in equal]
+    told = (
+        f"{rate_text(*rate)} of {rate[1]:,}; on the other noises, where nothing is promised, "
+        f"{min(rates):.1%} to {max(rates):.1%}"
+    )
+    lines = [
+        "Pairs in random order, 96 visits.",
+        "",
+        "| noise | false at any look | studies |",
+        "|---|---:|---:|",
+        *(
+            f"| {r.about['noise']} | {rate_text(r.counts['wrong'], r.studies)} | {r.studies:,} |"
+            for r in equal
+        ),
+        "",
+        "On independent normal noise, words at the stop:",
+        "",
+        "| true effect | visits (90 % quantile) | faster | equivalent | undecided | studies |",
+        "|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {r.about['effect']:.4f} | {r.quantile(0.5)} ({r.quantile(0.9)}) "
+            f"| {r.share('faster'):.1%} | {r.share('equivalent'):.1%} "
+            f"| {r.share('undecided'):.1%} | {r.studies:,} |"
+            for r in sorted(own, key=lambda each: float(each.about["effect"]))
+        ),
+    ]
+    return Told(of_rate(*rate, MOST_FALSE), told, tuple(lines))
+
+
+def canaries(store: Store, without: Store) -> Told:
+    """G21; ``without`` holds the visits of G3, on the same noises without a canary."""
+    equal = [each for each in store.all() if not each.cell.startswith("stops: ")]
+    if not equal:
+        return _NOTHING
+    standings = [of_rate(each.counts["wrong"], each.studies, MOST_FALSE) for each in equal]
+    worst = worst_bounds((each.counts["wrong"], each.studies) for each in equal)
+    lines = [
+        "The canary has three parts, as in a study: one hears what the machine does in a visit,",
+        "with an error of 0.5 %, one half of it with an error of 1 %, one nothing; none hears the",
+        "rest of the noise. Median visits at the stop (90 % quantile) with it, [without].",
+        "",
+        "| noise | false | nothing above 2 % | 2 % (= margin) | 5 % | 8.7 % | studies |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *(_canary_row(noise, store, without) for noise in MACHINES),
+    ]
+    return Told(together(standings), f"{worst}; visits: see below", tuple(lines))
+
+
+def _canary_row(noise: str, store: Store, without: Store) -> str:
+    null = store.get(Cell(noise, canary=True).name)
+    rate = "not run" if null is None else rate_text(null.counts["wrong"], null.studies)
+    gains = [
+        f"{_median(store.get(f'stops: {Cell(noise, effect=effect, canary=True).name}'))} "
+        f"[{_median(without.get(Cell(noise, effect=effect).name))}]"
+        for effect in EFFECTS
+    ]
+    found = [each for each in store.all() if each.about["noise"] == noise]
+    sizes = sizes_text((0, each.studies) for each in found) if found else "none"
+    return f"| {noise} | {rate} | {' | '.join(gains)} | {sizes} |"
+
+
+def _median(result: Result | None) -> str:
+    return "not run" if result is None else f"{result.quantile(0.5)} ({result.quantile(0.9)})"
+
+
+def stalls(store: Store) -> Told:
+    """G22."""
+    results = store.all()
+    if not results:
+        return _NOTHING
+    standings = [of_rate(each.counts["wrong"], each.studies, MOST_FALSE) for each in results]
+    wrong, studies = sum(r.counts["wrong"] for r in results), sum(r.studies for r in results)
+    worst = worst_bounds((each.counts["wrong"], each.studies) for each in results)
+    lines = [
+        "The visits of the other system that stall lose 5 to 40 %; all others are the same. Stalls",
+        "move the median of what is measured as well: on independent noise by 0.1 % where 5 % of",
+        "visits stall, 0.3 % at 10 % and 0.6 % at 20 %, so that a part of these is no error.",
+        "*Exact alone*: what the exact test would say without the second one.",
+        "",
+        "| noise | visits of the other that stall | false | exact alone | studies |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| {r.about['noise']} | {r.about['stalls']:.0%} "
+            f"| {rate_text(r.counts['wrong'], r.studies)} | {r.share('exact'):.1%} "
+            f"| {r.studies:,} |"
+            for r in results
+        ),
+    ]
+    return Told(
+        together(standings), f"{rate_text(wrong, studies)} of {studies:,}; {worst}", tuple(lines)
+    )

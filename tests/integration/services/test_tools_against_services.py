@@ -1,0 +1,165 @@
+"""Every tool that needs a server really measures one of the catalogue; the others measure alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from steelyard.engine.messages import Ran
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.records.schema import Measured
+from steelyard.study import catalogue
+from steelyard.study.model import WorkloadSpec
+from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.systems.services import RunningService
+from steelyard.workloads.tools.metrics import read_metrics
+from steelyard.workloads.tools.ready import PLAIN_WORDS, Ground, ReadyTool, make_ready
+from tests.integration.services.started import LACKING, started
+
+LONGEST_S = 120.0
+USERS = 2
+
+
+def spec_of(use: str, **written: Any) -> WorkloadSpec:
+    declared = catalogue.workload(use).settings
+    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings |= {name: read_value(value, declared[name]) for name, value in written.items()}
+    return WorkloadSpec(use=use, settings=settings)
+
+
+def given_of(folder: Path, use: str, service: RunningService | None) -> dict[str, Any]:
+    """What a trial would fill the places with that no setting says."""
+    given = {"folder": str(folder), "mount": str(folder), "seed": 1, "window": 1, "warm_up": 0}
+    given |= {"users": USERS, "rate": 1}
+    if service is not None:
+        protocol = catalogue.workload(use).speaks[0]
+        address, _, port = service.listeners.get(protocol, service.address).partition(":")
+        given |= {"address": address, "port": port, "authority": service.authority}
+    return given
+
+
+def ran(tool: ReadyTool) -> Ran:
+    [words] = tool.commands
+    return tool.host.run(
+        list(words), timeout_s=LONGEST_S, directory=tool.folder, environment=PLAIN_WORDS
+    )
+
+
+def measured(
+    host: Host, folder: Path, use: str, service: RunningService | None = None, **written: Any
+) -> dict[str, Measured]:
+    """What one run of the tool measures; skips where the tool is not installed."""
+    own = folder / "tool"
+    own.mkdir()
+    given = given_of(own, use, service)
+    try:
+        tool = make_ready(
+            spec_of(use, **written), Ground(host, str(own), given, lambda _: None, LONGEST_S)
+        )
+    except SystemFailure as failure:
+        if failure.kind in LACKING:
+            pytest.skip(f"{failure.message}; {failure.hint}")
+        raise
+    done = ran(tool)
+    assert done.exit_code in tool.entry.good_exits, done.stdout + done.stderr
+    texts = {"stdout": done.stdout, "stderr": done.stderr}
+    texts |= {name: host.read_file(path) for name, path in tool.writes.items()}
+    return read_metrics(tool.entry, tool.settings, tool.values, texts, catalogue.responses())
+
+
+def value(read: dict[str, Measured], name: str) -> float:
+    one = read[name]
+    assert one.value is not None, one.missing
+    return one.value
+
+
+@pytest.mark.parametrize("server", ["nginx", "apache"])
+@pytest.mark.parametrize("use", ["ab", "wrk"])
+def test_requests_are_counted_and_none_of_them_fails(
+    host: Host, folder: Path, use: str, server: str
+) -> None:
+    written = {"requests": 2000} if use == "ab" else {}
+    with started(host, folder, server) as service:
+        read = measured(host, folder, use, service, **written)
+    assert value(read, "throughput") > 0
+    assert value(read, "errors") == 0
+    assert value(read, "response.mean") > 0
+
+
+def test_pages_that_are_not_there_are_failures_of_every_request(host: Host, folder: Path) -> None:
+    with started(host, folder, "nginx") as service:
+        read = measured(host, folder, "ab", service, requests=200, path="/absent")
+        assert value(read, "errors") == 1
+
+
+def test_iperf_2_counts_bytes_and_datagrams(host: Host, folder: Path) -> None:
+    with started(host, folder, "iperf2") as service:
+        assert value(measured(host, folder, "iperf2", service), "throughput") > 1e6
+        (folder / "tool").rmdir()
+        read = measured(host, folder, "iperf2-udp", service, rate="1 Mbit/s")
+        assert value(read, "throughput") == pytest.approx(USERS * 125_000, rel=0.5)
+        assert 0 <= value(read, "stream.loss") < 1
+
+
+SERVERS = {"ftp": "vsftpd", "sftp": "sftp", "smb": "samba"}
+
+
+@pytest.mark.parametrize("direction", ["download", "upload"])
+@pytest.mark.parametrize("scheme", SERVERS)
+def test_curl_transfers_a_file(host: Host, folder: Path, scheme: str, direction: str) -> None:
+    asked = {"scheme": scheme, "do": direction, "file": "100 kB"}
+    written = {"oldest": "SMB1"} if scheme == "smb" else {}
+    with started(host, folder, SERVERS[scheme], files=["100 kB"], **written) as service:
+        read = measured(host, folder, "curl", service, **asked)
+    assert value(read, "curl.time") > 0
+    assert value(read, "curl.rate") * value(read, "curl.time") / 1e9 == pytest.approx(100_000)
+
+
+def test_curl_fetches_a_page(host: Host, folder: Path) -> None:
+    with started(host, folder, "nginx") as service:
+        read = measured(host, folder, "curl", service, scheme="http")
+    assert value(read, "curl.connect") < value(read, "curl.start") <= value(read, "curl.time")
+
+
+def test_smbclient_speaks_what_samba_offers_by_default(host: Host, folder: Path) -> None:
+    with started(host, folder, "samba", files=["1 MB"]) as service:
+        read = measured(host, folder, "smbclient", service, file="1 MB")
+    assert value(read, "smbclient.rate") > 0
+
+
+def test_viewers_wait_for_their_first_picture(host: Host, folder: Path) -> None:
+    with started(host, folder, "rtsp", height=120) as service:
+        read = measured(host, folder, "rtsp-start", service, clients=2, height=240)
+    assert value(read, "errors") == 0
+    steps = ["rtsp.connect.median", "rtsp.playing.median", "rtsp.packet.median"]
+    times = [value(read, name) for name in [*steps, "rtsp.start.median", "rtsp.start.max"]]
+    assert times == sorted(times)
+
+
+def test_smtp_source_sends_all_its_messages(host: Host, folder: Path) -> None:
+    with started(host, folder, "postfix") as service:
+        assert measured(host, folder, "smtp-source", service, messages=20) == {}
+
+
+def test_bonnie_writes_reads_and_makes_files(host: Host, folder: Path) -> None:
+    asked = {"size": "16 MiB", "memory": "8 MiB", "files": 1}
+    read = measured(host, folder, "bonnie++", **asked)
+    too_short = "the phase was too short for a figure"
+    assert all(one.value or one.missing in (too_short, "not asked for") for one in read.values())
+    assert read["bonnie.write.bytewise"].missing == "not asked for"
+
+
+def test_hpl_and_stream_are_measured_in_one_run(host: Host, folder: Path) -> None:
+    read = measured(host, folder, "hpcc", n=200)
+    assert value(read, "hpcc.hpl.rate") > 0
+    assert value(read, "hpcc.hpl.residual") < 16
+    assert value(read, "hpcc.stream.triad") > 0
+
+
+def test_iozone_measures_all_its_thirteen_ways(host: Host, folder: Path) -> None:
+    read = measured(host, folder, "iozone", size="1 MiB", tests="all")
+    assert len(read) == 13
+    assert all(one.value for one in read.values())

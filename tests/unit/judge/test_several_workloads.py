@@ -1,0 +1,112 @@
+"""Several workloads: each judged by itself with its part of the rate, nothing over unlike units."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.unit.judge.several_workloads import a_study, judged, records_of
+
+from steelyard.judge.each_workload import apart
+from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.verdict import judge_study, look
+from steelyard.plan.make import make_plan
+
+
+@cache
+def findings() -> Findings:
+    return judged()
+
+
+def verdicts(workload: str) -> tuple[VerdictFinding, ...]:
+    return next(each for each in findings().workloads if each.workload == workload).verdicts
+
+
+def test_every_workload_gets_a_verdict_on_its_own_primary_response() -> None:
+    assert [each.workload for each in findings().workloads] == ["cpu", "disk"]
+    overall = [each.verdicts[0] for each in findings().workloads]
+    assert [v.response for v in overall] == ["linpack.rate", "run_time"]
+    assert [v.word for v in overall] == [VerdictWord.SLOWER, VerdictWord.EQUIVALENT]
+
+
+def test_nothing_is_said_over_workloads() -> None:
+    assert findings().verdicts == ()
+    assert findings().responses == ()
+
+
+def test_the_rate_of_the_study_is_shared_by_the_workloads_and_then_by_the_conditions() -> None:
+    overall, *parts = verdicts("cpu")
+    assert overall.alpha == pytest.approx(0.025)
+    assert overall.interval_level == pytest.approx(1 - 0.025)
+    assert [1 - each.interval_level for each in parts] == [pytest.approx(0.0125)] * 2
+
+
+def test_systems_are_compared_only_where_both_can_be() -> None:
+    conditions = [each.conditions for each in verdicts("cpu")]
+    assert conditions == [
+        None,
+        {"workload": "cpu", "workloads.cpu.n": 100, "scenario": "alone"},
+        {"workload": "cpu", "workloads.cpu.n": 200, "scenario": "alone"},
+    ]
+    assert [each.conditions for each in verdicts("disk")] == [None], "one condition in common"
+
+
+def test_cells_that_do_not_exist_are_named_so_and_never_missing() -> None:
+    cpu, disk = findings().workloads
+    assert {cell.system for cell in (*cpu.not_applicable, *disk.not_applicable)} == {"bare"}
+    assert len(cpu.not_applicable) == 4
+    assert all(cell.values for each in (cpu, disk) for cell in each.cells)
+
+
+def test_a_verdict_is_what_a_study_of_that_workload_alone_says_at_its_rate() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    own = next(apart(study, plan, records_of(plan)))
+    assert judge_study(*own, run="r").verdicts == verdicts("cpu")
+
+
+def test_a_study_goes_on_until_every_workload_is_decided() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    early = look(study, plan, records_of(plan, visits=11))
+    assert early.words["disk overall"] is VerdictWord.EQUIVALENT
+    assert early.words["cpu overall"] is VerdictWord.UNDECIDED
+    assert not early.decided
+    assert early.may_continue
+    late = look(study, plan, records_of(plan))
+    assert late.decided
+
+
+def test_replay_gives_the_same_bits() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    records = records_of(plan)
+    again = judge_study(study, plan, list(reversed(records)), run="r")
+    assert again.model_dump_json() == findings().model_dump_json()
+
+
+def test_scenarios_are_held_against_the_workload_by_itself() -> None:
+    two = next(c for c in findings().workloads[0].consolidation if not c.interference)
+    assert two.conditions == {"workload": "cpu", "workloads.cpu.n": 100, "scenario": "two"}
+    assert (two.system, two.instances) == ("guest", 2)
+    assert two.scale is not None
+    assert two.scale.log == pytest.approx(np.log(1.6), abs=0.02)
+    assert two.density is not None
+    assert two.density.log == pytest.approx(np.log(0.8), abs=0.02)
+
+
+def test_what_neighbours_take_is_told_by_their_workload() -> None:
+    beside = [c for c in findings().workloads[0].consolidation if c.interference]
+    assert [c.conditions["workloads.cpu.n"] for c in beside] == [100, 200]
+    for each in beside:
+        assert each.interference is not None
+        assert each.interference.beside == ("disk",)
+        assert each.interference.word == "disturbed"
+        assert each.interference.change.log == pytest.approx(np.log(0.6), abs=0.02)
+        assert each.instances == 1
+
+
+def test_a_system_that_cannot_play_a_scenario_is_not_found_wanting_in_it() -> None:
+    systems = {c.system for each in findings().workloads for c in each.consolidation}
+    assert systems == {"guest"}

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+from tests.unit.judge.several_workloads import judged
+from tests.unit.report.golden_findings import CASES, golden
+
+from steelyard.judge.findings import DifferenceFinding
+from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
+from steelyard.report.markdown import markdown_text
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("no space in /home/ann/results/a-1", "no space in <path>"),
+        ("cannot write /proc/sys/vm/swappiness", "cannot write /proc/sys/vm/swappiness"),
+        ("ssh://root@lab-7 did not answer", "ssh://<machine> did not answer"),
+        ("10.3.4.5:25 refused, 127.0.0.1:25 too", "<address>:25 refused, 127.0.0.1:25 too"),
+        ("card 52:54:00:12:34:56 is gone", "card <hardware address> is gone"),
+        ("kernel 6.1.0-21-cloud of ann-pc", "kernel 6.1.0 of <machine>"),
+        ("qemu: CPU #/TCG, IO mon_iothread", "qemu: CPU #/TCG, IO mon_iothread"),
+        ("7 of 12 trials, 3.5 messages/s at 1/2", "7 of 12 trials, 3.5 messages/s at 1/2"),
+    ],
+)
+def test_what_names_a_machine_goes_and_the_rest_stays(said: str, left: str) -> None:
+    assert anonymous_text(said, ["ann-pc"]) == left
+
+
+@pytest.mark.parametrize("case", sorted(set(CASES) - {"failed"}))
+def test_findings_that_name_no_machine_stay_as_they_are(case: str) -> None:
+    findings = golden(case)
+    assert anonymous(findings, ["some-host"]) == findings
+
+
+def test_a_message_and_a_fact_that_name_a_machine_are_cleaned() -> None:
+    plain = golden("failed")
+    attempt = plain.attempts[0].model_copy(update={"message": "ann-pc: /home/ann/x is full"})
+    facts = {"hostname": "ann-pc", "kernel.release": "6.1.0-21-cloud", "cpu.count": "2"}
+    differences = tuple(
+        DifferenceFinding(fact=fact, values={"fast": value, "durable": None}, declared=False)
+        for fact, value in facts.items()
+    )
+    named = plain.model_copy(update={"attempts": (attempt,), "differences": differences})
+    found = anonymous(named, ["ann-pc"])
+    assert found.attempts[0].message == "<machine>: <path> is full"
+    assert [d.values["fast"] for d in found.differences] == [WITHHELD, "6.1.0", "2"]
+    assert all(d.values["durable"] is None for d in found.differences)
+    assert "ann-pc" not in markdown_text(found)
+
+
+def test_a_host_that_is_called_like_a_system_leaves_the_system_its_name() -> None:
+    findings = golden("decided")
+    assert anonymous(findings, list(findings.systems)) == findings
+
+
+def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_condition() -> None:
+    plain = golden("decided")
+    at = {"system.image": "/srv/images/base.qcow2"}
+    verdict = plain.verdicts[0].model_copy(update={"conditions": at, "notes": ("/srv/a/b",)})
+    found = anonymous(plain.model_copy(update={"conditions": (at,), "verdicts": (verdict,)}))
+    assert found.verdicts[0].conditions == found.conditions[0] == at
+    assert found.verdicts[0].notes == ("<path>",)
+
+
+def test_what_a_workload_of_several_says_of_a_machine_goes_too() -> None:
+    several = judged()
+    told = tuple(
+        each.model_copy(update={"diagnostics": ("mount /tmp/ann/data of ann-pc is gone",)})
+        for each in several.workloads
+    )
+    found = anonymous(several.model_copy(update={"workloads": told}), ["ann-pc"])
+    words = {line for each in found.workloads for line in each.diagnostics}
+    assert words == {"mount <path> of <machine> is gone"}
+    assert anonymous(several) == several

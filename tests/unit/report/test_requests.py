@@ -1,0 +1,108 @@
+"""Request times in every form of the report: the table of ApacheBench, the histogram, the tail."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from tests.unit.report.golden_findings import golden, sampled
+
+from steelyard.judge.findings import Findings
+from steelyard.judge.requests.findings import (
+    Bar,
+    RequestTimesFinding,
+    Served,
+    TailFinding,
+    TimesRow,
+)
+from steelyard.report.chart_requests import request_drawings
+from steelyard.report.flat import csv_text
+from steelyard.report.html import render
+from steelyard.report.markdown import markdown_text
+from steelyard.report.requests import request_lines, request_tables
+
+MS = 1_000_000
+
+
+def row(name: str, mean_ms: float) -> TimesRow:
+    return TimesRow(
+        name=name,
+        requests=990,
+        min_ns=MS,
+        mean_ns=mean_ms * MS,
+        sd_ns=2.5 * MS,
+        median_ns=3.0 * MS,
+        max_ns=3_004 * MS,
+    )
+
+
+def with_times(*, explained: bool = True, failed: int | None = 10) -> Findings:
+    plain = golden("plain")
+    found = RequestTimesFinding(
+        cell=plain.cells[0].cell,
+        trials=3,
+        requests=990,
+        failed=failed,
+        rows=(row("connect", 1.0), row("processing", 4.0), row("waiting", 3.5), row("total", 5.0)),
+        served=(Served(share=0.5, within_ns=3 * MS), Served(share=1.0, within_ns=3_004 * MS)),
+        bars=(
+            Bar(low_ns=MS, high_ns=2 * MS, requests=970),
+            Bar(low_ns=3_000 * MS, high_ns=3_200 * MS, requests=20),
+        ),
+        tail=TailFinding(
+            slow=20, at_steps=18 if explained else 2, syn_retransmits=31, explained=explained
+        ),
+    )
+    return plain.model_copy(update={"request_times": (found,)})
+
+
+def test_the_table_has_a_row_for_each_part_and_no_unit_twice() -> None:
+    parts, served = request_tables(with_times())
+    assert [cells[4] for cells in parts.rows] == ["connect", "processing", "waiting", "total"]
+    assert parts.head[4] == "Part, s"
+    assert parts.rows[3][2:4] == ("990", "10")
+    assert parts.rows[3][-5:] == ("0.00100", "0.00500", "0.00250", "0.00300", "3.00")
+    assert served.head[-2:] == ("50 %", "100 % (slowest)")
+
+
+def test_a_tail_of_retransmissions_is_said_with_its_count() -> None:
+    (line,) = request_lines(with_times())
+    assert "the tail is made of retransmission timeouts: 18 of the 20 requests" in line
+    assert "31 SYNs and SYN-ACKs sent again were counted" in line
+
+
+def test_another_tail_is_not_blamed_on_them() -> None:
+    (line,) = request_lines(with_times(explained=False))
+    assert "the tail is not made of retransmission timeouts: only 2 of the 20 requests" in line
+
+
+def test_failures_that_nobody_told_are_not_zero() -> None:
+    parts, _ = request_tables(with_times(failed=None))
+    assert parts.rows[0][3] == "not known"
+
+
+def test_every_form_of_the_report_has_them() -> None:
+    findings = with_times()
+    page = render(findings, sampled(findings))
+    assert 'id="requests"' in page
+    assert 'id="requests-0-title"' in page
+    words = markdown_text(findings)
+    assert "## Request times" in words
+    assert "### Connection times" in words
+    rows = list(csv.DictReader(io.StringIO(csv_text(findings))))
+    told = {r["response"]: r["value"] for r in rows if r["kind"] == "request_time"}
+    assert float(told["total.mean"]) == 5 * MS
+    assert float(told["served.0.5"]) == 3 * MS
+
+
+def test_the_histogram_draws_no_line_over_an_empty_stretch() -> None:
+    (drawing,) = request_drawings(with_times())
+    assert "990 requests" in drawing.description
+    assert drawing.svg.count("M") >= 2
+
+
+def test_a_study_without_requests_has_no_such_section() -> None:
+    plain = golden("plain")
+    assert request_tables(plain) == []
+    assert 'id="requests"' not in render(plain, sampled(plain))
+    assert "Request times" not in markdown_text(plain)

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.unit.judge.test_sections import BY_PROFILE, few_orders, found
+
+from steelyard.judge.findings import Findings
+from steelyard.report.flat import csv_text
+from steelyard.report.html import render
+from steelyard.report.latex import escaped, grid, latex_text
+from steelyard.report.markdown import markdown_text
+from steelyard.report.rows import Table
+from steelyard.report.sections import means_table, sections
+
+
+@pytest.fixture(scope="module")
+def profiled() -> Findings:
+    with pytest.MonkeyPatch.context() as patch:
+        few_orders(patch)
+        findings = found(BY_PROFILE, lambda _: 1.1, names=("off", "balanced", "powersave"))
+    return findings.model_copy(
+        update={"author_notes": {"balanced": "Boots & <all>.\nIt idles.\n\nMore 50 %."}}
+    )
+
+
+def test_there_is_one_section_for_each_profile_with_its_means_and_its_own_conditions(
+    profiled: Findings,
+) -> None:
+    balanced, powersave = sections(profiled)
+    assert (balanced.title, powersave.title) == ("balanced", "powersave")
+    assert [row[0] for row in balanced.means.rows] == ["ext4", "xfs", "All together"]
+    assert {row[1] for row in balanced.single.rows} == {"off", "balanced"}
+    assert len(balanced.single.rows) == 8
+
+
+def test_a_row_gives_seconds_and_percent_each_with_its_interval(profiled: Findings) -> None:
+    row = sections(profiled)[0].means.rows[-1]
+    assert re.fullmatch(r"\+1\.\d+", row[3])
+    assert re.fullmatch(r"\+[01]\.\d+\.\.\+1\.\d+", row[4])
+    assert re.fullmatch(r"\+(9|10)\.\d %", row[5])
+    assert row[6].endswith("more")
+    assert row[7:] == ("slower", "16")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (None, None, "not bounded on either side"),
+        (0.5, None, "above +0.50, not bounded above"),
+        (None, 2.0, "below +2.00, not bounded below"),
+    ],
+)
+def test_a_difference_that_the_data_do_not_bound_says_so(
+    profiled: Findings, low: float | None, high: float | None, said: str
+) -> None:
+    section = profiled.sections[0]
+    ends = {"difference": 1.25, "difference_low": low, "difference_high": high}
+    mean = section.means[0].model_copy(update=ends)
+    table = means_table(section.model_copy(update={"means": (mean,)}), profiled)
+    assert table.rows[0][4] in {said, said.replace("0.50", "0.5").replace("2.00", "2.0")}
+
+
+def test_the_authors_note_stands_in_its_section_and_is_marked_as_his(profiled: Findings) -> None:
+    page, words = render(profiled, {}), markdown_text(profiled)
+    section = page.partition('id="section-1"')[2].partition("</section>")[0]
+    assert "<b>The author&#39;s note</b>" in section
+    assert "<p>Boots &amp; &lt;all&gt;. It idles.</p>" in section
+    assert "nothing but the author's notes was written by hand" in page
+    assert "> Boots & &lt;all&gt;. It idles.\n>\n> More 50 %." in words
+    assert "author" not in page.partition('id="section-2"')[2].partition("</section>")[0]
+
+
+def test_a_report_without_notes_says_that_nothing_was_written_by_hand(profiled: Findings) -> None:
+    bare = profiled.model_copy(update={"author_notes": {}})
+    assert "nothing was written by hand" in render(bare, {})
+
+
+def test_the_flat_table_has_every_mean_with_its_group(profiled: Findings) -> None:
+    rows = [r for r in csv.DictReader(io.StringIO(csv_text(profiled))) if r["kind"] == "mean"]
+    assert [(r["system"], r["condition.fs"]) for r in rows[:3]] == [
+        ("balanced", "ext4"),
+        ("balanced", "xfs"),
+        ("balanced", ""),
+    ]
+    assert float(rows[0]["low"]) < float(rows[0]["value"]) < float(rows[0]["high"])
+
+
+def test_latex_has_a_subsection_and_tables_for_each_profile_and_closes_what_it_opens(
+    profiled: Findings,
+) -> None:
+    text = latex_text(profiled)
+    assert r"\subsection{balanced}" in text
+    assert r"\paragraph{The author's note}" in text
+    assert r"Boots \& \textless{}all\textgreater{}. It idles." in text
+    begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
+    assert text.count(r"\begingroup") == text.count(r"\endgroup") > 0
+    assert sorted(begun) == sorted(ended)
+    assert re.sub(r"\\[{}]", "", text).count("{") == re.sub(r"\\[{}]", "", text).count("}")
+
+
+def test_every_row_of_a_latex_table_has_as_many_cells_as_its_head() -> None:
+    table = Table("t", ("A & B", "n"), (("50 %", "1"), ("x_1", "2")), frozenset({1}), ("a #1",))
+    text = grid(table)
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [1, 1, 1]
+    assert r"\begin{longtable}{lr}" in text
+    assert text.endswith(r"a \#1")
+
+
+@pytest.mark.parametrize(
+    ("said", "set_as"),
+    [
+        ("-0.6..+2.9 %", r"$-$0.6--+2.9 \%"),
+        ("disks.data", "disks.data"),
+        (r"a\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
+    ],
+)
+def test_latex_sets_words_as_they_are(said: str, set_as: str) -> None:
+    assert escaped(said) == set_as
+
+
+def test_a_latex_table_that_no_line_holds_breaks_its_cells() -> None:
+    table = Table("t", ("Condition", "What happened"), (("16 users", "it stopped " * 12),))
+    text = grid(table)
+    shares = [float(share) for share in re.findall(r"dimexpr ([\d.]+)", text)]
+    assert len(shares) == 2
+    assert sum(shares) == pytest.approx(1.0, abs=0.002)
+    assert shares[1] > shares[0]
+
+
+def test_latex_takes_the_fragment(profiled: Findings, tmp_path: Path) -> None:
+    latex = shutil.which("pdflatex")
+    if latex is None:
+        pytest.skip("needs pdflatex, with longtable, booktabs and array")
+    (tmp_path / "report.tex").write_text(latex_text(profiled), encoding="utf-8")
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\\usepackage{longtable,booktabs,array}"
+        "\\begin{document}\\input{report}\\end{document}\n"
+    )
+    done = subprocess.run(
+        [latex, "-halt-on-error", "-interaction=nonstopmode", "paper.tex"],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-1000:]

@@ -1,0 +1,96 @@
+"""What people read of several workloads: each under its name, what is common once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from functools import cache
+
+from tests.unit.judge.several_workloads import judged
+
+from steelyard.judge.findings import Findings
+from steelyard.report.compare import compare_lines
+from steelyard.report.each_workload import NO_GRAND_MEAN, told
+from steelyard.report.flat import csv_text
+from steelyard.report.html import render
+from steelyard.report.markdown import markdown_text
+from steelyard.report.rows import response_table
+from steelyard.report.words import verdict_lines
+
+
+@cache
+def findings() -> Findings:
+    return judged()
+
+
+def test_every_workload_has_its_answer_under_its_name() -> None:
+    lines = verdict_lines(findings())
+    cpu, disk = lines.index("cpu:"), lines.index("disk:")
+    assert lines[cpu + 1].startswith("guest is slower than bare: ")
+    assert "over their common 2 conditions" in lines[cpu + 1]
+    assert "No difference larger than 5 % in run time" in lines[disk + 1]
+    assert "at disk, alone" in lines[disk + 1], "the only condition that both can meet"
+
+
+def test_a_report_begins_with_what_every_workload_found() -> None:
+    first, _, _ = markdown_text(findings()).partition("\n## ")
+    assert re.search(r"^- cpu: guest is slower than bare: .+$", first, re.MULTILINE)
+    assert re.search(r"^- disk: No difference larger than 5 % in run time", first, re.MULTILINE)
+    page = render(findings(), {})
+    assert page.index("cpu: guest is slower than bare") < page.index('<h2 class="workload">')
+
+
+def test_the_answer_says_that_there_is_none_over_workloads() -> None:
+    assert any(NO_GRAND_MEAN in line for line in verdict_lines(findings()))
+    assert NO_GRAND_MEAN in markdown_text(findings())
+    assert NO_GRAND_MEAN.split(";")[0] in render(findings(), {})
+
+
+def test_what_is_said_of_all_workloads_is_said_once() -> None:
+    lines = told(findings(), lambda each: ["both", f"only {each.workload}"])
+    assert lines == ["both", "cpu: only cpu", "disk: only disk"]
+
+
+def test_cells_that_do_not_exist_read_as_not_applicable() -> None:
+    cpu = findings().workloads[0]
+    table = response_table(cpu, cpu.responses[0])
+    missing = [row for row in table.rows if row[2] == "not applicable"]
+    assert {row[1] for row in missing} == {"bare"}
+    assert len(missing) == 4
+    assert not any("not measured" in cell for row in table.rows for cell in row)
+    guest = next(row for row in table.rows if row[1] == "guest" and "two" in row[0])
+    assert guest[-1] == "–", "nothing to compare it with, so nothing is missing either"
+
+
+def test_a_page_of_several_workloads_names_each_and_repeats_no_identifier() -> None:
+    page = render(findings(), {})
+    assert '<h2 class="workload">cpu</h2>' in page
+    assert '<h2 class="workload">disk</h2>' in page
+    identifiers = re.findall(r'\bid="([^"]+)"', page)
+    assert len(identifiers) == len(set(identifiers))
+    referred = re.findall(r"url\(#([^)]+)\)", page)
+    assert set(referred) <= set(identifiers)
+
+
+def test_markdown_has_a_section_for_each_workload() -> None:
+    text = markdown_text(findings())
+    assert "\n## cpu\n" in text
+    assert "## disk: run time" in text
+
+
+def test_every_row_of_the_flat_table_names_its_workload() -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(findings()))))
+    assert {row["condition.workload"] for row in rows} == {"cpu", "disk"}
+    verdicts = [row for row in rows if row["kind"] == "verdict"]
+    assert [(row["condition.workload"], row["word"]) for row in verdicts[:1]] == [("cpu", "slower")]
+    absent = [row for row in rows if row["kind"] == "not_applicable"]
+    assert len(absent) == 5
+    attempts = [row for row in rows if row["kind"] == "attempt"]
+    assert len(attempts) == len(findings().attempts)
+
+
+def test_two_runs_are_held_side_by_side_workload_by_workload() -> None:
+    lines = compare_lines(findings(), findings())
+    assert any("run time of guest against bare, over all conditions of disk" in x for x in lines)
+    assert lines[-1].endswith("0 of them contradictory.")

@@ -1,0 +1,56 @@
+"""Commands are loaded when they are called: the list of them costs no statistics."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+import typer
+
+from steelyard.cli.loading import Entry
+from steelyard.cli.main import COMMANDS
+
+
+def said_and_loaded(*arguments: str) -> tuple[int, str, set[str]]:
+    """Exit code, stdout, and the modules of a process that ran a command."""
+    program = (
+        "import sys, atexit\n"
+        "from steelyard.cli.entry import main\n"
+        "told = lambda: print(*(n for n in sys.modules if '.' not in n), file=sys.stderr)\n"
+        "atexit.register(told)\n"
+        f"sys.argv = ['steelyard', *{arguments!r}]\n"
+        "main()\n"
+    )
+    environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200"}
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    return ran.returncode, ran.stdout, set(ran.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("init", "--help")])
+def test_neither_numpy_nor_charts_are_loaded_for(arguments: tuple[str, ...]) -> None:
+    code, said, loaded = said_and_loaded(*arguments)
+    assert code == 0
+    assert said
+    assert not loaded & {"numpy", "scipy", "polars", "altair"}
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    _, said, _ = said_and_loaded("--help")
+    assert all(name in said for name in COMMANDS)
+
+
+@pytest.mark.parametrize("entry", COMMANDS.values(), ids=COMMANDS.keys())
+def test_the_line_of_a_command_is_what_it_says_of_itself(entry: Entry) -> None:
+    module, attribute = entry.place.split(":")
+    found = getattr(import_module(f"steelyard.cli.{module}"), attribute)
+    own = found.info.help if isinstance(found, typer.Typer) else found.__doc__
+    assert own.split("\n\n")[0].split() == entry.help.split()

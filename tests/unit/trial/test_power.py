@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from steelyard.trial.power import energy_j, mean_power_w
+from steelyard.trial.window import WindowSamples
+
+SECOND = 10**9
+
+
+def window(missing: dict[str, str] | None = None, **zones: list[int | None]) -> WindowSamples:
+    """Three samples a second apart in a window of three seconds; counters in microjoules."""
+    columns = {f"power.{name.replace('_', '-')}.energy_uj": rows for name, rows in zones.items()}
+    frame = pl.DataFrame({"monotonic_ns": [0, SECOND, 2 * SECOND], **columns})
+    return WindowSamples.cut(frame, missing or {}, 0, 3 * SECOND)
+
+
+def test_packages_and_the_memory_of_one_are_added_and_cores_are_not_counted_twice() -> None:
+    told = window(package_0=[0, 20_000_000, 40_000_000], core=[0, 9_000_000, 18_000_000],
+                  dram=[0, 1_000_000, 4_000_000])  # fmt: skip
+    assert mean_power_w(told) == (pytest.approx(22.0), None)
+    assert energy_j(told) == (pytest.approx(66.0), None)
+
+
+def test_the_whole_board_counts_alone_where_it_is_told() -> None:
+    told = window(package_0=[0, 1, 2], psys=[5, 5_000_005, 10_000_005])
+    assert mean_power_w(told) == (pytest.approx(5.0), None)
+
+
+def test_memory_of_several_packages_bears_one_name_and_is_left_out() -> None:
+    told = window(package_0=[0, 0, 2_000_000], package_1=[0, 0, 4_000_000], dram=[0, 0, 8_000_000])
+    assert mean_power_w(told) == (pytest.approx(3.0), None)
+
+
+@pytest.mark.parametrize("reading", [mean_power_w, energy_j])
+def test_a_machine_without_counters_says_so_and_is_not_zero(reading: object) -> None:
+    assert callable(reading)
+    value, why = reading(window({"power": "/sys/class/powercap: nothing there to read"}))
+    assert value is None
+    assert why == "not available here: /sys/class/powercap: nothing there to read"
+
+
+def test_a_counter_that_is_hidden_or_stands_still_gives_no_figure() -> None:
+    hidden = {"power.package-0.energy_uj": "permission denied"}
+    assert mean_power_w(window(hidden)) == (None, "not available here: permission denied")
+    assert mean_power_w(window(hidden, package_0=[0, None, 2])) == (None, "permission denied")
+    assert mean_power_w(window(package_0=[7, 7, 7])) == (None, "the energy counters stood still")
