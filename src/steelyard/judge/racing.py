@@ -62,6 +62,13 @@ def racing(
     return frozenset(open_systems) - given_up
 
 
+def hopeless(study: Study, plan: Plan, given_up: frozenset[str]) -> bool:
+    """Whether systems were given up and nothing that decides can be compared without them."""
+    if several(study):
+        return all(hopeless(own.study, own.plan, given_up) for own in apart(study, plan, ()))
+    return bool(given_up) and not possible(deciding(study, plan), given_up)
+
+
 def possible(
     comparisons: Sequence[Comparison], given_up: frozenset[str] = NOBODY
 ) -> list[Comparison]:

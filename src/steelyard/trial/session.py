@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
-from steelyard.judge.families import deciding
 from steelyard.judge.planning.resolution import SOUNDED, resolutions
-from steelyard.judge.racing import NOBODY, possible, racing
+from steelyard.judge.racing import NOBODY, hopeless, racing
 from steelyard.judge.stop import GIVEN_UP
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
@@ -191,8 +190,7 @@ class _Sitting:
 
     def _reason_to_stop(self) -> StopReason | None:
         self._give_up()
-        compared = deciding(self.stage.study, self.stage.plan)
-        if self.given_up and not possible(compared, self.given_up):
+        if hopeless(self.stage.study, self.stage.plan, self.given_up):
             return "failures"
         if self._decided():
             return "decided"

@@ -10,6 +10,7 @@ from tests.unit.judge.several_workloads import a_study, judged, records_of
 
 from steelyard.judge.each_workload import apart
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.racing import NOBODY, hopeless
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 
@@ -110,3 +111,10 @@ def test_what_neighbours_take_is_told_by_their_workload() -> None:
 def test_a_system_that_cannot_play_a_scenario_is_not_found_wanting_in_it() -> None:
     systems = {c.system for each in findings().workloads for c in each.consolidation}
     assert systems == {"guest"}
+
+
+def test_a_study_is_hopeless_when_no_workload_can_be_compared_any_more() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    assert not hopeless(study, plan, NOBODY)
+    assert hopeless(study, plan, frozenset({"guest"}))

@@ -1,0 +1,82 @@
+"""A study of several workloads and a scenario, from its file to its report, for real."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from steelyard.judge.findings import Findings
+from steelyard.records.archive import Run, open_run
+from steelyard.report.each_workload import NO_GRAND_MEAN
+from tests.integration.conftest import Steelyard
+
+STUDY = """\
+study: mixed
+question: Does the second of two equal places serve or compute less?
+systems: {one: {platform: native}, two: {platform: native}}
+workloads:
+  web: {use: http, service: {use: sink-http, body: 1 KiB}}
+  cpu: {use: linpack, n: 120}
+load: {users: [1]}
+gates: {errors: none}
+scenarios:
+  alone: {1: cpu}
+  both:  {1: [web, cpu]}
+judge: {consolidation: true}
+sample: {every: 100 ms}
+generator: {calibrate: false}
+trials: {margin: 50 %, window: 100 ms, warm_up: 20 ms, drain: 100 ms, budget: {trials: 6 per cell}}
+"""
+
+
+@pytest.fixture
+def run(steelyard: Steelyard) -> Run:
+    steelyard.folder.joinpath("mixed.yaml").write_text(STUDY, encoding="utf-8")
+    done = steelyard.run("run", "mixed.yaml", "--seed", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "web:" in done.stdout.splitlines()
+    assert "cpu:" in done.stdout.splitlines()
+    return open_run(steelyard.folder / "results" / "mixed")
+
+
+def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
+    run: Run, steelyard: Steelyard
+) -> None:
+    records = run.records()
+    assert {record.outcome for record in records} == {"ok"}
+    first = [record for record in records if record.visit == 1]
+    assert {(r.cell.conditions["workload"], r.cell.conditions["scenario"]) for r in first} == {
+        ("web", "both"), ("cpu", "alone"), ("cpu", "both"),
+    }  # fmt: skip
+    for record in records:
+        measured, beside = record.instances[0].workload, record.instances[0].beside
+        other = {"http": "linpack", "linpack": "http"}[measured]
+        assert beside == ((other,) if record.cell.conditions["scenario"] == "both" else ())
+        assert ("service.use" in record.facts["system"]) == (measured == "http" or bool(beside))
+        assert ("throughput" in record.responses) == (measured == "http")
+        assert ("linpack.rate" in record.responses) == (measured == "linpack")
+
+    findings = _findings(run)
+    primary = {
+        each.workload: [r.name for r in each.responses if r.primary] for each in findings.workloads
+    }
+    assert primary == {"web": ["throughput"], "cpu": ["linpack.rate"]}
+    for each in findings.workloads:
+        assert each.verdicts[0].n_baseline + each.verdicts[0].n_other >= 8
+        assert {verdict.alpha for verdict in each.verdicts if not verdict.exploratory} == {0.025}
+    beside = [c.interference for c in findings.workloads[1].consolidation]
+    assert [each.beside for each in beside if each is not None] == [("web",), ("web",)]
+
+    again = steelyard.run("report", str(run.path), "--format", "md")
+    assert again.returncode == 0, again.stderr
+    text = (run.report_path / "report.md").read_text(encoding="utf-8")
+    assert "\n## web\n" in text
+    assert "\n## cpu\n" in text
+    assert NO_GRAND_MEAN in text
+    assert (run.report_path / "report.html").exists()
+
+
+def _findings(run: Run) -> Findings:
+    document = (run.report_path / "findings.json").read_text(encoding="utf-8")
+    return Findings.model_validate(json.loads(document))
