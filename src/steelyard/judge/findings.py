@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from steelyard.judge.claims.findings import ClaimFinding
-from steelyard.judge.consolidation.findings import ConsolidationFinding
+from steelyard.judge.consolidation.findings import ConsolidationFinding, InterferenceTableFinding
 from steelyard.judge.costs.findings import CostFinding, PlacementFinding
 from steelyard.judge.factors.findings import InfluenceFinding
 from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
@@ -195,8 +195,8 @@ class Findings(Frozen):
     """All that the report may say. A pure function of (study, plan, records, seed).
 
     Of several workloads, all that is judged stands in ``workloads``, one for each, named by its
-    ``workload``; what remains here is of the run as a whole. Cells that are ``not_applicable`` do
-    not exist, which is not the same as missing.
+    ``workload``; what remains here is of the run as a whole, as ``interference`` between
+    them. Cells that are ``not_applicable`` do not exist, which is not the same as missing.
     """
 
     schema_version: Literal[1] = 1
@@ -228,6 +228,7 @@ class Findings(Frozen):
     capacities: tuple[CapacityFinding, ...] = ()
     capacity_verdicts: tuple[VerdictFinding, ...] = ()
     consolidation: tuple[ConsolidationFinding, ...] = ()
+    interference: tuple[InterferenceTableFinding, ...] = ()
     densities: tuple[VerdictFinding, ...] = ()
     costs: tuple[CostFinding, ...] = ()
     placements: tuple[PlacementFinding, ...] = ()

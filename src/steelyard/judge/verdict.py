@@ -17,6 +17,7 @@ from steelyard.judge.claims.judged import claim_findings, open_parts
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.consolidation.density import density_verdicts
+from steelyard.judge.consolidation.matrix import OneWorkload, interference_findings
 from steelyard.judge.consolidation.together import consolidation_findings
 from steelyard.judge.costs.cores import cost_findings
 from steelyard.judge.costs.places import placement_findings
@@ -130,11 +131,15 @@ def judge_study(
     """
     _refuse_foreign(study, plan, records)
     if several(study):
-        own = tuple(
-            judge_study(*one, run=run, events=events, courses=courses)
-            for one in apart(study, plan, records)
+        parts = tuple(apart(study, plan, records))
+        own = tuple(judge_study(*one, run=run, events=events, courses=courses) for one in parts)
+        told = (
+            OneWorkload(one.study, one.plan, found.consolidation)
+            for one, found in zip(parts, own, strict=True)
         )
-        return _of_several(study, plan, records, own, events)
+        matrices = tuple(interference_findings(tuple(told)))
+        whole = _of_several(study, plan, records, own, events)
+        return whole.model_copy(update={"interference": matrices})
     readings, margin = readings_of(study, plan, records), study.trials.margin_log
     windows = tuple(steady_findings(study, plan, records, courses or {}))
     judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
@@ -147,6 +152,8 @@ def judge_study(
         j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
     ]
     scaling = tuple(scaling_findings(study, plan, records))
+    gathered = tuple(consolidation_findings(study, plan, records))
+    alone = [] if WORKLOAD in study.factors else [OneWorkload(study, plan, gathered)]
     return Findings(
         tool_version=__version__,
         study=study.name,
@@ -174,7 +181,8 @@ def judge_study(
         peaks=tuple(peak_verdicts(study, plan, records)),
         capacities=tuple(capacity_findings(study, plan, records)),
         capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
-        consolidation=tuple(consolidation_findings(study, plan, records)),
+        consolidation=gathered,
+        interference=tuple(interference_findings(alone)) if alone else (),
         densities=tuple(density_verdicts(study, plan, records)),
         costs=tuple(cost_findings(study, plan, records)),
         placements=tuple(placement_findings(study, plan, records)),

@@ -36,14 +36,9 @@ def consolidation_lines(findings: Findings) -> list[str]:
 
 
 def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
-    noun = noun_of(response_of(findings, found.response))
-    if found.total is None or found.density is None or found.scale is None:
+    if found.density is None:
         return f"{_who(found)}: {'; '.join(found.missing) or 'not measured'}."
-    times = f"{fixed(math.exp(found.scale.log), 2)} times one alone"
-    said = [
-        f"together {quantity(found.total, found.unit)} {noun}, {times}",
-        f"each {_against(found.density)} against one alone",
-    ]
+    said = [*_together(found, findings), f"each {_against(found.density)} against one alone"]
     if found.least is not None and found.fairness is not None:
         said.append(f"the slowest {_against(found.least)}")
     if found.worst_over_best is not None:
@@ -56,6 +51,16 @@ def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
     if found.cpu_overhead is not None:
         said.append(f"the host spends {_against(found.cpu_overhead)} against what is busy inside")
     return f"{_who(found)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
+
+
+def _together(found: ConsolidationFinding, findings: Findings) -> list[str]:
+    """What all do, where it can be added; of times, as runs in a second."""
+    if found.total is None or found.scale is None:
+        return []
+    response = response_of(findings, found.response)
+    noun = f" {noun_of(response)}" if found.unit == response.unit else ""
+    times = f"{fixed(math.exp(found.scale.log), 2)} times one alone"
+    return [f"together {quantity(found.total, found.unit)}{noun}, {times}"]
 
 
 def _who(found: ConsolidationFinding) -> str:

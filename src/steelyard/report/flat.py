@@ -3,10 +3,10 @@
 One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
 cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
 ``level`` one of its levels, ``steadiness`` the windows of one cell,
-``consolidation`` several instances at once, ``mean`` a mean of a section, ``cost`` what one
-instance cost its carrier, ``placement`` where threads of it ran, ``not_applicable`` a cell that
-cannot exist). Figures are unrounded, in the unit of the column ``unit``; what was not measured is
-an empty field with its reason in ``note``.
+``consolidation`` several instances at once, ``interference`` a victim beside an aggressor,
+``mean`` a mean of a section, ``cost`` what one instance cost its carrier, ``placement`` where
+threads of it ran, ``not_applicable`` a cell that cannot exist). Figures are unrounded, in the unit
+of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.plan.model import Cell
 from steelyard.report.costs import cost_rows
 from steelyard.report.flat_influence import influence_rows
+from steelyard.report.interference import interference_rows
 from steelyard.report.requests import flat_request_rows
 from steelyard.report.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
@@ -64,6 +65,7 @@ def _every_condition(findings: Findings) -> Iterator[dict[str, Any]]:
 
 
 def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
+    yield from (row | _conditions(row["conditions"]) for row in interference_rows(findings))
     if findings.workloads:
         yield from _of_workloads(findings)
         return

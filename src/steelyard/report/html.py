@@ -22,6 +22,7 @@ from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.glance import glance
 from steelyard.report.influence import influence_tables
+from steelyard.report.interference import interference_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.requests import request_lines, request_tables
 from steelyard.report.rows import (
@@ -71,6 +72,7 @@ def render(findings: Findings, series: Series, *, records: str | None = "..") ->
         limits_of_all=told(findings, lambda each: each.limits),
         diagnostics=told(findings, lambda each: each.diagnostics),
         legend=_legend(findings),
+        interference=interference_tables(findings),
         failed=failed_table(findings),
         attempts=attempt_table(findings),
         differences=difference_table(findings),

@@ -12,6 +12,7 @@ from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, title
 from steelyard.report.failures import failed_lines
 from steelyard.report.glance import glance
 from steelyard.report.influence import influence_tables
+from steelyard.report.interference import interference_tables
 from steelyard.report.ranking import ranking_lines, ranking_tables
 from steelyard.report.requests import TITLE as REQUEST_TIMES
 from steelyard.report.requests import request_lines, request_tables
@@ -67,6 +68,8 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield _bullets([*told(findings, sure_lines), *_apart(findings)])
     for each in each_of(findings):
         yield from _of_one(each)
+    for table in interference_tables(findings):
+        yield from _titled(escaped(table.caption), table)
     yield from _titled("Attempts that did not end well", failed_table(findings))
     yield from _titled("Trials and attempts", attempt_table(findings))
     yield from _titled(

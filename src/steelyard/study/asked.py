@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.study.each_workload import studies
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import FindSpec, Study
@@ -29,6 +30,18 @@ def check_asked(study: Study, complaints: Complaints) -> None:
         hint = "write `factors: {system.instances: [1, 2, 4]}`"
         message = "consolidation compares several instances with one alone"
         complaints.add(("judge", "consolidation"), message, hint)
+    _consolidation(study, complaints)
+
+
+def _consolidation(study: Study, complaints: Complaints) -> None:
+    """What is neither better when more nor when less tells no speed."""
+    for one in studies(study) if study.judge.consolidation else ():
+        responses = one.responses.values()
+        rate = any(r.direction == "higher" and r.unit.endswith("/s") for r in responses)
+        if not rate and one.primary.direction == "none":
+            message = f"`{one.primary.name}` tells nothing of what instances lose to each other"
+            hint = "add a response of which more or less is better, as a throughput"
+            complaints.add(("judge", "consolidation"), message, hint)
 
 
 def _search(find: FindSpec, study: Study, where: Where, complaints: Complaints) -> None:

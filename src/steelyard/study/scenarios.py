@@ -101,16 +101,25 @@ def measured_count(scenario: ScenarioSpec, name: str) -> int:
     return sum(_same(placed, name, settings) for placed in _placed(scenario, found))
 
 
-def neighbours_of(scenario: ScenarioSpec, name: str) -> tuple[str, ...]:
-    """The workloads that run beside a measured one, once for each place, by their names."""
+@dataclass(frozen=True)
+class Neighbour:
+    """What runs beside a measured workload: on its own instance, or on another."""
+
+    workload: str
+    near: bool
+
+
+def neighbours_of(scenario: ScenarioSpec, name: str) -> tuple[Neighbour, ...]:
+    """What runs beside a measured workload, once for each place."""
     found = _named(scenario, name)
     settings = {} if found is None else found.settings
     first = [p.workload for p in scenario.instances.get(1, ()) if p.workload not in {name, EACH}]
-    beside: list[str] = []
+    beside: list[Neighbour] = []
     for placed in _placed(scenario, found):
         names = first if _says_same(placed) else [p.workload for p in placed]
         measured = _same(placed, name, settings)
-        beside += [n for n in names if not (measured and n == name)]
+        others = (n for n in names if not (measured and n == name))
+        beside += [Neighbour(each, near=measured) for each in others]
     return tuple(beside)
 
 

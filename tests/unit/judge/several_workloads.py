@@ -31,7 +31,7 @@ CPU = ResponseSpec(
 DISK = ResponseSpec(name="run_time", label="run time", unit="s", direction="lower", primary=True)
 RATIOS = {"cpu": 0.7, "disk": 1.0}
 """What ``guest`` has of ``bare``: of the rate of cpu, and of the run time of disk."""
-KEEPS = {"alone": 1.0, "two": 0.8, "beside": 0.6}
+KEEPS = {"alone": 1.0, "two": 0.8, "beside": 0.6, "disk-beside-cpu": 0.6}
 
 
 def a_study(*, instances: int = 2, alpha: float = 0.05, per_cell: int = 14) -> Study:
@@ -72,6 +72,19 @@ def a_study(*, instances: int = 2, alpha: float = 0.05, per_cell: int = 14) -> S
             margin_ratio=0.05, alpha=alpha, budget=BudgetSpec(trials_per_cell=per_cell)
         ),
     )
+
+
+def crossing() -> Study:
+    """The same with the disk as a victim, too."""
+    study = a_study()
+    placed = PlacedWorkload
+    crossed = ScenarioSpec(
+        name="disk-beside-cpu",
+        instances={1: (placed(workload="disk"),), 2: (placed(workload="cpu"),)},
+    )
+    scenarios = {**study.scenarios, crossed.name: crossed}
+    factors = {**study.factors, "scenario": tuple(scenarios)}
+    return study.model_copy(update={"scenarios": scenarios, "factors": factors})
 
 
 def records_of(

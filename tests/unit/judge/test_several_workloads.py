@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 import pytest
-from tests.unit.judge.several_workloads import a_study, judged, records_of
+from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
 from steelyard.judge.each_workload import apart
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
 from steelyard.judge.racing import NOBODY, hopeless
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
+from steelyard.records.schema import Measured
+from steelyard.report.consolidation import consolidation_lines
+from steelyard.study.model import MeasuredSpec
 
 
 @cache
@@ -118,3 +122,86 @@ def test_a_study_is_hopeless_when_no_workload_can_be_compared_any_more() -> None
     plan = make_plan(study, 11)
     assert not hopeless(study, plan, NOBODY)
     assert hopeless(study, plan, frozenset({"guest"}))
+
+
+def test_who_is_slowed_by_whom_stands_in_one_table_over_all_workloads() -> None:
+    (table,) = findings().interference
+    assert table.system == "guest", "the other has one instance and no neighbours"
+    assert table.victims == ("cpu, n 100", "cpu, n 200")
+    assert table.aggressors == ("disk on another instance",)
+    for cell in table.cells:
+        assert cell.word == "disturbed"
+        assert cell.slowdown is not None
+        assert cell.slowdown.log == pytest.approx(-np.log(0.6), abs=0.02)
+        assert cell.slowdown.low_log is not None
+        assert cell.slowdown.high_log is not None
+        assert cell.slowdown.low_log < cell.slowdown.log < cell.slowdown.high_log
+
+
+def test_empty_cells_of_the_table_say_why() -> None:
+    study = crossing()
+    plan = make_plan(study, 11)
+    some = [r for r in records_of(plan) if r.cell.conditions["scenario"] != "disk-beside-cpu"]
+    (table,) = judge_study(study, plan, some, run="r").interference
+    assert table.victims == ("cpu, n 100", "cpu, n 200", "disk")
+    assert table.aggressors == ("disk on another instance", "cpu on another instance")
+    told = {(c.victim, c.aggressor): c.missing for c in table.cells if c.slowdown is None}
+    assert told == {
+        ("cpu, n 100", "cpu on another instance"): "not in the study",
+        ("cpu, n 200", "cpu on another instance"): "not in the study",
+        ("disk", "disk on another instance"): "not in the study",
+        ("disk", "cpu on another instance"): "not measured: no visit has both",
+    }
+
+
+def test_a_time_counts_as_speed_beside_others() -> None:
+    study = crossing()
+    plan = make_plan(study, 11)
+    (table,) = judge_study(study, plan, records_of(plan), run="r").interference
+    disk = next(c for c in table.cells if c.victim == "disk" and c.missing is None)
+    assert disk.word == "disturbed"
+    assert disk.slowdown is not None
+    assert disk.slowdown.log == pytest.approx(-np.log(0.6), abs=0.02)
+
+
+def test_runs_of_several_instances_are_added_as_runs_in_a_second() -> None:
+    two = next(c for c in findings().workloads[1].consolidation if not c.interference)
+    assert (two.response, two.unit) == ("run_time", "runs/s")
+    assert two.total == pytest.approx(2 * 0.8 / 10, rel=0.02)
+    assert two.scale is not None
+    assert two.scale.log == pytest.approx(np.log(1.6), abs=0.02)
+    assert "run time counts as speed, one over it" in two.missing
+
+
+def test_response_times_are_held_against_one_alone_and_never_added() -> None:
+    latency = DISK.model_copy(update={"name": "latency", "unit": "ns", "label": "latency"})
+    study = a_study().model_copy(
+        update={
+            "measured": {**a_study().measured, "disk": MeasuredSpec(responses={"latency": latency})}
+        }
+    )
+    plan = make_plan(study, 11)
+    records = [
+        r.model_copy(
+            update={
+                "responses": _renamed(r.responses),
+                "instances": tuple(
+                    i.model_copy(update={"responses": _renamed(i.responses)}) for i in r.instances
+                ),
+            }
+        )
+        for r in records_of(plan)
+    ]
+    disk = judge_study(study, plan, records, run="r").workloads[1]
+    (two,) = disk.consolidation
+    assert (two.total, two.scale) == (None, None)
+    assert two.density is not None
+    assert two.density.log == pytest.approx(np.log(0.8), abs=0.02)
+    assert any("cannot be added" in each for each in two.missing)
+    said = consolidation_lines(disk)[0]
+    assert "together" not in said
+    assert "each -" in said
+
+
+def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
+    return {"latency" if n == "run_time" else n: each for n, each in responses.items()}

@@ -66,6 +66,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "share",
         "peak",
         "consolidation",
+        "interference",
         "cost",
         "placement",
         "steadiness",

@@ -9,11 +9,13 @@ from functools import cache
 
 from tests.unit.judge.several_workloads import judged
 
+from steelyard.judge.consolidation.findings import RatioFinding
 from steelyard.judge.findings import Findings
 from steelyard.report.compare import compare_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, told
 from steelyard.report.flat import csv_text
 from steelyard.report.html import render
+from steelyard.report.interference import cell_text
 from steelyard.report.markdown import markdown_text
 from steelyard.report.rows import response_table
 from steelyard.report.words import verdict_lines
@@ -94,3 +96,33 @@ def test_two_runs_are_held_side_by_side_workload_by_workload() -> None:
     lines = compare_lines(findings(), findings())
     assert any("run time of guest against bare, over all conditions of disk" in x for x in lines)
     assert lines[-1].endswith("0 of them contradictory.")
+
+
+def test_who_is_slowed_by_whom_is_a_table_with_words_in_every_cell() -> None:
+    text = markdown_text(findings())
+    assert "## Who is slowed by whom, on guest" in text
+    assert "| Victim | beside disk on another instance |" in text
+    assert re.search(
+        r"^\| cpu, n 100 \| 1\.6\d \(1\.6\d\.\.1\.\d+\), slowed \|$", text, re.MULTILINE
+    )
+    assert 'id="interference"' in render(findings(), {})
+    rows = list(csv.DictReader(io.StringIO(csv_text(findings()))))
+    told = [row for row in rows if row["kind"] == "interference"]
+    assert [(row["system"], row["word"]) for row in told] == [("guest", "disturbed")] * 2
+
+
+def test_a_slowdown_that_is_not_told_apart_from_none_says_so() -> None:
+    cell = findings().interference[0].cells[0]
+    open_ = cell.model_copy(
+        update={"word": "open", "slowdown": RatioFinding(log=0.02, low_log=-0.01, high_log=0.05)}
+    )
+    assert cell_text(open_) == "1.02 (0.99..1.05), not told apart from none"
+    assert cell_text(open_.model_copy(update={"word": "undisturbed"})).endswith(
+        "nothing as large as the margin"
+    )
+    empty = cell.model_copy(update={"slowdown": None, "missing": "not in the study"})
+    assert cell_text(empty) == "not in the study"
+    single = cell.model_copy(
+        update={"visits": 1, "slowdown": RatioFinding(log=0.02, low_log=None, high_log=None)}
+    )
+    assert cell_text(single) == "1.02 in 1 visit, no interval"

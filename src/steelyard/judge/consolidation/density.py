@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.consolidation.gatherings import Gathering, exists, gatherings
+from steelyard.judge.consolidation.speed import response_of
 from steelyard.judge.consolidation.together import of_visit
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.numbers import Scale
-from steelyard.judge.scaling.readings import throughput_of
 from steelyard.judge.streams import Conditions, Pair, Readings, Series, slots_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
@@ -26,7 +26,7 @@ class DensityReadings(Readings):
     ) -> None:
         super().__init__(plan, records)
         self.gathering = of
-        self.throughput = response
+        self.told_by = response
 
     def series(
         self,
@@ -42,7 +42,7 @@ class DensityReadings(Readings):
         for visit, slot, system in slots_of(self.plan, pair):
             if not self.met(visit, pair):
                 continue
-            found = of_visit(self, visit, self.gathering, self.throughput)
+            found = of_visit(self, visit, self.gathering, self.told_by)
             if found is not None:
                 density = math.log(sum(found[0]) / len(found[0]) / found[1])
                 rows.append((visit, slot, system == pair.other, density))
@@ -53,8 +53,8 @@ def density_verdicts(
     study: Study, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline on what each instance keeps of one alone."""
-    throughput = throughput_of(study)
-    if not study.judge.consolidation or throughput is None:
+    told_by = response_of(study)
+    if not study.judge.consolidation or told_by is None:
         return
     response = ResponseSpec(name="density", label="density", unit="ratio", direction="higher")
     margin = study.trials.margin_log
@@ -65,7 +65,7 @@ def density_verdicts(
         for other in plan.systems
         if other != study.baseline and all(exists(plan, s, of) for s in (study.baseline, other))
     ):
-        readings = DensityReadings(plan, records, of, throughput)
+        readings = DensityReadings(plan, records, of, told_by)
         comparison = Comparison(
             response=response,
             pair=Pair(study.baseline, other),

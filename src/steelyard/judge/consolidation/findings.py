@@ -22,14 +22,14 @@ class RatioFinding(Frozen):
 
 
 class SlowdownFinding(Frozen):
-    """One instance among several: the throughput of one alone over its own."""
+    """One instance among several: the speed of one alone over its own."""
 
     instance: int
     slowdown: RatioFinding
 
 
 class InterferenceFinding(Frozen):
-    """What runs beside against nothing: the change of the measured instance's throughput.
+    """What runs beside against nothing: the change of the measured instance's speed.
 
     ``disturbed`` when Holm's procedure over all contrasts of the study rejects no change,
     ``undisturbed`` when it rejects a change of the margin or more either way.
@@ -43,8 +43,10 @@ class InterferenceFinding(Frozen):
 class ConsolidationFinding(Frozen):
     """So many instances of one system at once, under one further condition.
 
-    ``total`` is their throughput together (geometric mean over visits), ``scale`` that over one
-    alone, ``density`` the same for each of them, ``least`` the slowest over one alone.
+    Speed is the response where more is better, else one over it. ``total`` is that of all together
+    in ``unit`` (geometric mean over visits), ``scale`` that over one alone; both only of what can
+    be added. ``density`` is the mean speed of each over one alone, ``least`` the slowest over one
+    alone.
     ``fairness`` is Jain's index freed of noise, ``fairness_raw`` as it is; ``worst_over_best`` has
     the interval of a studentised range. ``cpu_overhead`` is what the host spends on instance 1
     over what is busy inside it. What is ``None`` is explained in ``missing``.
@@ -68,3 +70,28 @@ class ConsolidationFinding(Frozen):
     cpu_overhead: RatioFinding | None
     interval_level: float
     missing: tuple[str, ...]
+
+
+class InterferenceCellFinding(Frozen):
+    """How much slower a victim is beside an aggressor than by itself.
+
+    ``missing`` says why there is nothing where ``slowdown`` is ``None``. ``word`` is that of the
+    family of contrasts of its workload; the interval is one at 95 % by itself.
+    """
+
+    victim: str
+    aggressor: str
+    conditions: dict[str, Level] | None
+    slowdown: RatioFinding | None
+    word: Disturbed | None
+    visits: int
+    missing: str | None
+
+
+class InterferenceTableFinding(Frozen):
+    """Victim by aggressor on one system: every victim with every aggressor, row by row."""
+
+    system: str
+    victims: tuple[str, ...]
+    aggressors: tuple[str, ...]
+    cells: tuple[InterferenceCellFinding, ...]

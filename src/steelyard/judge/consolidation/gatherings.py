@@ -9,7 +9,7 @@ from steelyard.judge.streams import Conditions, key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import SCENARIO, Study
-from steelyard.study.scenarios import alone, measured_count, neighbours_of
+from steelyard.study.scenarios import Neighbour, alone, measured_count, neighbours_of
 
 INSTANCES = "system.instances"
 
@@ -19,14 +19,19 @@ class Gathering:
     """Two conditions of one visit: ``together``, and what it is held against.
 
     ``conditions`` are those that the finding is told by, ``instances`` how many are measured,
-    ``beside`` what runs besides.
+    ``neighbours`` what runs besides.
     """
 
     conditions: Conditions
     alone: Conditions
     together: Conditions
     instances: int
-    beside: tuple[str, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What runs besides, by name."""
+        return tuple(each.workload for each in self.neighbours)
 
 
 def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
@@ -42,7 +47,7 @@ def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
                 alone={**rest, INSTANCES: 1},
                 together={**rest, INSTANCES: count},
                 instances=count,
-                beside=tuple(s.use for number, s in study.beside.items() if number <= count),
+                neighbours=_beside(study, count),
             )
             for count in counts
         ]
@@ -51,6 +56,12 @@ def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
 def exists(plan: Plan, system: str, gathering: Gathering) -> bool:
     """Whether a system has instances enough for it."""
     return Cell(system=system, conditions=gathering.together) not in plan.not_applicable
+
+
+def _beside(study: Study, count: int) -> tuple[Neighbour, ...]:
+    """What instances up to this number run instead of the workload, idling included."""
+    placed = (spec for number, spec in study.beside.items() if number <= count)
+    return tuple(Neighbour(spec.use, near=False) for spec in placed)
 
 
 def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
@@ -65,7 +76,7 @@ def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
                 alone={**rest, SCENARIO: first or ""},
                 together={**rest, SCENARIO: level},
                 instances=measured_count(study.scenarios[level], name),
-                beside=neighbours_of(study.scenarios[level], name),
+                neighbours=neighbours_of(study.scenarios[level], name),
             )
             for level in levels
             if level != first

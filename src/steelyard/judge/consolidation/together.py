@@ -26,7 +26,7 @@ from steelyard.judge.consolidation.findings import (
     SlowdownFinding,
 )
 from steelyard.judge.consolidation.gatherings import Gathering, exists, gatherings
-from steelyard.judge.scaling.readings import throughput_of
+from steelyard.judge.consolidation.speed import adds_up, remarks, response_of, speed, unit_of
 from steelyard.judge.streams import Conditions, Readings
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
@@ -39,9 +39,9 @@ _GUEST, _HOST = "system.cpu", "host.instance_cpu"
 class Shared:
     """The visits in which both one alone and several at once were measured.
 
-    ``beside`` names what ran besides. ``rates`` has a row for each visit and a column for each
-    measured instance, ``alone`` a number for each visit, ``costs`` the logarithms of host over
-    guest processor time of instance 1.
+    ``beside`` names what ran besides. ``rates`` are speeds, with a row for each visit and a column
+    for each measured instance, ``alone`` has a number for each visit, ``costs`` the logarithms of
+    host over guest processor time of instance 1.
     """
 
     system: str
@@ -57,7 +57,7 @@ def consolidation_findings(
     study: Study, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[ConsolidationFinding]:
     """Every system and number of instances, where the study asks for it."""
-    response = throughput_of(study)
+    response = response_of(study)
     if not study.judge.consolidation or response is None:
         return
     readings = Readings(plan, records)
@@ -94,17 +94,18 @@ def _shared(
 def of_visit(
     readings: Readings, visit: int, gathering: Gathering, response: ResponseSpec
 ) -> tuple[list[float], float, float | None] | None:
-    """Each instance's throughput, that of one alone, and the cost; ``None`` if one is missing."""
+    """Each instance's speed, that of one alone, and the cost; ``None`` if one is missing."""
     alone = readings.good(visit, gathering.alone)
     together = readings.good(visit, gathering.together)
     if not alone or not together:
         return None
-    one = alone[0].value(response.name)
+    one = speed(response, alone[0].value(response.name))
     told = [each.responses.get(response.name) for each in _measured(together[0])]
-    rates = [each.value for each in told if each is not None and each.value]
-    if not one or not rates or len(rates) < len(told):
+    speeds = [None if each is None else speed(response, each.value) for each in told]
+    known = [each for each in speeds if each is not None]
+    if one is None or not known or len(known) < len(told):
         return None
-    return rates, one, _cost(together[0])
+    return known, one, _cost(together[0])
 
 
 def _measured(record: TrialRecord) -> list[InstanceRecord]:
@@ -158,11 +159,11 @@ def _finding(
     study: Study, shared: Shared, response: ResponseSpec, word: Disturbed | None
 ) -> ConsolidationFinding:
     rates, alone, visits = shared.rates, shared.alone, len(shared.alone)
-    missing = tuple(_missing(study, shared))
+    missing = (*_missing(study, shared), *remarks(response))
     empty = ConsolidationFinding(
         system=shared.system,
         response=response.name,
-        unit=response.unit,
+        unit=unit_of(response),
         conditions=shared.conditions,
         instances=shared.instances,
         visits=visits,
@@ -191,8 +192,8 @@ def _finding(
     several = rates.shape[1] > 1
     return empty.model_copy(
         update={
-            "total": math.exp(float(total.mean())),
-            "scale": mean_of(total - one),
+            "total": math.exp(float(total.mean())) if adds_up(response) else None,
+            "scale": mean_of(total - one) if adds_up(response) else None,
             "density": mean_of(total - one - math.log(rates.shape[1])),
             "least": mean_of(np.log(rates.min(axis=1)) - one),
             "slowdowns": tuple(
