@@ -77,6 +77,46 @@ def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
     assert (run.report_path / "report.html").exists()
 
 
+APART = """\
+study: apart
+question: Which of two workloads tells the places apart?
+systems:
+  plain: {platform: native, service: {use: sink-http}}
+  slow:  {platform: native, service: {use: sink-http, delay: 20 ms}}
+workloads:
+  web: {use: http}
+  cpu: {use: linpack, n: 100}
+generator: {calibrate: false}
+judge: {guards: {}}
+trials: {margin: 0.1 %, window: 100 ms, warm_up: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
+"""
+
+
+def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Steelyard) -> None:
+    steelyard.folder.joinpath("apart.yaml").write_text(APART, encoding="utf-8")
+    done = steelyard.run("run", "apart.yaml", "--seed", "5")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "left out of later visits" in done.stderr
+    run = open_run(steelyard.folder / "results" / "apart")
+    (left,) = [event for event in run.events() if event["event"] == "workloads_left"]
+    assert left["measured"] == {"web": [], "cpu": ["plain", "slow"]}
+    of: dict[str, list[int]] = {"web": [], "cpu": []}
+    for record in run.records():
+        of[str(record.cell.conditions["workload"])].append(record.visit)
+    assert of["web"] == list(range(1, left["block"]))
+    assert of["cpu"] == list(range(1, 15))
+    findings = _findings(run)
+    assert findings.stop.visits_done == 14
+    web, cpu = findings.workloads
+    assert web.verdicts[0].word == "slower"
+    assert cpu.verdicts[0].word == "undecided"
+    assert any(f"measured until visit {left['block'] - 1}" in each for each in web.limits)
+
+    again = steelyard.run("resume", "results/apart")
+    assert again.returncode == 0, again.stderr
+    assert len(run.records()) == len(of["web"]) + len(of["cpu"])
+
+
 def _findings(run: Run) -> Findings:
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
     return Findings.model_validate(json.loads(document))

@@ -1,25 +1,73 @@
-"""Which systems are still in the race: those with a comparison or a claim that is open.
+"""Which systems and workloads are still in the race: those of which something is open.
 
-A system leaves between two blocks and does not come back. The order of those that stay is the
-order that was drawn for all, without those that left: still every order with equal probability,
-and fixed before the first trial. See "Racing" in ``docs/methods/judge.md``.
+A system leaves between two blocks and does not come back; so does a workload, of one system or of
+all. The order of those that stay is the order that was drawn for all, without those that left:
+still every order with equal probability, and fixed before the first trial. See "Racing" in
+``docs/methods/judge.md``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from steelyard.judge.claims.judged import open_parts
 from steelyard.judge.comparison import judge
 from steelyard.judge.dummy import readings_of
 from steelyard.judge.each_workload import apart, several
+from steelyard.judge.factors.influence import so_far
 from steelyard.judge.families import Comparison, deciding
 from steelyard.judge.findings import DECIDED
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
+from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study
 
 NOBODY: frozenset[str] = frozenset()
+Measured = Mapping[str, frozenset[str]]
+
+
+def still_measured(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    block: int,
+    given_up: frozenset[str] = NOBODY,
+) -> Measured:
+    """For each workload the systems that it is measured on in a block, by the same rule.
+
+    A workload of several leaves as a whole once all that is asked of it is answered.
+    """
+    if not several(study):
+        return {name_of(study): racing(study, plan, records, block, given_up)}
+    return {
+        name_of(one.study): NOBODY
+        if _answered(one.study, one.plan, _earlier(one.plan, one.records, block), given_up)
+        else racing(*one, block, given_up)
+        for one in apart(study, plan, records)
+    }
+
+
+def _answered(
+    study: Study, plan: Plan, earlier: Sequence[TrialRecord], given_up: frozenset[str]
+) -> bool:
+    """Whether further visits have nothing to say of the workload of a study of one."""
+    if not earlier:
+        return False
+    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
+    if any(
+        judge(each, readings, margin).word not in DECIDED
+        for each in possible(deciding(study, plan), given_up)
+    ):
+        return False
+    parts = (part for _, part in open_parts(study, plan, readings))
+    if any(not {part.pair.baseline, part.pair.other} & given_up for part in parts):
+        return False
+    return all(each.settled for each in so_far(study, plan, readings))
+
+
+def _earlier(plan: Plan, records: Sequence[TrialRecord], block: int) -> list[TrialRecord]:
+    of = {visit.visit: visit.block for visit in plan.visits}
+    return [record for record in records if record.visit in of and of[record.visit] < block]
 
 
 def racing(
@@ -36,15 +84,15 @@ def racing(
     were ``given_up``, as they fail whatever is done, hold nobody else in the race.
     """
     if several(study):
-        own = apart(study, plan, records)
-        return frozenset[str]().union(*(racing(*one, block, given_up) for one in own))
+        measured = still_measured(study, plan, records, block, given_up)
+        return frozenset[str]().union(*measured.values())
     systems = frozenset(plan.systems) - given_up
     if len(plan.systems) <= 2 or study.ask is not None:
         return systems
-    of = {visit.visit: visit.block for visit in plan.visits}
-    earlier = [r for r in records if r.visit in of and of[r.visit] < block]
+    earlier = _earlier(plan, records, block)
     if not earlier:
         return systems
+    of = {visit.visit: visit.block for visit in plan.visits}
     last = {record.cell.system for record in earlier if of[record.visit] == block - 1}
     readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
     open_systems: set[str] = set()

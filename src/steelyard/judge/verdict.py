@@ -50,7 +50,7 @@ from steelyard.judge.scaling.curve import scaling_findings
 from steelyard.judge.scaling.peaks import peak_verdicts
 from steelyard.judge.sections.cut import section_findings
 from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
-from steelyard.judge.stop import find_stop, given_up_words
+from steelyard.judge.stop import find_stop, given_up_words, left_words
 from steelyard.judge.surroundings import left_as_found
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
@@ -237,7 +237,15 @@ def _of_several(
         stop=stop,
         diagnostics=(),
         limits=(),
-        workloads=tuple(each.model_copy(update={"stop": stop}) for each in own),
+        workloads=tuple(
+            each.model_copy(
+                update={
+                    "stop": stop,
+                    "limits": (*each.limits, *left_words(each.workload or "", plan, events)),
+                }
+            )
+            for each in own
+        ),
     )
 
 

@@ -81,7 +81,7 @@ def _visits_in_order(study: Study, plan: Plan) -> list[tuple[str, str]]:
     if not plan.visits:
         return []
     return [
-        ("order", _order(plan)),
+        ("order", _order(plan) + _leaving(study)),
         ("first visits", _first_visits(plan)),
         ("visits", _visits(study, plan)),
     ]
@@ -206,6 +206,12 @@ def _order(plan: Plan) -> str:
         return f"blocks of {many} visits, every system once in random order; {inside}"
     decided = "systems that are decided leave between blocks"
     return f"blocks of {2 * many} visits, every system twice in random order; {decided}; {inside}"
+
+
+def _leaving(study: Study) -> str:
+    if len(studies(study)) == 1:
+        return ""
+    return "; a workload whose questions are all answered is left out of later visits"
 
 
 def _first_visits(plan: Plan) -> str:

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
 from steelyard.judge.planning.resolution import SOUNDED, resolutions
-from steelyard.judge.racing import NOBODY, hopeless, racing
-from steelyard.judge.stop import GIVEN_UP
+from steelyard.judge.racing import NOBODY, Measured, hopeless, still_measured
+from steelyard.judge.stop import GIVEN_UP, WORKLOADS_LEFT
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -23,6 +23,7 @@ from steelyard.records.ledger import Event, Ledger
 from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import FIND, Study
+from steelyard.study.scenarios import workload_name
 from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.canary import sound_out
 from steelyard.trial.conduct import conduct
@@ -80,13 +81,14 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
 
 def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
-    still = racing(stage.study, stage.plan, standing.records, standing.block(stage.plan))
+    study, block = stage.study, standing.block(stage.plan)
+    still = still_measured(study, stage.plan, standing.records, block)
     compared = {visit.visit for visit in stage.plan.visits}
     trials = (trial for visit in stage.plan.every_visit for trial in visit.trials)
     cells = {
         cell_key(t.cell): t.cell
         for t in trials
-        if (t.cell.system in still or t.visit not in compared)
+        if (_of_race(study, t, still) or t.visit not in compared)
         and not standing.finished(t)
         and FIND not in t.cell.conditions
     }
@@ -133,7 +135,7 @@ class _Sitting:
     standing: Standing
     watcher: Watcher
     deadline_ns: int | None
-    _races: dict[int, frozenset[str]] = field(default_factory=dict)
+    _races: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
     given_up: frozenset[str] = NOBODY
 
@@ -149,22 +151,42 @@ class _Sitting:
         return reason or "budget_visits"
 
     def _needless(self, visit: PlannedVisit) -> bool:
-        """Whether nothing can come of a visit: its questions are answered, or its system left."""
+        """Whether nothing can come of a visit: its questions are answered, or its system left.
+
+        Of several workloads, those that have left are left out of the visit.
+        """
         if visit.visit in self.settled:
             return True
         if visit.visit > len(self.stage.plan.visits):
             return False
-        return visit.system in self.given_up or visit.system not in self._racing(visit.block)
+        study, still = self.stage.study, self._still(visit.block)
+        gone = [trial for trial in visit.trials if not _of_race(study, trial, still)]
+        if visit.system in self.given_up or len(gone) == len(visit.trials):
+            return True
+        self.standing.leave_out(gone)
+        return False
 
-    def _racing(self, block: int) -> frozenset[str]:
-        """The systems of a block, known when it begins: see ``judge/racing.py``."""
+    def _still(self, block: int) -> Measured:
+        """What is measured in a block, known when it begins: see ``judge/racing.py``."""
         if block not in self._races:
             stage = self.stage
-            still = racing(stage.study, stage.plan, self.standing.records, block, self.given_up)
-            if still != self._races.get(block - 1, still):
-                stage.ledger.append("systems_left", block=block, racing=sorted(still))
+            records = self.standing.records
+            still = still_measured(stage.study, stage.plan, records, block, self.given_up)
+            self._tell_who_left(block, still)
             self._races[block] = still
         return self._races[block]
+
+    def _tell_who_left(self, block: int, still: Measured) -> None:
+        before = self._races.get(block - 1)
+        if len(still) == 1:
+            if before is not None and still != before:
+                (systems,) = still.values()
+                self.stage.ledger.append("systems_left", block=block, racing=sorted(systems))
+            return
+        everyone = dict.fromkeys(still, frozenset(self.stage.plan.systems) - self.given_up)
+        if still != (before or everyone):
+            measured = {name: sorted(systems) for name, systems in still.items()}
+            self.stage.ledger.append(WORKLOADS_LEFT, block=block, measured=measured)
 
     def _visit(self, visit: PlannedVisit) -> StopReason | None:
         for trial in visit.trials:
@@ -211,6 +233,11 @@ class _Sitting:
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
         self.settled = seen.settled
         return seen.decided
+
+
+def _of_race(study: Study, trial: PlannedTrial, still: Measured) -> bool:
+    """Whether the workload of a trial is still measured on its system."""
+    return trial.cell.system in still[workload_name(study, trial.cell.conditions)]
 
 
 def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:

@@ -23,6 +23,7 @@ class Standing:
         self.retry = retry
         self.records: list[TrialRecord] = []
         self._by_trial: dict[int, list[TrialRecord]] = {}
+        self._left_out: set[int] = set()
         for record in records:
             self.add(record)
 
@@ -30,6 +31,10 @@ class Standing:
         """One more attempt."""
         self.records.append(record)
         self._by_trial.setdefault(record.trial, []).append(record)
+
+    def leave_out(self, trials: Iterable[PlannedTrial]) -> None:
+        """Trials of a visit that are not to be measured: their workload has left."""
+        self._left_out.update(trial.trial for trial in trials)
 
     def of(self, trial: PlannedTrial) -> list[TrialRecord]:
         return self._by_trial.get(trial.trial, [])
@@ -48,17 +53,25 @@ class Standing:
         return len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS
 
     def finished(self, trial: PlannedTrial) -> bool:
-        return self.measured(trial) or self.given_up(trial)
+        """Nothing more is to be done for it."""
+        return trial.trial in self._left_out or self.measured(trial) or self.given_up(trial)
 
     def visit_finished(self, visit: PlannedVisit) -> bool:
-        return all(self.finished(trial) for trial in visit.trials)
+        """Nothing more is to be done in it; so it is of one that was begun before the last."""
+        begun = any(self.of(trial) for trial in visit.trials)
+        return all(self.finished(trial) for trial in visit.trials) or (
+            begun and visit.visit < self._last_begun()
+        )
+
+    def _last_begun(self) -> int:
+        return max((record.visit for record in self.records), default=0)
 
     def visits_done(self, plan: Plan) -> list[PlannedVisit]:
         return [visit for visit in plan.every_visit if self.visit_finished(visit)]
 
     def block(self, plan: Plan) -> int:
         """The block of the last visit that was begun; the first without any."""
-        last = max((record.visit for record in self.records), default=0)
+        last = self._last_begun()
         return max((visit.block for visit in plan.visits if visit.visit <= last), default=1)
 
     def trials_measured(self, plan: Plan) -> int:

@@ -11,10 +11,11 @@ from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, 
 
 from steelyard.judge.each_workload import apart
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
-from steelyard.judge.racing import NOBODY, hopeless
+from steelyard.judge.racing import NOBODY, hopeless, racing, still_measured
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
-from steelyard.records.schema import Measured
+from steelyard.records.ledger import Event
+from steelyard.records.schema import Measured, TrialRecord
 from steelyard.report.consolidation import consolidation_lines
 from steelyard.study.model import MeasuredSpec
 
@@ -201,6 +202,60 @@ def test_response_times_are_held_against_one_alone_and_never_added() -> None:
     said = consolidation_lines(disk)[0]
     assert "together" not in said
     assert "each -" in said
+
+
+def test_a_decided_workload_is_left_out_of_later_visits_and_does_not_come_back() -> None:
+    study = a_study(per_cell=20)
+    plan = make_plan(study, 11)
+    records = records_of(plan)
+    both = frozenset(plan.systems)
+    seen = [still_measured(study, plan, records, block) for block in range(1, 41)]
+    assert seen[0] == {"cpu": both, "disk": both}
+    left = next(block for block, still in enumerate(seen, start=1) if not still["disk"])
+    assert all(
+        still["disk"] in ({both} if b < left else {NOBODY}) for b, still in enumerate(seen, 1)
+    )
+    assert seen[left - 1]["cpu"] == both, "the other is still open"
+    assert racing(study, plan, records, left) == both
+
+
+def test_who_has_left_is_computed_from_earlier_blocks_alone() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    records = records_of(plan)
+    for block in (8, 12, 20):
+        before = [record for record in records if record.visit < block]
+        assert still_measured(study, plan, records, block) == still_measured(
+            study, plan, before, block
+        )
+
+
+def test_the_verdict_of_a_workload_that_left_stands_and_the_others_go_on() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    kept: list[TrialRecord] = []
+    events: list[Event] = []
+    every = records_of(plan)
+    for visit in plan.visits:
+        still = still_measured(study, plan, kept, visit.block)
+        own = [r for r in every if r.visit == visit.visit]
+        measured = [r for r in own if r.cell.system in still[str(r.cell.conditions["workload"])]]
+        if not events and len(measured) < len(own):
+            told = {name: sorted(systems) for name, systems in still.items()}
+            event = {"event": "workloads_left", "at_unix_ns": 1, "block": visit.block}
+            events.append({**event, "measured": told})
+        kept += measured
+        if look(study, plan, kept).decided:
+            break
+    left = events[0]["block"]
+    found = judge_study(study, plan, kept, run="r", events=events)
+    assert [each.verdicts[0].word for each in found.workloads] == [
+        VerdictWord.SLOWER, VerdictWord.EQUIVALENT,
+    ]  # fmt: skip
+    assert found.stop.visits_done == max(record.visit for record in kept)
+    disk = found.workloads[1]
+    assert any(f"measured until visit {left - 1}," in each for each in disk.limits)
+    assert not any("measured until" in each for each in found.workloads[0].limits)
 
 
 def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
