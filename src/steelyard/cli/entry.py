@@ -6,6 +6,7 @@ Who wants the engine alone waits for nothing else; the commands load what they n
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from steelyard.cli import engine
@@ -14,6 +15,8 @@ from steelyard.cli.ending import exit_code
 
 def main() -> None:
     """Runs the command line and ends the process with a documented exit code."""
+    # Asked to end by a supervisor, a command ends as it does with Ctrl-C: it cleans up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))

@@ -5,9 +5,10 @@ A reader of the session's events; the session would run the same without it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rich.live import Live
 from rich.markup import escape
@@ -126,6 +127,19 @@ class Display:
         table.add_row("verdict so far", escape(self._verdict))
         table.add_row("forecast", escape(self._forecast()))
         return table
+
+
+_AT_ONCE = {
+    1: b"\ninterrupted: what was measured is kept, all else is taken back; once more to hurry\n",
+    2: b"\nhurrying: servers are ended without being asked, and nobody looks what was left\n",
+}
+
+
+def tell_at_once(count: int) -> None:
+    """Says that a signal was heard: from its handler, where nothing but the system may be asked."""
+    if count in _AT_ONCE:
+        with suppress(OSError):
+            os.write(2, _AT_ONCE[count])
 
 
 @contextmanager

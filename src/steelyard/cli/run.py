@@ -13,7 +13,7 @@ import typer
 import steelyard
 from steelyard.cli.console import say, shown, tell
 from steelyard.cli.exit_codes import ExitCode
-from steelyard.cli.live import watch
+from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
 from steelyard.cli.prepare import plan_study
 from steelyard.cli.reading import find, write
@@ -134,7 +134,23 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
 def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
     tell(f"records: {shown(opened.path)}")
     with watch(study) as watcher:
-        reason = run_session(study, opened, watcher, Interrupt())
+        reason = run_session(study, opened, watcher, Interrupt(tell_at_once))
+    if reason == "interrupted":
+        return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+    try:
+        return _reported(opened, json=json, fail_if=fail_if)
+    except KeyboardInterrupt:
+        return _interrupted(opened, "the run itself had ended")
+
+
+def _interrupted(opened: Run, further: str) -> int:
+    """No report any more: its charts take seconds of processor, on a busy machine half a minute."""
+    tell(f"interrupted; {further}")
+    tell(f"for a report of what was measured: steelyard report {shown(opened.path)}")
+    return ExitCode.INTERRUPTED
+
+
+def _reported(opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
     findings = find(opened)
     paths = write(opened, findings, ("html", "json"))
     if json:
@@ -143,9 +159,6 @@ def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | N
         for line in verdict_lines(findings):
             say(line)
         say(f"report: {shown(paths[0])}")
-    if reason == "interrupted":
-        tell(f"interrupted; go on with: steelyard resume {shown(opened.path)}")
-        return ExitCode.INTERRUPTED
     return _exit_code(findings, fail_if or [])
 
 

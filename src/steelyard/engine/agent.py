@@ -18,20 +18,16 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from steelyard.engine.messages import PROTOCOL, Failure, Hello, Reply
+from steelyard.engine.messages import PROTOCOL, Hello, Reply
+from steelyard.engine.patience import PATIENCE, PatienceLost
+from steelyard.engine.refusal import AgentRefusal
 from steelyard.errors import EngineError
+
+__all__ = ["ANSWER_TIMEOUT_S", "Agent", "AgentRefusal"]
 
 ANSWER_TIMEOUT_S = 30.0
 GREETING_TIMEOUT_S = 10.0
 _STDERR_KEPT_BYTES = 4096
-
-
-class AgentRefusal(Exception):  # noqa: N818 - a refusal is an answer, not an error of the agent
-    """The agent answered that it could not do what was asked; ``failure`` says why."""
-
-    def __init__(self, verb: str, failure: Failure) -> None:
-        super().__init__(f"{verb}: {failure.message}")
-        self.failure = failure
 
 
 class Agent:
@@ -83,19 +79,28 @@ class Agent:
         """Whether the agent has ended."""
         return self._lost
 
-    def ask(self, verb: str, *, timeout_s: float = ANSWER_TIMEOUT_S, **fields: Any) -> Any:
+    def ask(
+        self, verb: str, *, timeout_s: float = ANSWER_TIMEOUT_S, long: bool = False, **fields: Any
+    ) -> Any:
         """What the agent answers to ``verb``: the answer's fields, without its kind.
+
+        ``long``: it may take more than a moment, and is waited for as long as there is patience.
 
         Raises:
             AgentRefusal: it could not do it.
             EngineError: it is gone, or does not answer in time.
+            PatienceLost: it is ``long``, and the user asks to stop.
         """
-        return self.wait_for(self.submit(verb, **fields), verb, timeout_s=timeout_s)
+        if long:
+            PATIENCE.check()
+        return self.wait_for(self.submit(verb, **fields), verb, timeout_s=timeout_s, long=long)
 
-    def wait_for(self, answer: Future[dict[str, Any]], verb: str, *, timeout_s: float) -> Any:
+    def wait_for(
+        self, answer: Future[dict[str, Any]], verb: str, *, timeout_s: float, long: bool = False
+    ) -> Any:
         """What comes of :meth:`submit`; raises as :meth:`ask` does."""
         try:
-            return answer.result(timeout_s)
+            return PATIENCE.wait(answer, timeout_s) if long else answer.result(timeout_s)
         except FutureTimeoutError as error:
             raise EngineError(
                 f"the agent has not answered to `{verb}` for {timeout_s:g} s",
@@ -139,7 +144,11 @@ class Agent:
 
     def _greet(self, timeout_s: float) -> Hello:
         try:
-            return Hello.model_validate(self.ask("hello", protocol=PROTOCOL, timeout_s=timeout_s))
+            answer = self.ask("hello", protocol=PROTOCOL, timeout_s=timeout_s, long=True)
+            return Hello.model_validate(answer)
+        except (EngineError, PatienceLost, ValidationError):
+            self.close()
+            raise
         except AgentRefusal as refusal:
             self.close()
             raise EngineError(
@@ -147,9 +156,6 @@ class Agent:
                 hint=refusal.failure.hint or "install the same version on both machines",
                 slug="engine-of-another-version",
             ) from refusal
-        except (EngineError, ValidationError):
-            self.close()
-            raise
 
     def _send(self, message: dict[str, Any]) -> None:
         # A broken pipe needs no word here: the reading thread sees it and answers all that wait.

@@ -21,6 +21,7 @@ from steelyard.engine.messages import (
     Started,
     ThreadPlaces,
 )
+from steelyard.engine.patience import PATIENCE, PatienceLost
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
 from steelyard.hosts.transport import Way, here
@@ -106,11 +107,11 @@ class Host:
 
     def sync_filesystem(self, path: str, *, timeout_s: float = 300) -> None:
         """Waits until all that waited for the disk of ``path`` is on it."""
-        self._agent.ask("sync_filesystem", path=path, timeout_s=timeout_s)
+        self._agent.ask("sync_filesystem", path=path, timeout_s=timeout_s, long=True)
 
     def drop_caches(self, *, timeout_s: float = 300) -> None:
         """Writes dirty pages, then drops pages, directory entries and inodes; needs root."""
-        self._agent.ask("drop_caches", timeout_s=timeout_s)
+        self._agent.ask("drop_caches", timeout_s=timeout_s, long=True)
 
     def run(
         self,
@@ -125,8 +126,10 @@ class Host:
         """Runs a program to its end; ``@engine`` as its first word is the engine itself.
 
         ``timeout_s`` counts from its start on, which is ``start_at_monotonic_ns`` by the clock of
-        the machine. Raises ``AgentRefusal`` when it cannot be started, never when it fails.
+        the machine. Raises ``AgentRefusal`` when it cannot be started, never when it fails. It is
+        ended with the patience of who waits for it.
         """
+        PATIENCE.check()
         answer = self.submit_run(
             argv,
             timeout_s=timeout_s,
@@ -138,7 +141,12 @@ class Host:
         wait_s = timeout_s + ANSWER_TIMEOUT_S
         if start_at_monotonic_ns is not None:
             wait_s += max(0, start_at_monotonic_ns - self.clock().monotonic_ns) / 1e9
-        return read_ran(self._agent.wait_for(answer, "run", timeout_s=wait_s))
+        try:
+            return read_ran(self._agent.wait_for(answer, "run", timeout_s=wait_s, long=True))
+        except (KeyboardInterrupt, PatienceLost):
+            with contextlib.suppress(AgentRefusal, EngineError):
+                self.cancel_runs()
+            raise
 
     def submit_run(
         self,
@@ -217,6 +225,7 @@ class Host:
             timeout_ms=round(timeout_s * 1000),
             unless_ended=unless_ended,
             timeout_s=timeout_s + ANSWER_TIMEOUT_S,
+            long=True,
         )
 
     def start(
@@ -242,13 +251,13 @@ class Host:
 
         After ``grace_s`` whatever is left is killed.
         """
+        by: dict[str, Any] = {"with": command}  # a keyword of Python, which cannot be one here
         answer = self._agent.ask(
             "stop",
             name=name,
             grace_ms=round(grace_s * 1000),
-            # JSON cannot carry the word as a keyword of Python.
-            **{"with": command},
             timeout_s=grace_s + ANSWER_TIMEOUT_S,
+            **by,
         )
         return ProcessState.model_validate(answer)
 

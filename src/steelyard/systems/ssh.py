@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 
 from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.patience import PATIENCE
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -156,7 +157,7 @@ class Ssh:
             except EngineError as error:
                 last = error.message
             self._close()
-            time.sleep(_BETWEEN_TRIES_S)
+            PATIENCE.pause(_BETWEEN_TRIES_S)
         message = f"{self._address} has not come back in {BOOT_TIMEOUT_S:g} s: {last}"
         raise SystemFailure("not_ready", message, "look at its console")
 

@@ -205,7 +205,8 @@ def undo(scene: Scene) -> None:
     """Ends what was started and takes back what was changed, in reverse."""
     for instance in reversed(scene.instances):
         if instance.service is not None and not instance.host.lost:
-            scene.keep_counters(instance, services.stop(instance.service))
+            hurried = scene.stage.interrupt.hurried
+            scene.keep_counters(instance, services.stop(instance.service, hurried=hurried))
         take_back_inside(scene, instance)
     take_back_outside(scene)
 
@@ -230,7 +231,7 @@ def _perform(scene: Scene) -> Ending:
     try:
         for phase in _PHASES:
             scene.stage.interrupt.check()
-            with scene.timeline.during(phase.__name__):
+            with scene.timeline.during(phase.__name__), scene.stage.interrupt.cutting():
                 phase(scene)
     except BaseException as error:  # noqa: BLE001 - as_failed raises again what is no trial's
         failed = _closer_cause(scene, as_failed(error))

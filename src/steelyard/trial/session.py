@@ -17,7 +17,7 @@ from steelyard.judge.planning.resolution import SOUNDED, resolutions
 from steelyard.judge.racing import NOBODY, Measured, hopeless, still_measured
 from steelyard.judge.stop import GIVEN_UP, WORKLOADS_LEFT
 from steelyard.judge.verdict import look
-from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Event, Ledger
 from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
@@ -72,7 +72,7 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
         watcher.undoing()
         try:
             stage.put_away()
-            surroundings.compare(stage.machines.at)
+            surroundings.compare(stage.machines.at, hurried=stage.interrupt.hurried)
         finally:
             stage.close()
         stage.ledger.append("session_closed", reason=reason)
@@ -81,8 +81,24 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
 
 def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
+    watcher.calibrating()
+    try:
+        stage.calibrations = calibrate(stage, _still_to_measure(stage, standing))
+    except KeyboardInterrupt:
+        return False
+    stage.ledger.append("calibrated", cells=_told(stage.calibrations))
+    return True
+
+
+def _still_to_measure(stage: Stage, standing: Standing) -> list[Cell]:
+    """Every cell that a further trial measures.
+
+    Raises:
+        KeyboardInterrupt: the user asks to stop.
+    """
     study, block = stage.study, standing.block(stage.plan)
-    still = still_measured(study, stage.plan, standing.records, block)
+    with stage.interrupt.waiting():
+        still = still_measured(study, stage.plan, standing.records, block)
     compared = {visit.visit for visit in stage.plan.visits}
     trials = (trial for visit in stage.plan.every_visit for trial in visit.trials)
     cells = {
@@ -92,13 +108,7 @@ def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
         and not standing.finished(t)
         and FIND not in t.cell.conditions
     }
-    watcher.calibrating()
-    try:
-        stage.calibrations = calibrate(stage, cells.values())
-    except KeyboardInterrupt:
-        return False
-    stage.ledger.append("calibrated", cells=_told(stage.calibrations))
-    return True
+    return list(cells.values())
 
 
 def _sounded_out(stage: Stage, before: list[Event], watcher: Watcher) -> bool:
@@ -141,6 +151,12 @@ class _Sitting:
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
+        try:
+            return self._through_the_plan()
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _through_the_plan(self) -> StopReason:
         reason = self._reason_to_stop() if self.standing.records else None
         for visit in self.stage.plan.every_visit:
             if self.standing.visit_finished(visit) or self._needless(visit):
@@ -171,7 +187,8 @@ class _Sitting:
         if block not in self._races:
             stage = self.stage
             records = self.standing.records
-            still = still_measured(stage.study, stage.plan, records, block, self.given_up)
+            with stage.interrupt.waiting():
+                still = still_measured(stage.study, stage.plan, records, block, self.given_up)
             self._tell_who_left(block, still)
             self._races[block] = still
         return self._races[block]
@@ -229,7 +246,8 @@ class _Sitting:
 
     def _decided(self) -> bool:
         stage, records = self.stage, self.standing.records
-        seen = look(stage.study, stage.plan, records, self.given_up)
+        with stage.interrupt.waiting():
+            seen = look(stage.study, stage.plan, records, self.given_up)
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
         self.settled = seen.settled
         return seen.decided

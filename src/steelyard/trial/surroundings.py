@@ -19,6 +19,7 @@ from steelyard.records.archive import Run
 from steelyard.records.durable import write_file
 from steelyard.records.ledger import Event, Ledger
 
+HURRIED = "the run was hurried to its end, and nobody looked"
 _MOST_TOLD = 50
 _MARK = re.compile(r"steelyard-([0-9a-f]{8})\b")
 
@@ -44,12 +45,18 @@ class Surroundings:
         self._keep("before", self._before)
         self._ledger.append("environment_seen", machines=list(self._before), untold=untold)
 
-    def compare(self, open_machine: Callable[[str], Host]) -> None:
-        """Looks again, and notes in the ledger what is otherwise than before."""
+    def compare(self, open_machine: Callable[[str], Host], *, hurried: bool = False) -> None:
+        """Looks again, and notes in the ledger what is otherwise than before.
+
+        ``hurried``: does not look, and notes that.
+        """
         after: dict[str, Environment] = {}
         untold: dict[str, str] = {}
         found: list[Event] = []
         for name, before in self._before.items():
+            if hurried:
+                untold[name] = HURRIED
+                continue
             try:
                 after[name] = snapshot(open_machine(name), self._mark)
             except (AgentRefusal, SteelyardError, SystemFailure) as error:

@@ -6,9 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
+from steelyard.engine.patience import PATIENCE, PatienceLost
+from steelyard.hosts.failures import SystemFailure
 from steelyard.trial.interrupt import Interrupt
 
 
@@ -55,3 +58,46 @@ def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert b"KeyboardInterrupt" in done.stderr
+
+
+def test_a_failure_that_comes_of_an_ended_wait_is_the_interruption() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
+        os.kill(os.getpid(), signal.SIGTERM)
+        try:
+            PATIENCE.pause(60)
+        except PatienceLost as lost:
+            raise SystemFailure("tool_failed", "it ended badly") from lost
+
+
+def test_a_failure_of_its_own_stays_one_when_the_user_asks_at_that_moment() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard(), pytest.raises(SystemFailure), interrupt.cutting():
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise SystemFailure("tool_failed", "it ended badly")
+
+
+def test_an_ended_wait_that_somebody_took_for_an_answer_is_the_interruption() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with suppress(PatienceLost):
+            PATIENCE.pause(60)
+
+
+def test_undoing_is_waited_for_although_the_user_has_asked() -> None:
+    interrupt = Interrupt()
+    with interrupt.heard():
+        os.kill(os.getpid(), signal.SIGTERM)
+        PATIENCE.pause(0)
+        os.kill(os.getpid(), signal.SIGTERM)
+        PATIENCE.pause(0)
+    assert interrupt.hurried
+
+
+def test_every_signal_is_told_with_its_count() -> None:
+    told: list[int] = []
+    with Interrupt(told.append).heard():
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert told == [1, 2]

@@ -11,6 +11,7 @@ import shlex
 import time
 from collections.abc import Sequence
 
+from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import NOT_YET, OPTIONS, open_through
@@ -77,7 +78,7 @@ class SshEntrance:
                 last, over = failure, now_s > (refused_until_s or deadline_s)
                 if failure.kind not in NOT_YET or over or not self._running.runs():
                     raise self._explained(last) from failure
-            time.sleep(_BETWEEN_TRIES_S)
+            PATIENCE.pause(_BETWEEN_TRIES_S)
 
     def _explained(self, failure: SystemFailure) -> SystemFailure:
         console = self._running.console() or failure.last_words

@@ -52,21 +52,22 @@ class RunningService:
         return bool(self.processes)
 
 
-def stop(service: RunningService) -> ProcessState:
-    """Ends the service and its parts; how it ended, and what it used.
+def stop(service: RunningService, *, hurried: bool = False) -> ProcessState:
+    """Ends the service and its parts, ``hurried`` without asking them; how it ended, and what it
+    used.
 
     Raises:
         EngineError: its agent has ended, and the service with it.
     """
     if not service.started:
         return LEFT_ALONE
-    if service.stop_command:
+    if service.stop_command and not hurried:
         service.host.run(list(service.stop_command), timeout_s=STOP_COMMAND_S)
-    ended = service.host.stop(service.name, grace_s=STOP_GRACE_S)
+    ended = service.host.stop(service.name, grace_s=0 if hurried else STOP_GRACE_S)
     if service.alias is not None:
         service.alias.remove()
     for part in reversed(service.parts):
-        stop(part)
+        stop(part, hurried=hurried)
     return ended
 
 
