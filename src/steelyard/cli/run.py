@@ -133,10 +133,12 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
 
 def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
     tell(f"records: {shown(opened.path)}")
-    with watch(study) as watcher:
-        reason = run_session(study, opened, watcher, Interrupt(tell_at_once))
-    if reason == "interrupted":
-        return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
+    interrupt = Interrupt(tell_at_once)
+    with interrupt.heard():
+        with watch(study) as watcher:
+            reason = run_session(study, opened, watcher, interrupt)
+        if reason == "interrupted":
+            return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:
         return _reported(opened, json=json, fail_if=fail_if)
     except KeyboardInterrupt:
