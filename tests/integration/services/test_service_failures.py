@@ -15,6 +15,7 @@ from steelyard.hosts.undo import UndoLog, pending_undos
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import ServiceSpec
 from steelyard.systems import services
+from steelyard.systems.services.alias import SOCKET_PATH_BYTES
 from tests.integration.services.started import assert_nothing_is_left, holders, spec_of
 
 OWN = """\
@@ -119,6 +120,24 @@ def test_a_folder_too_long_for_sockets_gets_a_short_name_that_is_taken_back(
         assert pending_undos(ledger.events()) == []
     assert not short.parent.exists()
     assert_nothing_is_left(short, running)
+
+
+def test_dovecot_starts_in_a_folder_that_is_too_long_for_its_longest_socket_only(
+    host: Host, folder: Path, tmp_path: Path
+) -> None:
+    shorter = len("/run/anvil-auth-penalty")
+    long = folder / ("n" * (SOCKET_PATH_BYTES - shorter - 1 - len(str(folder))))
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        try:
+            running = services.start(
+                host, spec_of("dovecot", mailboxes=1), str(long), "service", undo=undo
+            )
+        except SystemFailure as failure:
+            skip_if_missing(failure)
+            raise
+        assert running.alias is not None
+        services.stop(running)
 
 
 def test_without_a_ledger_a_folder_too_long_for_sockets_is_refused(

@@ -144,6 +144,19 @@ def test_smtp_source_sends_all_its_messages(host: Host, folder: Path) -> None:
         assert measured(host, folder, "smtp-source", service, messages=20) == {}
 
 
+def test_rabid_fetches_messages_though_it_prints_none_of_its_counts(
+    host: Host, folder: Path
+) -> None:
+    sizes = {"mailboxes": 10, "messages": 40, "message_size": "1 KiB"}
+    with started(host, folder / "server", "dovecot", **sizes) as service:
+        read = measured(host, folder, "rabid", service, mailboxes=10, pace=600)
+    assert value(read, "throughput") >= value(read, "rabid.sessions") > 0, (
+        "each fetched one at least"
+    )
+    assert value(read, "rabid.bytes") > 900 * value(read, "throughput")
+    assert value(read, "rabid.errors") == 0
+
+
 def test_bonnie_writes_reads_and_makes_files(host: Host, folder: Path) -> None:
     asked = {"size": "16 MiB", "memory": "8 MiB", "files": 1}
     read = measured(host, folder, "bonnie++", **asked)
