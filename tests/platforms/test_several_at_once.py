@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
-from tests.integration.conftest import Steelyard
+import polars as pl
+from tests.integration.conftest import LONGEST_S, Steelyard
 from tests.platforms.needs import need
 
 STUDY = """\
@@ -67,3 +70,80 @@ def test_a_neighbour_that_rests_is_no_part_of_the_figures(tmp_path: Path) -> Non
         assert second["workload"] == "idle"
         assert second["responses"] == {}
         assert record["responses"]["throughput"] == first["responses"]["throughput"]
+
+
+SCENARIOS = """\
+study: scenarios
+question: What passes between two containers, and what does one lose beside the other?
+systems:
+  plain: {platform: podman, instances: 2, network: lab}
+  again: {platform: podman, instances: 2, network: lab}
+workloads:
+  net: {use: tcp-stream}
+  cpu: {use: linpack, n: 100}
+scenarios:
+  between: {1: {net: {peer: 2}}}
+  beside:  {1: cpu, 2: net}
+sample: {every: 100 ms, where: [system]}
+generator: {calibrate: false}
+trials: {margin: 50 %, window: 300 ms, warm_up: 50 ms, budget: {trials: 6 per cell}}
+"""
+
+
+def test_traffic_goes_from_instance_to_instance_and_others_work_beside_each_other(
+    tmp_path: Path,
+) -> None:
+    found = first_visit(tmp_path, SCENARIOS)
+    assert {record["outcome"] for record in found} == {"ok"}, [r["failure"] for r in found]
+    between = [r for r in found if r["cell"]["conditions"]["scenario"] == "between"]
+    beside = [r for r in found if r["cell"]["conditions"]["scenario"] == "beside"]
+    assert between
+    assert beside
+    for record in between:
+        first, second = record["instances"]
+        assert (first["workload"], second["workload"]) == ("tcp-stream", "idle")
+        assert second["beside"] == ["tcp-stream to instance 1"]
+        assert second["responses"] == {}
+        trial = next(tmp_path.glob(f"results/*/*/trials/{record['trial']:04d}-1"))
+        sent = _moved(trial / "samples-system.2.parquet", "net.eth0.tx_bytes")
+        arrived = _moved(trial / "samples.parquet", "net.eth0.rx_bytes")
+        told = first["responses"]["throughput"]["value"] * 0.3
+        assert sent > told / 2, "the bytes left instance 2 by its network card"
+        assert arrived > told / 2, "and came in by that of instance 1"
+        load = json.loads((trial / "load.json").read_text())
+        assert not load["target"]["address"].startswith("127.")
+    for record in beside:
+        first, second = record["instances"]
+        assert (first["workload"], second["workload"]) == ("linpack", "tcp-stream")
+        assert first["responses"]["linpack.rate"]["value"] > 0
+        assert second["responses"] == {}, "a neighbour is not measured"
+        trial = next(tmp_path.glob(f"results/*/*/trials/{record['trial']:04d}-1"))
+        neighbour = json.loads((trial / "neighbour-2.json").read_text())
+        assert neighbour["stream"]["flows"], "what it did is kept"
+
+
+def first_visit(folder: Path, study: str) -> list[dict[str, Any]]:
+    """The records of a run that is interrupted when its first visit is over: a verdict is not
+    what is looked for.
+    """
+    need("podman", "ip", "nsenter", root=True)
+    (folder / "study.yaml").write_text(study)
+    lab = Steelyard(folder)
+    process = lab.start("run", "study.yaml")
+    end = time.monotonic() + LONGEST_S
+    while process.poll() is None and not any(folder.glob("results/*/*/trials/0002-*")):
+        assert time.monotonic() < end, "no visit was finished"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=LONGEST_S)
+    assert process.returncode == 130, stderr
+    assert lab.wait_until_no_process() == []
+    found = sorted(folder.glob("results/*/*/trials/*/record.json"))
+    read = [json.loads(path.read_text()) for path in found]
+    return [record for record in read if record["outcome"] != "interrupted"]
+
+
+def _moved(samples: Path, counter: str) -> int:
+    """How much a counter grew while the trial was sampled."""
+    values = pl.read_parquet(samples)[counter]
+    return int(values[-1] - values[0])

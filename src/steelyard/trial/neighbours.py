@@ -51,7 +51,8 @@ class EndlessLoad(LoadDrive):
             self._answer.result(0)  # says itself why it could not be done
             raise _idle(self.instance.number)
         self.generator.cancel_load()
-        result = read_load(self._answer.result(_LONGEST_END_S)).result
+        self.instance.neighbour = read_load(self._answer.result(_LONGEST_END_S))
+        result = self.instance.neighbour.result
         if not result.counts.ok and result.stream is None:
             raise _idle(self.instance.number)
         return None

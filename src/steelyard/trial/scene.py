@@ -205,14 +205,30 @@ class Scene:
             if instance.counters:
                 documents[f"service{suffix}.json"] = _document(instance.counters)
             documents |= instance.output_files()
+        documents |= self._neighbours()
         if self.loads() and "measure" in self.timeline.durations_ns:
             self._split_measure(self.loads()[0])
         frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
         record = self._record(ending, tuple(documents), tuple(frames))
         return Attempted(record, documents, frames, ending.stop)
 
+    def _neighbours(self) -> dict[str, bytes]:
+        """What loads that only ran beside did, by the number of their instance."""
+        found: dict[str, bytes] = {}
+        for each in (*self.instances, *self.aside):
+            if each.neighbour is not None:
+                turn = f"-{each.turn}" if each.turn else ""
+                name = f"neighbour-{each.number}{turn}.json"
+                found[name] = _document(each.neighbour.document)
+        return found
+
     def _beside(self, instance: Instance) -> list[str]:
-        return [each.use for each in self.cell.aside.get(instance.number, ())]
+        """What runs together with the workload of an instance, the traffic that it drives too."""
+        driven = (each for each in self.instances if peer_of(each.workload) == instance.number)
+        return [
+            *(each.use for each in self.cell.aside.get(instance.number, ())),
+            *(f"{each.workload.use} to instance {each.number}" for each in driven),
+        ]
 
     def _split_measure(self, load: LoadResult) -> None:
         warm_up_ns = round(self.stage.study.trials.warm_up_s * 1e9)

@@ -92,7 +92,19 @@ def _site(entry: Workload, spec: WorkloadSpec, ground: Ground) -> Site:
     if not entry.requires and not entry.needs and "threads" not in asked:
         return Site()
     root = entry.needs == "root"
-    return look_around(ground.host, spec.use, entry.requires, entry.packages, root=root)
+    try:
+        return look_around(ground.host, spec.use, entry.requires, entry.packages, root=root)
+    except AgentRefusal as refusal:
+        if refusal.failure.kind != "not_found" or entry.requires or entry.needs:
+            raise
+        return Site(threads=str(_allowed_cpus(ground.host)))
+
+
+def _allowed_cpus(host: Host) -> int:
+    """How many processors the agent may use, where there is no shell to ask: only the engine."""
+    allowed = host.thread_places(host.agent_pid).threads[0].allowed_cpus
+    spans = (span.partition("-") for span in allowed.split(","))
+    return sum(int(last or first) - int(first) + 1 for first, _, last in spans)
 
 
 @dataclass(frozen=True)
