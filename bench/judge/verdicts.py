@@ -18,6 +18,7 @@ from steelyard.judge.interval import (
     Order,
     Stream,
     Tested,
+    find_ends,
     fixed_grid,
     high_end,
     low_end,
@@ -81,7 +82,8 @@ def _interval(streams: list[Stream]) -> Row:
     ends: dict[str, list[float | None]] = {"shared": [], "alone": []}
 
     def shared(turn: int) -> None:
-        stream = replace(streams[turn], tested=Tested(), rates=(ALPHA / 2, ALPHA))
+        stream = replace(streams[turn], tested=Tested())
+        find_ends(stream, MARGIN_LOG, (ALPHA / 2, ALPHA), 0.012)
         for rate in (ALPHA / 2, ALPHA):
             ends["shared"].append(low_end(stream, MARGIN_LOG, rate, 0.012))
             ends["shared"].append(high_end(stream, MARGIN_LOG, rate, 0.012))

@@ -57,7 +57,7 @@ weights_of <- function(r) {
 }
 
 spent <- function(n, alpha) {
-  if (n <= BUDGET) return(alpha * max(0.36, 0.9 * log(n / 7) / log(BUDGET / 7)))
+  if (n <= BUDGET) return(alpha * (0.36 + 0.54 * log(n / FIRST) / log(BUDGET / FIRST)))
   alpha * (0.9 + 0.1 * min(1, log(n / BUDGET) / log(2)))
 }
 

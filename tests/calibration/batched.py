@@ -30,13 +30,18 @@ class Outcome:
     """One comparison: its words at the first look at which any holds, and its tests at 0.
 
     ``crossed`` holds the sides on which the exact test at ratio 1 crossed at any look, whether or
-    not the study had stopped before; ``different``: the test for unequal spreads agreed on one.
+    not the study had stopped before; ``agreed`` those on which that for unequal spreads did too.
     """
 
     words: tuple[VerdictWord, ...] = ()
     at: int | None = None
     crossed: set[str] = field(default_factory=set)
-    different: bool = False
+    agreed: set[str] = field(default_factory=set)
+
+    @property
+    def different(self) -> bool:
+        """Whether the systems are called different at any look."""
+        return bool(self.agreed)
 
 
 @dataclass
@@ -94,7 +99,7 @@ def judged(
     for index, outcome in enumerate(outcomes):
         if outcome.crossed and beyond_decision:
             stream = _stream(batch, index, batch.values.shape[1], horizon)
-            outcome.different = _agreed(outcome, stream, alpha)
+            outcome.agreed = _agreed(outcome, stream, alpha)
     return outcomes
 
 
@@ -163,13 +168,13 @@ def _note(outcome: Outcome, tests: _Tests, look: int) -> None:
     outcome.crossed |= {s for s in ("up", "down") if tests.races[s].crossed_at == look}
 
 
-def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> bool:
-    """Whether the test for unequal spreads puts out ratio 1 on a side that the exact one did.
+def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> set[str]:
+    """The sides on which the test for unequal spreads puts out ratio 1 as the exact one did.
 
     What is out stays out in both, so it is enough to look at the end.
     """
     sides = {"up": stream, "down": stream.mirrored()}
-    return any(interval.lows_of(sides[s], alpha / 2)[-1] > 0 for s in outcome.crossed)
+    return {s for s in outcome.crossed if interval.lows_of(sides[s], alpha / 2)[-1] > 0}
 
 
 def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:

@@ -91,8 +91,8 @@ def an_end_of_the_interval_is_out() -> str | None:
     """Both ends of the 95 % interval have been put out, by tests of half of 5 % each."""
     seen: list[Stream] = []
 
-    def stream(bench: trials._Bench, series: Series, share: float) -> Stream:
-        seen.append(_stream(bench, series, share))
+    def stream(bench: trials._Bench, series: Series) -> Stream:
+        seen.append(_stream(bench, series))
         return seen[-1]
 
     order = _order(visits=48)

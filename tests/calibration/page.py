@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tests.calibration.goals import GOALS, WHY_NOT, Standing, Told, sizes_text
@@ -18,9 +19,15 @@ from tests.calibration.sections_trials import (
     visits_to_a_verdict,
 )
 from tests.calibration.sections_words import claims, failures, guards, races
-from tests.calibration.store import Result, Store
+from tests.calibration.store import RESULTS, Result, Store, fingerprint
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "validation.md"
+JUDGES = RESULTS / "judges.json"
+"""Fingerprints of the judge when the page was written, by goal."""
+
+_KEPT_WITH = {"G8": "G6"}
+"""Goals whose results lie with those of another."""
+
 _HEAD = """\
 # Validation
 
@@ -35,12 +42,15 @@ both sides of the goal, because too few studies were run. **not reached**: it is
     make validate BUDGET=30                   # for 30 minutes, the emptiest goals first
     make validate-page                        # this page again, without measuring
 
-Seeds are the SHA-256 of the names of the cells, so the counts are the same on every machine.
+Seeds are the SHA-256 of the names of the cells, so the counts are the same on every machine. Cells
+**by an earlier judge** were measured before code that decides was changed last; they hold what was
+true then, and running them again replaces them.
 """
 
 
 def write_page() -> Path:
-    """Writes the page and says where."""
+    """Writes the page and says where; keeps which judge there was when it was written."""
+    JUDGES.write_text(json.dumps({goal: fingerprint(goal) for goal in GOALS}, indent=0) + "\n")
     PAGE.write_text(text(), encoding="utf-8")
     return PAGE.relative_to(PAGE.parents[2])
 
@@ -78,11 +88,13 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
 
 
 def _lines(told: dict[str, Told]) -> Iterator[str]:
+    judges = json.loads(JUDGES.read_text(encoding="utf-8"))
     yield _HEAD
     yield "| | wanted | reached | |"
     yield "|---|---|---|---|"
     for goal, wanted in GOALS.items():
-        yield f"| {goal} | {wanted} | {told[goal].reached} | {told[goal].standing} |"
+        reached = "; ".join(filter(None, (told[goal].reached, _outdated(goal, judges))))
+        yield f"| {goal} | {wanted} | {reached} | {told[goal].standing} |"
     for goal, each in told.items():
         if each.lines:
             yield from ("", f"## {goal}", f"Wanted: {GOALS[goal]}.", "")
@@ -92,6 +104,14 @@ def _lines(told: dict[str, Told]) -> Iterator[str]:
             yield from _origin(Store(goal).all())
     yield from ("", "## The noises", "")
     yield from _noises()
+
+
+def _outdated(goal: str, judges: Mapping[str, str]) -> str:
+    """How many cells were measured before the judge was changed last, as the page was written."""
+    goal = _KEPT_WITH.get(goal, goal)
+    results = Store(goal).all()
+    earlier = sum(each.judge != judges[goal] for each in results)
+    return f"**{earlier} of {len(results)} cells by an earlier judge**" if earlier else ""
 
 
 def _origin(results: list[Result]) -> Iterator[str]:

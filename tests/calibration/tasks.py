@@ -106,7 +106,8 @@ def _task(
 def _false_differences(cell: Cell, batch: int, studies: int) -> Tally:
     """Equal systems: studies with a comparison that is called different at any look at all.
 
-    ``exact`` counts those of the exact test alone, which must hold where spreads are equal.
+    ``exact`` counts those of the exact test alone, which must hold where spreads are equal;
+    ``faster`` those in which another system is called faster than the baseline.
     """
     alpha = ALPHA / cell.comparisons
     outcomes = judged(drawn(cell, batch, studies), cell.horizon, alpha=alpha, beyond_decision=True)
@@ -116,6 +117,7 @@ def _false_differences(cell: Cell, batch: int, studies: int) -> Tally:
         Counter(
             wrong=sum(any(each.different for each in study) for study in by_study),
             exact=sum(any(each.crossed for each in study) for study in by_study),
+            faster=sum(any("up" in each.agreed for each in study) for study in by_study),
         ),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,26 @@ def test_every_goal_has_a_row_and_what_was_not_run_says_so(
     rows = [line for line in page.text().splitlines() if line.startswith("| G")]
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == list(GOALS)
     assert all(row.endswith(f"| {Standing.NOT_MEASURED} |") for row in rows)
+
+
+def test_cells_of_an_earlier_judge_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    store = Store("G22", tmp_path)
+    for cell, judge in (("one", "of before"), ("two", "of now")):
+        store.begin(cell, {}, judge)
+    store.keep()
+    monkeypatch.setattr("tests.calibration.page.Store", lambda goal: Store(goal, tmp_path))
+    assert page._outdated("G22", {"G22": "of now"}) == "**1 of 2 cells by an earlier judge**"
+    assert page._outdated("G21", {"G21": "of now"}) == ""
+
+
+@pytest.mark.validate
+def test_the_page_was_written_with_the_judge_of_today() -> None:
+    """``make validate-page`` writes it again, and tells what was measured before."""
+    assert json.loads(page.JUDGES.read_text(encoding="utf-8")) == {
+        goal: page.fingerprint(goal) for goal in GOALS
+    }
 
 
 def test_no_two_cells_of_a_goal_share_a_name() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from steelyard.judge.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_evenly
+from steelyard.judge.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def levels(horizon: int, alpha: float) -> Floats:
     for look in range(FIRST_LOOK, last + 1):
         if look > FIRST_LOOK:
             density = np.convolve(density, kernel, mode="same")
-        allowed = spent_evenly(look, horizon, alpha)
+        allowed = spent_by_second(look, horizon, alpha)
         boundary = _height_above(sums, density, allowed - before)
         before = allowed
         density = np.where(sums < boundary, density, 0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from steelyard.judge.decision import UNDECIDED, Decision, decide
@@ -11,7 +11,7 @@ from steelyard.judge.estimate import Estimate, estimate, estimate_of, visits_to_
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
 from steelyard.judge.guards import Guarded, guarded
-from steelyard.judge.interval import Stream, high_end, low_end
+from steelyard.judge.interval import Stream, find_ends, high_end, low_end
 from steelyard.judge.notes import notes_on
 from steelyard.judge.shape import shape_of
 from steelyard.judge.spending import FIRST_LOOK
@@ -92,7 +92,6 @@ def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judg
     if series.problems or len(series.values) < FIRST_LOOK:
         return Judged(comparison, series, None, UNDECIDED, None, kept=kept)
     stream = stream_of(series, readings, comparison.pair, comparison.paths)
-    stream = replace(stream, rates=(comparison.share / 2, comparison.share))
     decision = decide(stream, margin_log, comparison.share)
     if not decision.words:
         return Judged(comparison, series, stream, decision, None, kept=kept)
@@ -196,6 +195,8 @@ def _ends(
 ) -> dict[str, Any]:
     """Both intervals as fields of the finding; ``empty`` when no constant ratio is allowed."""
     ends: dict[str, Any] = {"empty": False}
+    if stream is not None and found is not None:
+        find_ends(stream, margin_log, (alpha / 2, alpha), found.ratio_log)
     for name, level in (("", alpha / 2), ("equivalence_", alpha)):
         low = high = None
         if stream is not None and found is not None:

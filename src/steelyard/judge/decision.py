@@ -11,7 +11,7 @@ import numpy as np
 
 from steelyard.judge.exact import OneSided, Races
 from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream, crossings, fixed_grid, lows_of
+from steelyard.judge.interval import Asked, Stream, crossings, find_out, fixed_grid, lows_of
 from steelyard.judge.scores import Floats
 from steelyard.judge.spending import FIRST_LOOK
 
@@ -130,13 +130,10 @@ def _on_the_grid(word: VerdictWord, stream: Stream, margin_log: float, alpha: fl
     """The look by which every ratio that contradicts the word had been put out."""
     grid = fixed_grid(margin_log)
     if word is VerdictWord.FASTER:
-        return _all_out(stream, grid[grid <= 0], alpha / 2)
+        return _all_out([stream], grid[grid <= 0], alpha / 2)
     if word is VerdictWord.SLOWER:
-        return _all_out(stream.mirrored(), grid[grid <= 0], alpha / 2)
-    outside = grid[grid <= -margin_log]
-    low = _all_out(stream, outside, alpha)
-    high = _all_out(stream.mirrored(), outside, alpha)
-    return None if low is None or high is None else max(low, high)
+        return _all_out([stream.mirrored()], grid[grid <= 0], alpha / 2)
+    return _all_out([stream, stream.mirrored()], grid[grid <= -margin_log], alpha)
 
 
 def excluded(stream: Stream, bound: float, margin_log: float, alpha: float) -> int | None:
@@ -148,19 +145,22 @@ def excluded(stream: Stream, bound: float, margin_log: float, alpha: float) -> i
     grid = fixed_grid(margin_log)
     points = np.union1d(grid[grid < bound], [bound])
     reject_at_bound = crossings(stream, points[-1:], alpha)[0]
-    return None if reject_at_bound is None else _all_out(stream, points, alpha)
+    return None if reject_at_bound is None else _all_out([stream], points, alpha)
 
 
-def _all_out(stream: Stream, shifts: Floats, alpha: float) -> int | None:
-    """The look by which both tests had put out all of the ratios."""
-    by_spread = np.flatnonzero(lows_of(stream, alpha) > shifts.max())
-    if not len(by_spread):
-        return None
-    first = len(stream.values) if stream.once else FIRST_LOOK
-    if stream.engine == "normal":
-        return first + int(by_spread[0])
-    looks = crossings(stream, shifts, alpha)
+def _all_out(sides: Sequence[Stream], shifts: Floats, alpha: float) -> int | None:
+    """The look by which both tests had put out all of the ratios, of every stream."""
+    looks = [_out_by_second(each, float(shifts.max()), alpha) for each in sides]
+    if None not in looks and sides[0].engine != "normal":
+        find_out([Asked(each, shifts, alpha) for each in sides])
+        for each in sides:
+            looks += crossings(each, shifts, alpha)
     known = [look for look in looks if look is not None]
-    if len(known) < len(looks):
-        return None
-    return max(*known, first + int(by_spread[0]))
+    return max(known) if len(known) == len(looks) else None
+
+
+def _out_by_second(stream: Stream, largest: float, alpha: float) -> int | None:
+    """The look by which the test beside the exact one had put out all up to the largest."""
+    beyond = np.flatnonzero(lows_of(stream, alpha) > largest)
+    first = len(stream.values) if stream.once else FIRST_LOOK
+    return first + int(beyond[0]) if len(beyond) else None

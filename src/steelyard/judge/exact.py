@@ -125,10 +125,7 @@ class Races:
                 race.look(look, statistics[index], sizes[index], share)
 
     def _racing(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Race, float]]:
-        """The tests that may put something out at this look, and what they may have spent by it.
-
-        Between the first look and the twentieth the spending function stands still.
-        """
+        """The tests that may put something out at this look, and what they may have spent by it."""
         shares = {
             alpha: alpha if once else spent(look, horizon, alpha)
             for alpha in {race.test.alpha for race in self._races}
@@ -178,7 +175,9 @@ class _Race:
         if len(candidates) <= allowed:  # the tail was cut too far out: take all
             candidates = np.flatnonzero(self._alive)
         heights = signed[candidates]
-        boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
+        ranked = heights.copy()
+        ranked.partition(-allowed - 1)
+        boundary = ranked[-allowed - 1]
         crossing: npt.NDArray[np.intp] = candidates[heights > boundary]
         return crossing
 

@@ -10,7 +10,7 @@ baseline.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Generator, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -69,7 +69,6 @@ class Stream:
     judged by one look after the last visit, which may spend everything. ``engine``: by both
     tests, or by that on pairs alone. ``covariate``: what of a visit was known before its system,
     in one or several columns.
-    ``rates`` are those of all intervals that will be asked for, so that one pass serves them.
     """
 
     values: Floats
@@ -80,7 +79,6 @@ class Stream:
     once: bool = False
     engine: Literal["exact", "normal"] = "exact"
     covariate: Floats | None = None
-    rates: tuple[float, ...] = ()
     tested: Tested = field(default_factory=Tested, compare=False, repr=False)
 
     def mirrored(self) -> Stream:
@@ -113,34 +111,89 @@ def fixed_grid(margin_log: float) -> Floats:
     return np.concatenate([-right[:0:-1], right])
 
 
-def crossings(
-    stream: Stream, shifts: Floats, alpha: float, beside: tuple[float, ...] = ()
-) -> list[int | None]:
-    """For each ratio of ``shifts``, the look at which its upward test crossed.
+class Asked(NamedTuple):
+    """Whether the upward tests of these ratios have crossed, at one rate."""
 
-    What has to be tested is tested at the rates ``beside`` as well.
+    stream: Stream
+    shifts: Floats
+    alpha: float
+
+
+Search = Generator[Asked, None, float | None]
+"""A search for an end: it asks, and goes on when what it has asked is tested."""
+
+
+def crossings(stream: Stream, shifts: Floats, alpha: float) -> list[int | None]:
+    """For each ratio of ``shifts``, the look at which its upward test crossed."""
+    find_out([Asked(stream, shifts, alpha)])
+    return [stream.tested.looks[shift, alpha] for shift in shifts.tolist()]
+
+
+def find_out(asked: Sequence[Asked]) -> None:
+    """Tests all that is asked and not yet known, in one pass over the looks.
+
+    The streams are one and its mirror: both have the same pool. One pass weighs all ratios of a
+    look together, which costs far less than one after the other.
     """
-    known = stream.tested.looks
-    missing = np.array([shift for shift in shifts.tolist() if (shift, alpha) not in known])
-    if len(missing):
-        known |= _tested(stream, missing, tuple(dict.fromkeys((alpha, *beside))))
-    return [known[shift, alpha] for shift in shifts.tolist()]
+    wanted = {
+        id(each.stream): (each.stream, dict[tuple[float, float], int | None]()) for each in asked
+    }
+    for each in asked:
+        known, missing = each.stream.tested.looks, wanted[id(each.stream)][1]
+        places = [(shift, each.alpha) for shift in each.shifts.tolist()]
+        missing |= {place: None for place in places if place not in known}
+    _test([(stream, list(missing)) for stream, missing in wanted.values() if missing])
 
 
-def _tested(
-    stream: Stream, shifts: Floats, rates: tuple[float, ...]
-) -> dict[tuple[float, float], int | None]:
-    asked = [(row, rate) for row in range(len(shifts)) for rate in rates]
-    looks = first_crossings(
-        stream.values - np.multiply.outer(shifts, stream.other),
-        stream.pool,
-        [OneSided(row, 1, rate) for row, rate in asked],
-        stream.horizon,
-        once=stream.once,
-        covariate=stream.covariate,
+def _test(wanted: Sequence[tuple[Stream, list[tuple[float, float]]]]) -> None:
+    residuals: list[Floats] = []
+    tests: list[OneSided] = []
+    for stream, places in wanted:
+        shifts = list(dict.fromkeys(shift for shift, _ in places))
+        before = sum(map(len, residuals))
+        rows = {shift: before + row for row, shift in enumerate(shifts)}
+        residuals.append(stream.values - np.multiply.outer(np.array(shifts), stream.other))
+        tests += [OneSided(rows[shift], 1, rate) for shift, rate in places]
+    if not tests:
+        return
+    stream = wanted[0][0]
+    looks = iter(
+        first_crossings(
+            np.concatenate(residuals),
+            stream.pool,
+            tests,
+            stream.horizon,
+            once=stream.once,
+            covariate=stream.covariate,
+        )
     )
-    places = [(float(shifts[row]), rate) for row, rate in asked]
-    return dict(zip(places, looks, strict=True))
+    for stream, places in wanted:
+        stream.tested.looks.update((place, next(looks)) for place in places)
+
+
+def find_ends(stream: Stream, margin_log: float, rates: Sequence[float], estimate: float) -> None:
+    """Tests side by side what both ends at all of these rates will ask for, one after the other.
+
+    They then answer from what is known, and say the same as without.
+    """
+    sides = ((stream, estimate), (stream.mirrored(), -estimate))
+    _side_by_side([_low_end(one, margin_log, rate, at) for rate in rates for one, at in sides])
+
+
+def _side_by_side(searches: Sequence[Search]) -> list[float | None]:
+    """What each search finds; in every round what all of them ask is tested together."""
+    found: list[float | None] = [None] * len(searches)
+    under_way = dict(enumerate(searches))
+    while under_way:
+        asked = []
+        for place, search in list(under_way.items()):
+            try:
+                asked.append(next(search))
+            except StopIteration as end:
+                found[place] = end.value
+                del under_way[place]
+        find_out(asked)
+    return found
 
 
 def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
@@ -148,12 +201,16 @@ def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) ->
 
     A ratio is out when both tests have put it out: the exact one and that for unequal spreads.
     """
+    return _side_by_side([_low_end(stream, margin_log, alpha, estimate)])[0]
+
+
+def _low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> Search:
     by_spread = float(lows_of(stream, alpha)[-1])
     if math.isinf(by_spread):
         return None
     if stream.engine == "normal":
         return by_spread
-    exact = _exact_low_end(stream, margin_log, alpha, estimate, by_spread)
+    exact = yield from _exact_low_end(stream, margin_log, alpha, estimate, by_spread)
     return None if exact is None else min(exact, by_spread)
 
 
@@ -180,7 +237,7 @@ def _lows(stream: Stream, alpha: float) -> Floats:
 
 def _exact_low_end(
     stream: Stream, margin_log: float, alpha: float, estimate: float, enough: float
-) -> float | None:
+) -> Search:
     """The same by the exact test alone; where it is above ``enough``, something above ``enough``.
 
     Ratios are tested from the smallest up until one is allowed; then the steps around that one
@@ -188,13 +245,17 @@ def _exact_low_end(
     """
     grid = fixed_grid(margin_log)
     asked = _up_to(enough, grid)
-    allowed = _first_allowed(stream, asked, alpha, stream.rates)
+    allowed = yield from _first_allowed(stream, asked, alpha)
     if allowed == 0:
         return None
     if allowed == len(asked):
         return float(asked[-1])
     bracket = grid[:allowed][-2:], float(grid[allowed])
-    return _refined(stream, bracket, alpha, margin_log=margin_log, estimate=estimate, enough=enough)
+    return (
+        yield from _refined(
+            stream, bracket, alpha, margin_log=margin_log, estimate=estimate, enough=enough
+        )
+    )
 
 
 def _up_to(enough: float, points: Floats) -> Floats:
@@ -208,12 +269,12 @@ def high_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -
     return None if end is None else -end
 
 
-def _first_allowed(
-    stream: Stream, shifts: Floats, alpha: float, beside: tuple[float, ...] = ()
-) -> int:
+def _first_allowed(stream: Stream, shifts: Floats, alpha: float) -> Generator[Asked, None, int]:
     """Index of the first ratio whose upward test has not crossed; ``len(shifts)`` without any."""
     for start in range(0, len(shifts), _BATCH):
-        looks = crossings(stream, shifts[start : start + _BATCH], alpha, beside)
+        asked = shifts[start : start + _BATCH]
+        yield Asked(stream, asked, alpha)
+        looks = crossings(stream, asked, alpha)
         if None in looks:
             return start + looks.index(None)
     return len(shifts)
@@ -227,7 +288,7 @@ def _refined(
     margin_log: float,
     estimate: float,
     enough: float,
-) -> float:
+) -> Search:
     """The low end with finer steps: the last two steps below the first allowed ratio, divided.
 
     Two steps and all of their parts, because the ratios put out need not be a half-line.
@@ -240,7 +301,7 @@ def _refined(
             break
         parts = np.linspace(float(below[0]), above, _PARTS + 1)[1:-1]
         asked = _up_to(enough, parts)
-        allowed = _first_allowed(stream, asked, alpha)
+        allowed = yield from _first_allowed(stream, asked, alpha)
         if allowed == len(asked) < len(parts):
             return float(asked[-1])
         above = float(parts[allowed]) if allowed < len(parts) else above

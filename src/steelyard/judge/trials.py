@@ -190,7 +190,7 @@ class _Bench:
         series = self.series(comparison)
         if series.problems:
             return Judged(comparison, series, None, UNDECIDED, None)
-        stream = self.stream(series, comparison.share)
+        stream = self.stream(series)
         decision = decide(stream, margin_log, comparison.share)
         veto = None
         if decision.words and not stream.once:
@@ -218,7 +218,7 @@ class _Bench:
             problems=(),
         )
 
-    def stream(self, series: Series, share: float) -> Stream:
+    def stream(self, series: Series) -> Stream:
         signs = np.where(series.other, np.int8(1), np.int8(-1))
         return Stream(
             values=series.values,
@@ -228,7 +228,6 @@ class _Bench:
             once=self.design == "none",
             engine=self.engine,
             covariate=self._covariate(series),
-            rates=(share / 2, share),
         )
 
     def _covariate(self, series: Series) -> Floats | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -92,7 +93,12 @@ def test_the_first_looks_may_spend_a_third() -> None:
     assert spent(8, 96, 0.05) == pytest.approx(0.018)
 
 
-def test_spending_never_goes_back() -> None:
-    shares = [spent(n, 30, 0.05) for n in range(8, 80)]
+def test_every_look_up_to_twice_the_budget_has_something_of_its_own_to_spend() -> None:
+    shares = [spent(n, 30, 0.05) for n in range(8, 61)]
+    assert all(later > sooner for sooner, later in pairwise(shares))
+
+
+def test_spending_ends_with_the_whole_rate() -> None:
+    shares = [spent(n, 30, 0.05) for n in range(60, 80)]
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(0.05)

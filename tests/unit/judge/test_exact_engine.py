@@ -13,7 +13,7 @@ from steelyard.judge.paths import big_stick
 
 def loops_spent(n: int, horizon: int, alpha: float) -> float:
     if n <= horizon:
-        return max(0.36 * alpha, 0.9 * alpha * math.log(n / 7) / math.log(horizon / 7))
+        return alpha * (0.36 + 0.54 * math.log(n / 8) / math.log(horizon / 8))
     return 0.9 * alpha + 0.1 * alpha * math.log(n / horizon) / math.log(2)
 
 

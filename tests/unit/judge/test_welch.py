@@ -13,7 +13,7 @@ from steelyard.judge.decision import decide
 from steelyard.judge.exact import pool_of
 from steelyard.judge.interval import Stream, high_end, low_end
 from steelyard.judge.paths import big_stick
-from steelyard.judge.spending import spent_evenly
+from steelyard.judge.spending import spent_by_second
 from steelyard.judge.welch import contrast, lows
 
 
@@ -67,12 +67,12 @@ def test_what_is_out_stays_out() -> None:
 
 def test_the_first_level_is_what_may_be_spent_and_all_looks_spend_no_more() -> None:
     asked = levels(48, 0.05)[:41]
-    assert asked[0] == pytest.approx(spent_evenly(8, 48, 0.05), rel=0.01)
+    assert asked[0] == pytest.approx(spent_by_second(8, 48, 0.05), rel=0.01)
     random = np.random.default_rng(3)
     sums = np.cumsum(random.normal(size=(20_000, 48)), axis=1)[:, 7:]
     heights = sums / np.sqrt(np.arange(8, 49))
     crossed = (heights > norm.isf(asked)).any(axis=1).mean()
-    assert crossed == pytest.approx(spent_evenly(48, 48, 0.05), abs=0.004)
+    assert crossed == pytest.approx(spent_by_second(48, 48, 0.05), abs=0.004)
 
 
 def test_a_wide_arm_is_not_called_faster_because_its_few_visits_lie_on_one_side() -> None:
