@@ -57,5 +57,6 @@ def _plan(plan: Plan, own: Study, name: str) -> Plan:
             "conditions": conditions_of(own),
             "visits": tuple(visits),
             "not_applicable": tuple(missing),
+            "searches": tuple(s for s in plan.searches if s.get(WORKLOAD) == name),
         }
     )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
 from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator, pairs
-from steelyard.study.each_workload import conditions_of
+from steelyard.study.each_workload import conditions_of, studies
 from steelyard.study.model import FIND, Level, Study
 from steelyard.study.scenarios import applies
 
@@ -39,6 +39,8 @@ def _exists(study: Study, level: Level, condition: dict[str, Level]) -> bool:
 
 def searches(study: Study) -> tuple[dict[str, Level], ...]:
     """Every search for a load, under every combination of the other factors."""
+    if len(study.workloads) > 1:
+        return tuple(each for one in studies(study) for each in searches(one))
     others = {name: of for name, of in study.factors.items() if not name.startswith("load.")}
     combined = [
         dict(zip(others, each, strict=True)) for each in itertools.product(*others.values())

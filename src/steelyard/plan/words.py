@@ -9,7 +9,7 @@ from steelyard.plan.model import Plan, conditions_text
 from steelyard.plan.screen_words import screen_rows
 from steelyard.study.counted import counted
 from steelyard.study.crowding import crowded
-from steelyard.study.each_workload import name_of, studies
+from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
@@ -60,7 +60,8 @@ def _searches(study: Study, plan: Plan) -> list[tuple[str, str]]:
         find = study.find[str(searched[FIND])]
         limits = ", ".join(f"{limit.name} {limit.text}" for limit in find.limits)
         at = f" at {rest}" if rest else ""
-        rows.append(("search", f"{find.name}{at}: the most {searched_unit(study)} with {limits}"))
+        unit = searched_unit(study_of(study, searched))
+        rows.append(("search", f"{find.name}{at}: the most {unit} with {limits}"))
     return rows
 
 
@@ -73,7 +74,8 @@ def _conditions_and_cells(study: Study, plan: Plan) -> list[tuple[str, str]]:
 def _influence(study: Study, plan: Plan) -> list[tuple[str, str]]:
     if study.ask is None or not plan.visits:
         return []
-    names = [study.compare, *(name for name, levels in study.factors.items() if len(levels) > 1)]
+    varied = (n for one in studies(study) for n, levels in one.factors.items() if len(levels) > 1)
+    names = dict.fromkeys((study.compare, *varied))
     return [("influence", f"of {', '.join(names)}; {study.compare} changes between visits only")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.study.each_workload import studies
+from steelyard.study.each_workload import measured_names, probed, studies
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import FindSpec, Study
@@ -14,10 +14,13 @@ _OF_THE_LOAD = ("response", "service_time", "lateness", "phase", "kind")
 
 def check_asked(study: Study, complaints: Complaints) -> None:
     """Adds one complaint for each question that this study cannot answer."""
-    if study.find and not {"load.users", "load.rate"} & set(study.factors):
+    if len(study.workloads) > 1:
+        _of_several(study, complaints)
+    loads = {factor for one in studies(study) for factor in one.factors}
+    if study.find and not {"load.users", "load.rate"} & loads:
         hint = "write `load: {users: [1, 8, 64]}` or a rate; the search begins at the smallest"
         complaints.add(("find",), "a search needs a load", hint, at_key=True)
-    for spec in study.workloads.values() if study.find else ():
+    for spec in study.workloads.values() if study.find and len(study.workloads) == 1 else ():
         if workload_of(spec).is_tool:
             hint = "take it out, or drive the load with a workload of the engine"
             message = f"a search cannot drive the tool `{spec.use}`"
@@ -30,7 +33,33 @@ def check_asked(study: Study, complaints: Complaints) -> None:
         hint = "write `factors: {system.instances: [1, 2, 4]}`"
         message = "consolidation compares several instances with one alone"
         complaints.add(("judge", "consolidation"), message, hint)
-    _consolidation(study, complaints)
+    varied = (levels for one in studies(study) for levels in one.factors.values())
+    if study.ask is not None and not any(len(levels) > 1 for levels in varied):
+        hint = "add a factor with several levels, as `load: {users: [1, 4]}`, or take it out"
+        message = f"there is no factor beside `{study.compare}` to ask about"
+        complaints.add(("ask",), message, hint, at_key=True)
+    if not complaints:
+        _consolidation(study, complaints)
+
+
+def _of_several(study: Study, complaints: Complaints) -> None:
+    """What is asked of all workloads must concern one of them."""
+    names = measured_names(study)
+    if study.find and not any(workload_of(study.workloads[name]).is_load for name in names):
+        hint = "take it out, or drive a load with a workload of the engine"
+        complaints.add(
+            ("find",), "no workload is a load that a search can drive", hint, at_key=True
+        )
+    if study.probe is not None and not any(probed(study, name) for name in names):
+        hint = "choose a probe for the protocol of a load, or `tcp-connect`"
+        message = f"no workload of this study has a server that `{study.probe.use}` can ask"
+        complaints.add(("probe",), message, hint, at_key=True)
+    for name in names:
+        primary = next(n for n, each in study.measured[name].responses.items() if each.primary)
+        if primary.startswith("probe.") and not probed(study, name):
+            hint = "mark another response as primary"
+            message = f"no probe looks on at `{name}`, so `{primary}` cannot decide"
+            complaints.add(("workloads", name), message, hint, at_key=True)
 
 
 def _consolidation(study: Study, complaints: Complaints) -> None:

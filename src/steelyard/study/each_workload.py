@@ -9,12 +9,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from typing import TypeVar
 
+from steelyard.study import catalogue
 from steelyard.study.model import CLIENTS, SCENARIO, WORKLOAD, Level, Study
 from steelyard.study.scenarios import measuring, workload_name
+from steelyard.study.service.own import spoken
 from steelyard.study.workload.own import workload_of
 
 Conditions = dict[str, Level]
+_Named = TypeVar("_Named")
 
 
 def studies(study: Study) -> tuple[Study, ...]:
@@ -39,6 +43,17 @@ def study_of(study: Study, conditions: Mapping[str, Level]) -> Study:
 def name_of(study: Study) -> str:
     """The name of the workload of a study of one."""
     return next(iter(study.workloads))
+
+
+def probed(study: Study, name: str) -> bool:
+    """Whether the probe of a study looks on at a workload: a load whose servers can answer it."""
+    workload = study.workloads[name]
+    if study.probe is None or not workload_of(workload).is_load:
+        return False
+    own = (workload.service,) if workload.service is not None else ()
+    servers = own or tuple(system.service for system in study.systems.values())
+    wanted = catalogue.workload(study.probe.use)
+    return all(each is not None and wanted.fits(spoken(each)) for each in servers)
 
 
 def conditions_of(study: Study) -> tuple[Conditions, ...]:
@@ -71,19 +86,27 @@ def _of(study: Study, name: str) -> Study:
     measured, workload = study.measured[name], study.workloads[name]
     alpha = study.trials.alpha / len(measured_names(study))
     driven = workload_of(workload).load
+    looked_at = probed(study, name)
     claims = (claim for claim in study.claims if claim.at.get(WORKLOAD) == name)
     return study.model_copy(
         update={
             "workloads": {name: workload},
             "factors": {WORKLOAD: (name,), **_factors(study, name)},
-            "responses": measured.responses,
-            "gates": measured.gates,
+            "responses": _seen(measured.responses, looked_at=looked_at),
+            "gates": _seen(measured.gates, looked_at=looked_at),
+            "probe": study.probe if looked_at else None,
+            "find": study.find if workload_of(workload).is_load else {},
             "load": study.load if driven else None,
             "claims": tuple(claims),
             "judge": study.judge.model_copy(update={"guards": measured.guards}),
             "trials": study.trials.model_copy(update={"alpha": alpha}),
         }
     )
+
+
+def _seen(named: Mapping[str, _Named], *, looked_at: bool) -> dict[str, _Named]:
+    """What a probe tells is missing nowhere: it is asked only where one looks on."""
+    return {n: each for n, each in named.items() if looked_at or not n.startswith("probe.")}
 
 
 def _factors(study: Study, name: str) -> dict[str, tuple[Level, ...]]:

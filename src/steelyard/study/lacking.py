@@ -12,8 +12,10 @@ from steelyard.study.file.source import Where
 from steelyard.study.model import SCENARIO, WORKLOAD, ScenarioSpec, Study, SystemSpec
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.resolve.settings import default_of
+from steelyard.study.scenarios import applies
 from steelyard.study.service.own import service_of
 from steelyard.study.setting import Setting
+from steelyard.study.timing import compares
 from steelyard.study.workload.own import workload_of
 from steelyard.study.workload.responses import responses_in
 
@@ -43,21 +45,13 @@ def _searches(study: Study, complaints: Complaints) -> None:
         complaints.add(("find",), message, hint, at_key=True)
 
 
-_OF_ONE: dict[str, str] = {
-    "find": "a search for a load",
-    "probe": "a probe",
-    "screen": "a screening",
-    "ask": "the influence of factors",
-}
+_SCREENS = "write a variant that leaves one workload, or `ask: influence` in a comparison"
 
 
 def _several(study: Study, complaints: Complaints) -> None:
-    """What is asked of a study of one workload only."""
-    for key, words in _OF_ONE.items() if len(study.workloads) > 1 else ():
-        if getattr(study, key):
-            hint = f"{_LATER}; ask it in a study of one workload, or in a variant that leaves one"
-            message = f"{words} cannot be run yet where there are several workloads"
-            complaints.add((key,), message, hint, at_key=True)
+    """What is asked of several workloads and has no clear answer, or none yet."""
+    if len(study.workloads) > 1:
+        _of_several(study, complaints)
     if study.compare == WORKLOAD or (study.compare == SCENARIO and len(study.workloads) > 1):
         hint = "compare systems or a setting; each workload is judged by itself"
         message = f"`{study.compare}` cannot be compared: workloads have units of their own"
@@ -67,6 +61,31 @@ def _several(study: Study, complaints: Complaints) -> None:
             hint = f"{_LATER}; place the two on different instances"
             message = "two services on one instance cannot be run yet"
             complaints.add(("scenarios", scenario.name), message, hint, at_key=True)
+
+
+def _of_several(study: Study, complaints: Complaints) -> None:
+    """Why a question is not asked of several workloads, and how to ask it."""
+    if study.screen is not None or (study.ask is not None and not compares(study)):
+        key = "screen" if study.screen is not None else "ask"
+        message = "factors are screened for one response, and each workload has its own"
+        complaints.add((key,), message, f"{_LATER}; {_SCREENS}", at_key=True)
+    elif study.ask is not None and _has_holes(study):
+        message = "influence needs every cell, and some scenarios have no place on some systems"
+        hint = "leave these scenarios out in a variant, or give all systems the instances"
+        complaints.add(("ask",), message, hint, at_key=True)
+    if study.find and study.scenarios:
+        message = "a search drives one instance with nothing beside it, and scenarios say otherwise"
+        hint = "ask for it in a variant without `scenarios`"
+        complaints.add(("find",), message, hint, at_key=True)
+
+
+def _has_holes(study: Study) -> bool:
+    """Whether a system has too few instances for a scenario."""
+    return any(
+        not applies(study, system, {SCENARIO: name})
+        for system in study.systems.values()
+        for name in study.scenarios
+    )
 
 
 def _two_services(study: Study, scenario: ScenarioSpec) -> bool:

@@ -98,6 +98,8 @@ def _trial_s(study: Study) -> float:
 
 def searches_count(study: Study) -> int:
     """How many searches each visit makes: each of the study under every other condition."""
+    if len(study.workloads) > 1:
+        return sum(searches_count(one) for one in studies(study))
     others = (levels for name, levels in study.factors.items() if not name.startswith("load."))
     return len(study.find) * math.prod(len(levels) for levels in others)
 
@@ -121,7 +123,9 @@ def search_s(study: Study) -> float:
 
 def visit_s(study: Study) -> float:
     """One visit: a trial under every condition, and every search."""
-    searching_s = (trial_s(study) + search_s(study)) * searches_count(study)
+    searching_s = math.fsum(
+        (_trial_s(one) + search_s(one)) * searches_count(one) for one in studies(study)
+    )
     return trial_s(study) * conditions_count(study) + searching_s
 
 

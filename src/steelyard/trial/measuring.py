@@ -80,7 +80,7 @@ def _drive(scene: Scene, instance: Instance) -> Drive:
     server = server_for(scene, instance, generator)
     seed, clock = scene.seed(instance), clock_of(scene, generator)
     if cell.find is not None:
-        return SearchDrive(instance, generator, clock, study, cell, server, seed)
+        return SearchDrive(instance, generator, clock, cell.study, cell, server, seed)
     job = load_job(study, cell, server, seed)
     return LoadDrive(instance, generator, clock, job, longest_run_s(study, cell.workload))
 
@@ -97,7 +97,7 @@ def _endless(scene: Scene, instance: Instance, generator: Host) -> Drive:
 
 def _probed(scene: Scene) -> bool:
     """Whether a bystander looks on: not at a search, whose runs start one after the other."""
-    return scene.stage.study.probe is not None and scene.cell.find is None
+    return scene.cell.study.probe is not None and scene.cell.find is None
 
 
 def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
@@ -105,7 +105,7 @@ def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
     host = stage.study.generator.host
     prober = stage.machines.prober(instance.number, host, stage.lodging.network)
     cell = replace(scene.cell, workload=instance.workload)
-    job = probe_job(stage.study, cell, server_for(scene, instance, prober), scene.seed(instance))
+    job = probe_job(cell.study, cell, server_for(scene, instance, prober), scene.seed(instance))
     open_ended = counted(instance.workload.settings) is not None
     return ProbeDrive(instance, prober, clock_of(scene, prober), job, open_ended)
 

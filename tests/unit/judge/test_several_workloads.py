@@ -258,5 +258,20 @@ def test_the_verdict_of_a_workload_that_left_stands_and_the_others_go_on() -> No
     assert not any("measured until" in each for each in found.workloads[0].limits)
 
 
+def test_influence_is_told_of_every_workload_at_its_part_of_the_rate() -> None:
+    whole = a_study(per_cell=10)
+    alone = {"alone": whole.scenarios["alone"]}
+    factors = {**whole.factors, "scenario": ("alone",)}
+    study = whole.model_copy(update={"scenarios": alone, "factors": factors, "ask": "influence"})
+    plan = make_plan(study, 11)
+    cpu, disk = judge_study(study, plan, records_of(plan), run="r").workloads
+    (of_cpu,) = cpu.influence
+    assert list(of_cpu.factors) == ["system", "workloads.cpu.n"]
+    assert disk.influence == (), "its only factor is what the verdict is on"
+    word = {each.factors: each.word for each in of_cpu.effects}
+    assert word["system",] == "influential"
+    assert word["workloads.cpu.n",] == "negligible"
+
+
 def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"latency" if n == "run_time" else n: each for n, each in responses.items()}

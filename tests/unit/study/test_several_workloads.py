@@ -9,6 +9,7 @@ from tests.unit.study.study_texts import messages_of, written
 
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Cell, Plan, conditions_text
+from steelyard.plan.words import plan_lines
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.each_workload import conditions_count, conditions_of, studies, study_of
 from steelyard.study.model import Level, Study
@@ -182,7 +183,18 @@ def test_traffic_from_machine_to_machine_needs_both(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("ask", "ask: influence\n"), "the influence of factors cannot be run yet"),
+        (("ask", "ask: influence\n"), "influence needs every cell"),
+        (
+            ("find", "find: {capacity: {errors: none}}\n"),
+            "a search drives one instance with nothing",
+        ),
+        (
+            (
+                "screen",
+                "screen: {system: guest, factors: {load.users: [1, 4], system.cpus: [1, 2]}}\n",
+            ),
+            "each workload has its own",
+        ),
         (("compare", "compare: workload\nbaseline: cpu\n"), "`workload` cannot be compared"),
     ],
 )
@@ -206,3 +218,61 @@ def test_a_claim_names_its_workload_and_may_use_short_names(tmp_path: Path) -> N
     cpu = next(iter(studies(read_study(path))))
     assert cpu.claims[0].at == {"workload": "cpu", "workloads.cpu.n": 100}
     assert not studies(read_study(path))[1].claims
+
+
+WITHOUT_SCENARIOS = TEXT[: TEXT.index("scenarios:")] + TEXT[TEXT.index("trials:") :]
+
+
+def test_a_search_is_of_the_workloads_that_take_a_load(tmp_path: Path) -> None:
+    text = WITHOUT_SCENARIOS.replace(", instances: 3", "")
+    text += "find: {capacity: {response.p99: at most 50 ms}}\n"
+    study = read_runnable_study(written(tmp_path, text))
+    assert [list(own.find) for own in studies(study)] == [[], [], ["capacity"]]
+    plan = make_plan(study, 5)
+    assert plan.searches == ({"find": "capacity", "workload": "web"},)
+    for visit in plan.visits:
+        assert sum("find" in trial.cell.conditions for trial in visit.trials) == 1
+    cell = bound(study, find="capacity", workload="web")
+    assert cell.find == study.find["capacity"]
+    assert cell.study.factors["load.users"] == (1, 4)
+    assert any("the most users" in line for line in plan_lines(study, plan))
+    assert plan.forecast.visit_s > len(plan.conditions) * plan.forecast.trial_s
+
+
+def test_a_search_without_any_load_is_refused(tmp_path: Path) -> None:
+    text = WITHOUT_SCENARIOS.replace("  web: {use: http, service: sink-http}\n", "")
+    text = text.replace("load: {users: [1, 4]}\n", "").replace(", response.p99: {}", "")
+    text = text.replace("gates: {errors: none}\n", "")
+    text += "find: {capacity: {errors: none}}\n"
+    assert any("no workload is a load" in m for m in messages_of(written(tmp_path, text)))
+
+
+def test_a_probe_looks_on_at_the_loads_whose_servers_answer_it(tmp_path: Path) -> None:
+    text = TEXT.replace("response.p99: {}", "response.p99: {}, probe.p50: {}")
+    text += "probe: {use: http, every: 10 ms}\n"
+    study = read_runnable_study(written(tmp_path, text))
+    cpu, ram, web = studies(study)
+    assert (cpu.probe, ram.probe) == (None, None)
+    assert web.probe == study.probe
+    assert "probe.p50" in web.responses
+    assert "probe.p50" not in cpu.responses
+
+
+def test_a_probe_that_no_server_answers_is_refused(tmp_path: Path) -> None:
+    text = TEXT + "probe: {use: smtp-probe, every: 10 ms}\n"
+    assert any(
+        "no workload of this study has a server" in m for m in messages_of(written(tmp_path, text))
+    )
+
+
+def test_influence_is_asked_of_every_workload_by_itself(tmp_path: Path) -> None:
+    study = read_runnable_study(written(tmp_path, WITHOUT_SCENARIOS + "ask: influence\n"))
+    assert [own.ask for own in studies(study)] == ["influence"] * 3
+    told = next(line for line in plan_lines(study, make_plan(study, 5)) if "influence" in line)
+    assert "system, workloads.cpu.n, load.users" in told
+
+
+def test_a_group_of_settings_is_no_factor(tmp_path: Path) -> None:
+    screen = "screen: {system: native, factors: {load.users: [1, 4], system.confine: [a, b]}}\n"
+    told = messages_of(written(tmp_path, WITHOUT_SCENARIOS + screen))
+    assert any("a group of settings has no levels" in message for message in told)

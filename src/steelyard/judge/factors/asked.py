@@ -45,9 +45,12 @@ class _Cell:
 
 
 def asked(study: Study, plan: Plan, readings: Readings) -> list[Asked]:
-    """What the study asks of factors: of a screening, of all factors of a comparison, or both."""
+    """What the study asks of factors: of a screening, of all factors of a comparison, or both.
+
+    A comparison without any further factor is its verdict.
+    """
     found = []
-    if study.ask is not None and len(plan.systems) > 1 and study_factors(study, plan):
+    if study.ask is not None and len(plan.systems) > 1 and len(study_factors(study, plan)) > 1:
         found.append(_of_comparison(study, plan, readings))
     if plan.screen is not None:
         found.append(_of_screen(study, plan.screen, readings))

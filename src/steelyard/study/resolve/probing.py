@@ -28,7 +28,9 @@ def resolve_probe(
     if part is None:
         return None
     spec = ProbeSpec(use=part.use, every_s=part.every)
-    _check_load(file, workloads, complaints)
+    if len(workloads) == 1:
+        _check_load(workloads, complaints)
+    _check_place(file, complaints)
     entry = _entry(part.use, complaints)
     if entry is None:
         return spec
@@ -42,7 +44,8 @@ def resolve_probe(
     for key in (key for key in fixed if values.get(key) != fixed[key] and key in part.further()):
         message = f"`{key}` of a probe cannot be chosen: each has a connection of its own"
         complaints.add(("probe", key), message, "take it out", at_key=True)
-    _check_services(part.use, systems, complaints)
+    if len(workloads) == 1:
+        _check_services(part.use, systems, complaints)
     return spec.model_copy(update={"settings": values | fixed})
 
 
@@ -61,15 +64,16 @@ def _entry(use: str, complaints: Complaints) -> Workload | None:
     return entry
 
 
-def _check_load(
-    file: StudyFile, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
-) -> None:
+def _check_load(workloads: Mapping[str, WorkloadSpec], complaints: Complaints) -> None:
     for workload in workloads.values():
         entry = known_workload(workload)
         if entry is not None and not entry.is_load:
             hint = "take it out, or drive a load"
             message = f"a probe stands beside a load, and `{workload.use}` is none"
             complaints.add(("probe",), message, hint, at_key=True)
+
+
+def _check_place(file: StudyFile, complaints: Complaints) -> None:
     host = None if file.generator is None else file.generator.host
     if host is not None and host.startswith("instance"):
         hint = "take it out, or let the load come from a machine"

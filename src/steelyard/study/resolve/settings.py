@@ -132,6 +132,9 @@ def read_value(written: Any, setting: Setting) -> Any:
         return OFF
     if setting.kind in _QUANTITIES:
         return _within(units.parse(written, setting.kind), setting, written)  # type: ignore[arg-type]
+    if setting.kind not in _READERS:
+        hint = f"name a single one of: {', '.join(setting.settings)}"
+        raise units.UnitError("a group of settings has no levels", hint)
     return _READERS[setting.kind](written, setting)
 
 
