@@ -72,7 +72,7 @@ def test_no_interface_and_no_route_of_the_machine_changes(
     def seen() -> list[str]:
         commands = (
             ["ip", "-o", "link"],
-            ["ip", "-o", "addr"],
+            ["ip", "-brief", "addr"],  # lifetimes of addresses count down
             ["ip", "route", "show", "table", "all"],
         )
         return [told(carrier, *words) for words in commands]

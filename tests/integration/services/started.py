@@ -52,22 +52,35 @@ def started(host: Host, folder: Path, use: str, **written: Any) -> Iterator[Runn
 
 def assert_nothing_is_left(folder: Path, running: RunningService) -> None:
     """No process that has to do with the folder, and nobody on the ports."""
-    assert list(holders(folder)) == []
+    assert_nobody_holds(folder)
     ports = {int(address.rpartition(":")[2]) for address in running.listeners.values()}
     listed = subprocess.run(["sh", "-c", LIST], capture_output=True, text=True, check=False)
     assert not ports & used_ports(listed.stdout)
 
 
+def assert_nobody_holds(folder: Path) -> None:
+    """No process has to do with the folder; whoever has is told."""
+    found = list(holders(folder))
+    assert found == [], f"still there: {found}"
+
+
 def holders(folder: Path) -> Iterator[str]:
     """Processes with the folder in their command, as working folder, or with a file of it open."""
     for process in Path("/proc").glob("[0-9]*"):
-        if int(process.name) != os.getpid() and str(folder) in _told_of(process):
-            yield f"{process.name}: {_read(process / 'cmdline')}"
+        if int(process.name) != os.getpid() and (how := _how_it_holds(process, str(folder))):
+            yield f"{process.name} below {_parent(process)}: {_read(process / 'cmdline')}, by {how}"
 
 
-def _told_of(process: Path) -> str:
+def _how_it_holds(process: Path, folder: str) -> list[str]:
+    """Its command, or the links that lead into the folder."""
+    command = ["its command"] if folder in _read(process / "cmdline") else []
     links = [process / "cwd", *_children(process / "fd")]
-    return " ".join([_read(process / "cmdline"), *map(_target, links)])
+    leading = ((link, _target(link)) for link in links)
+    return command + [f"{link.name} -> {target}" for link, target in leading if folder in target]
+
+
+def _parent(process: Path) -> str:
+    return " ".join(_read(process / "stat").rpartition(")")[2].split()[1:2])
 
 
 def _read(path: Path) -> str:

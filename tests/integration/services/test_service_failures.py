@@ -16,7 +16,7 @@ from steelyard.records.ledger import Ledger
 from steelyard.study.model import ServiceSpec
 from steelyard.systems import services
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES
-from tests.integration.services.started import assert_nothing_is_left, holders, spec_of
+from tests.integration.services.started import assert_nobody_holds, assert_nothing_is_left, spec_of
 
 OWN = """\
 summary: A server.
@@ -66,7 +66,7 @@ def test_a_service_that_dies_before_it_listens_is_named_at_once(host: Host, fold
     with pytest.raises(AgentRefusal) as failed:
         services.start(host, own(command="echo alas >&2; exit 7"), str(folder), "service")
     assert failed.value.failure.kind == "process_died"
-    assert list(holders(folder)) == []
+    assert_nobody_holds(folder)
 
 
 def test_a_port_that_is_in_use_is_told_and_its_parts_are_ended(host: Host, folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_port_that_is_in_use_is_told_and_its_parts_are_ended(host: Host, folde
     assert isinstance(failed.value, AgentRefusal)
     assert failed.value.failure.kind == "address_in_use"
     assert str(port) in failed.value.failure.message
-    assert list(holders(folder)) == []
+    assert_nobody_holds(folder)
 
 
 def test_a_folder_that_the_services_user_cannot_enter_is_refused(

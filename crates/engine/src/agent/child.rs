@@ -35,6 +35,8 @@ struct Shared {
 struct State {
     output: Output,
     ended: Option<Ended>,
+    /// It left nothing behind.
+    alone: bool,
     /// Nothing is left of what it started, either.
     gone: bool,
 }
@@ -65,6 +67,7 @@ impl Child {
             state: Mutex::new(State {
                 output,
                 ended: None,
+                alone: false,
                 gone: false,
             }),
             changed: Condvar::new(),
@@ -94,6 +97,11 @@ impl Child {
     pub(super) fn is_running(&self) -> bool {
         let state = self.shared.lock();
         state.ended.is_none() && !state.gone
+    }
+
+    /// Whether it ended and left nothing behind but its holder, which is about to end.
+    pub(super) fn was_alone(&self) -> bool {
+        self.shared.lock().alone
     }
 
     /// Whether nothing is left: neither the process nor anything it started.
@@ -216,7 +224,10 @@ impl State {
     fn hear(&mut self, news: News<'_>) {
         match news {
             News::Output(heard) => self.output.hear(&heard),
-            News::Ended(ended) => self.ended = Some(ended),
+            News::Ended { how, alone } => {
+                self.ended = Some(how);
+                self.alone = alone;
+            }
         }
     }
 }

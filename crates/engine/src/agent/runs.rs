@@ -111,7 +111,12 @@ impl Ticket {
         let child = start(job)?;
         self.hold(&child);
         let timed_out = !child.wait_for_end(Duration::from_millis(job.timeout_ms)) && child.kill();
-        if !child.wait_for_end(PATIENCE) || (timed_out && !child.wait_until_gone(PATIENCE)) {
+        if !child.wait_for_end(PATIENCE) {
+            return Err(hangs(&child));
+        }
+        // Only daemons may outlive their answer: what else there was, the holder too, is gone then.
+        let all_ends = timed_out || self.is_cancelled() || child.was_alone();
+        if all_ends && !child.wait_until_gone(PATIENCE) {
             return Err(hangs(&child));
         }
         self.runs.keep(&child);

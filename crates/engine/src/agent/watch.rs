@@ -26,7 +26,11 @@ const AT_ONCE: Timespec = Timespec {
 pub(super) enum News<'a> {
     Output(Heard<'a>),
     /// The process has ended, and all it wrote was told before.
-    Ended(Ended),
+    Ended {
+        how: Ended,
+        /// It left nothing behind; its holder is about to end.
+        alone: bool,
+    },
 }
 
 /// The three ends.
@@ -75,7 +79,7 @@ impl Watch {
             let word = self.next_word();
             self.read_last_words(&mut hear);
             match word {
-                Some(Word::Ended(ended)) => hear(News::Ended(ended)),
+                Some(Word::Ended { how, alone }) => hear(News::Ended { how, alone }),
                 Some(_) => {}
                 None => break,
             }

@@ -159,26 +159,35 @@ impl Holder {
         }
     }
 
-    /// Reaps all that have ended; `false` when nobody is left.
+    /// Reaps all that have ended, and tells the end of the program; `false` when nobody is left.
     fn reap(&mut self) -> bool {
-        loop {
+        let mut end = None;
+        let left = loop {
             match words::wait_for_any() {
-                Ok(Some((pid, ended))) => self.note(pid, ended),
-                Ok(None) => return true,
-                Err(Errno::INTR) => {}
-                Err(_) => return false,
+                Ok(Some((pid, how))) if self.is_program(pid) => end = Some(how),
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => break true,
+                Err(_) => break false,
             }
+        };
+        if let Some(how) = end {
+            self.tell_end(how, !left);
         }
+        left
     }
 
-    fn note(&mut self, pid: Pid, ended: Ended) {
-        let Some(program) = self.program.as_mut().filter(|program| program.pid == pid) else {
-            return;
-        };
-        program.running = false;
+    fn is_program(&self, pid: Pid) -> bool {
+        let program = self.program.as_ref();
+        program.is_some_and(|program| program.running && program.pid == pid)
+    }
+
+    fn tell_end(&mut self, how: Ended, alone: bool) {
+        if let Some(program) = &mut self.program {
+            program.running = false;
+        }
         // What the program leaves behind when it was asked to end is not asked again.
         self.killing |= self.ending;
-        self.say(&Word::Ended(ended));
+        self.say(&Word::Ended { how, alone });
     }
 
     /// An agent that is gone hears nothing, and is seen by its silence.

@@ -24,7 +24,12 @@ pub(crate) enum Word {
         message: String,
     },
     /// The program has ended.
-    Ended(Ended),
+    Ended {
+        /// How.
+        how: Ended,
+        /// It left nothing behind: the holder ends at once, too.
+        alone: bool,
+    },
 }
 
 /// A program that runs.

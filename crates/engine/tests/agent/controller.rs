@@ -181,6 +181,22 @@ pub fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// Processes whose parent is `parent`, those that wait to be reaped too.
+pub fn children_of(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    numbers
+        .filter(|pid| parent_of(*pid) == Some(parent))
+        .collect()
+}
+
+/// `42 (a name) S 7 ...`
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let rest = stat.rsplit(") ").next()?;
+    rest.split_whitespace().nth(1)?.parse().ok()
+}
+
 pub fn wait_until_gone(pid: u32) {
     wait_for("the end of a process", || (!is_alive(pid)).then_some(()));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use steelyard_net::clock::monotonic_ns;
 
-use crate::controller::{Controller, wait_for, wait_until_gone};
+use crate::controller::{Controller, children_of, wait_for, wait_until_gone};
 
 fn run(argv: &[&str]) -> Value {
     json!({ "verb": "run", "argv": argv, "timeout_ms": 20_000 })
@@ -57,6 +57,15 @@ fn a_program_reads_what_it_is_given_and_nothing_otherwise() {
     let mut request = run(&["true"]);
     request["stdin"] = json!(text);
     assert_eq!(agent.ok(request)["exit_code"], 0, "it need not read");
+}
+
+#[test]
+fn nothing_of_a_program_is_there_when_its_answer_comes() {
+    let mut agent = Controller::new();
+    for round in 0..300 {
+        agent.ok(run(&["true"]));
+        assert_eq!(children_of(agent.pid()), [0; 0], "in round {round}");
+    }
 }
 
 #[test]
@@ -137,6 +146,7 @@ fn several_run_at_once_and_all_can_be_cancelled() {
         );
         assert_eq!(ran["timed_out"], false);
     }
+    assert_eq!(children_of(agent.pid()), [0; 0]);
     assert_eq!(agent.reply(waiting)["error"]["kind"], "cancelled");
     assert_eq!(agent.ok(shell("echo again"))["stdout"], "again\n");
 }
@@ -144,7 +154,7 @@ fn several_run_at_once_and_all_can_be_cancelled() {
 #[test]
 fn a_program_starts_at_its_time_and_never_long_after_it() {
     let mut agent = Controller::new();
-    let at_ns = monotonic_ns() + 50_000_000;
+    let at_ns = monotonic_ns() + 500_000_000;
     let mut request = run(&["true"]);
     request["start_at_monotonic_ns"] = json!(at_ns);
     let ran = agent.ok(request.clone());

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::controller::{Controller, is_alive, pid_of, signal, start, wait_for, wait_until_gone};
+use crate::controller::{
+    Controller, children_of, is_alive, pid_of, signal, start, wait_for, wait_until_gone,
+};
 
 /// Leaves its session twice over, as daemons do, and writes its number to a file.
 fn daemon(file: &Path) -> String {
@@ -49,14 +51,6 @@ fn daemons() -> Daemons {
         pids,
         _folder: folder,
     }
-}
-
-fn children_of(parent: u32) -> Vec<u32> {
-    let list = format!("/proc/{parent}/task/{parent}/children");
-    let list = std::fs::read_to_string(list).unwrap_or_default();
-    list.split_whitespace()
-        .map(|pid| pid.parse().unwrap())
-        .collect()
 }
 
 fn status(agent: &mut Controller, name: &str) -> Value {
