@@ -8,7 +8,7 @@ from steelyard.study import catalogue
 from steelyard.trial.instance import Instance
 from steelyard.trial.outcomes import TrialFailed
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
-from steelyard.workloads.tools.ready import ReadyTool
+from steelyard.workloads.tools.ready import NOT_ASKED, ReadyTool
 from steelyard.workloads.tools.timed import RUN_TIME, run_time
 
 
@@ -46,12 +46,16 @@ def measured_by_tool(tool: ReadyTool, instance: Instance) -> dict[str, Measured]
     except OutputError as error:
         raise TrialFailed(
             Outcome.OUTPUT_NOT_UNDERSTOOD,
-            f"what `{instance.workload.use}` printed is not understood: {error}",
+            f"what `{instance.workload.use}`{_version(tool)} printed is not understood: {error}",
             "its output is kept with the trial; `steelyard workload check FILE --output OUTPUT` "
             "shows what is read from it",
         ) from error
     _refuse_useless(tool, instance, {one.missing for one in read.values()})
     return {RUN_TIME: run_time(instance.ran), **read}
+
+
+def _version(tool: ReadyTool) -> str:
+    return "" if tool.version == NOT_ASKED else f" (version {tool.version})"
 
 
 def _refuse_useless(tool: ReadyTool, instance: Instance, missing: set[str | None]) -> None:

@@ -158,6 +158,17 @@ def test_a_tool_that_cannot_be_used_is_named_and_nothing_is_run(
         assert "debian: its-package" in (failed.value.hint or "")
 
 
+def test_an_output_of_a_newer_version_is_named_with_tool_version_and_place(bench: Bench) -> None:
+    newer = "version: {run: [echo, v 3.9], pattern: 'v ([0-9.]+)', least: '3'}\nends:"
+    with pytest.raises(
+        TrialFailed, match=r"`mine` \(version 3\.9\) printed .* in `stdout`"
+    ) as failed:
+        bench.measured(own("echo speed 5; echo size 7", ("ends:", newer)))
+    assert failed.value.outcome is Outcome.OUTPUT_NOT_UNDERSTOOD
+    assert "`mine.rate`" in str(failed.value)
+    assert "`mine.size`" not in str(failed.value), "what is there is not complained of"
+
+
 def test_a_tool_without_a_warm_up_of_its_own_is_run_for_that_long_before(bench: Bench) -> None:
     script = "echo {window:ms} >> {folder}/runs; " + GOOD
     windowed = ("ends: by itself", "ends: window\nwarms_up: beforehand")

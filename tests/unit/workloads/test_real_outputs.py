@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ruamel.yaml import YAML
 
+from steelyard.hosts.failures import SystemFailure
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.resolve.settings import default_of, read_value
@@ -110,6 +112,46 @@ def test_an_output_that_is_cut_short_is_read_whole_or_not_at_all(case: Path) -> 
             else:
                 assert seen == whole or case.parent.name in ENDED_BY_CLOCK, (source, i)
     assert refused or not whole or case.parent.name in ENDED_BY_CLOCK
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_id)
+def test_an_output_whose_words_have_changed_is_refused_with_the_place_of_every_number(
+    case: Path,
+) -> None:
+    """Another spelling stands for a later version; what has no words reads as before."""
+    texts = texts_of(case)
+    whole = as_json(read(case, texts))
+    try:
+        seen = as_json(read(case, {source: text.swapcase() for source, text in texts.items()}))
+    except OutputError as refused:
+        sources = [*texts, *catalogue.workload(case.parent.name).writes, "stdout", "stderr"]
+        for name, why in refused.missing.items():
+            assert any(f"`{source}`" in why for source in sources) or "the table" in why, (
+                name,
+                why,
+            )
+    else:
+        nothing = all(str(one).startswith("missing:") for one in seen.values())
+        assert nothing or seen == whole
+
+
+BEYOND = [name for name in catalogue.names("workloads") if catalogue.workload(name).version]
+
+
+@pytest.mark.parametrize("use", BEYOND)
+def test_a_version_that_was_never_seen_is_named_with_what_is_understood(use: str) -> None:
+    version = catalogue.workload(use).version
+    assert version is not None
+    if version.before is None:
+        pytest.skip("this workload understands every later version")
+    said = re.sub(r"\\([().+])", r"\1", re.sub(r"\((?!\?).*\)", version.before, version.pattern))
+    said = said.strip("^$")
+    if re.search(version.pattern, said, re.MULTILINE) is None:
+        pytest.skip("what it says cannot be made from its pattern")
+    with pytest.raises(SystemFailure) as failed:
+        understood(version, said, use)
+    assert use in failed.value.message
+    assert f"version {version.before}," in failed.value.message
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=case_id)

@@ -49,7 +49,7 @@ class Printed:
         if look.json_paths:
             found = [Found(text) for path in look.json_paths for text in self._at(look, path)]
         elif look.pattern is not None:
-            found = list(_matches(look.pattern, self._lines(look.source)))
+            found = list(_matches(look.pattern, look.source, self._lines(look.source)))
         else:
             found = [Found(text) for text in self._cells(look)]
         wanted = None if look.times is None else self.fill(look.times)
@@ -74,7 +74,8 @@ class Printed:
         try:
             values = values_at(self._documents[look.source], wanted)
         except LookupError as error:
-            raise NotThereError(f"nothing at `{wanted}`: there is no `{error}`") from error
+            message = f"nothing at `{wanted}` of `{look.source}`: there is no `{error}`"
+            raise NotThereError(message) from error
         yield from (as_text(value) for value in values)
 
     def _cells(self, look: Look) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _document(source: str, text: str) -> Any:
         raise NotThereError(f"`{source}` is no JSON: {error}; was it cut short?") from error
 
 
-def _matches(pattern: str, text: str) -> Iterator[Found]:
+def _matches(pattern: str, source: str, text: str) -> Iterator[Found]:
     compiled = re.compile(pattern, re.MULTILINE)
     named = VALUE in compiled.groupindex
     found = False
@@ -107,7 +108,7 @@ def _matches(pattern: str, text: str) -> Iterator[Found]:
         value = match[VALUE] if named else match[1] if compiled.groups else match[0]
         yield Found((value or "").strip(), match.groupdict().get(UNIT))
     if not found:
-        raise NotThereError(f"nothing like `{pattern}`")
+        raise NotThereError(f"nothing like `{pattern}` in `{source}`")
 
 
 def _rows(table: Table, text: str, name: str) -> Iterator[dict[str, str]]:
