@@ -273,5 +273,25 @@ def test_influence_is_told_of_every_workload_at_its_part_of_the_rate() -> None:
     assert word["workloads.cpu.n",] == "negligible"
 
 
+def test_a_neighbour_is_a_factor_among_others() -> None:
+    whole = a_study(per_cell=10)
+    systems = {n: s.model_copy(update={"instances": 2}) for n, s in whole.systems.items()}
+    scenarios = {name: whole.scenarios[name] for name in ("alone", "beside")}
+    factors = {**whole.factors, "scenario": tuple(scenarios)}
+    study = whole.model_copy(
+        update={"systems": systems, "scenarios": scenarios, "factors": factors, "ask": "influence"}
+    )
+    plan = make_plan(study, 11)
+    cpu, disk = judge_study(study, plan, records_of(plan), run="r").workloads
+    (found,) = cpu.influence
+    assert list(found.factors) == ["system", "workloads.cpu.n", "scenario"]
+    effect = next(each for each in found.effects if each.factors == ("scenario",))
+    assert effect.word == "influential"
+    assert effect.effect_log == pytest.approx(np.log(0.6), abs=0.02)
+    pair = next(each for each in found.effects if set(each.factors) == {"system", "scenario"})
+    assert pair.word == "negligible", "the neighbour costs both systems the same"
+    assert disk.influence == (), "nothing runs beside it"
+
+
 def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"latency" if n == "run_time" else n: each for n, each in responses.items()}
