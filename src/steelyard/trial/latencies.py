@@ -5,13 +5,17 @@ Pure. A figure for which there are too few samples is missing with that reason, 
 
 from __future__ import annotations
 
+import math
+
 from steelyard.engine.messages import Latency, LoadResult
+from steelyard.records.histogram import read_buckets
 from steelyard.trial.streams import Reading
 
 _OF_OPERATIONS = ("response", "service_time")
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
 _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
 _SAMPLES_ABOVE = 10
+_ROUNDING = 1e-9
 
 
 def failed_share(load: LoadResult) -> Reading:
@@ -55,14 +59,17 @@ def failed_by(kinds: frozenset[str], load: LoadResult) -> Reading:
 def undefined(name: str, load: LoadResult) -> str | None:
     """Why a percentile of all operations is beyond every value: a failed one never ended.
 
-    Only of what an operation as a whole takes. Where fewer fail, the percentile is that of the
-    operations that were answered well.
+    Only of what an operation as a whole takes. Where fewer fail, they are the slowest.
     """
     kind, _, figure = name.partition(".")
     if kind not in _OF_OPERATIONS or figure not in _SHARE_ABOVE:
         return None
     failed, _ = failed_share(load)
-    if failed is None or failed < _SHARE_ABOVE[figure]:
+    if failed is None:
+        return None
+    latency = load.latency_ns.get(_LATENCIES[kind])
+    beyond = latency is not None and _failed(load) > 0 and _rank(latency, figure, load) is None
+    if failed < _SHARE_ABOVE[figure] and not beyond:
         return None
     return f"undefined ({failed:.2g} of the operations failed, and a failed one never ended)"
 
@@ -71,7 +78,10 @@ def time_of(name: str, load: LoadResult) -> Reading:
     """``response.p99``, ``phase.connect.p50``, ``kind.fetch.p50`` and their like."""
     kind, _, figure = name.partition(".")
     if kind in _LATENCIES:
-        return _figure(load.latency_ns.get(_LATENCIES[kind]), figure)
+        latency = load.latency_ns.get(_LATENCIES[kind])
+        if kind in _OF_OPERATIONS and latency is not None and _failed(load):
+            return _with_failed_last(latency, figure, load)
+        return _figure(latency, figure)
     word, _, figure = figure.rpartition(".")
     if kind == "phase":
         return _figure(load.latency_ns.get(f"phase.{word}"), figure)
@@ -79,6 +89,39 @@ def time_of(name: str, load: LoadResult) -> Reading:
         of_kind = load.operations.get(word)
         return _figure(None if of_kind is None else of_kind.latency_ns, figure)
     return None, f"nothing here measures {name}"
+
+
+def _failed(load: LoadResult) -> int:
+    return load.counts.errors + load.counts.unsent
+
+
+def _rank(latency: Latency, figure: str, load: LoadResult) -> int | None:
+    """Which of the times this percentile is, the failed operations behind all of them; ``None``
+    where it is one of these.
+    """
+    of_all = latency.count + _failed(load)
+    rank = math.ceil(of_all * (1 - _SHARE_ABOVE[figure]) - _ROUNDING)
+    return rank if rank <= latency.count else None
+
+
+def _with_failed_last(latency: Latency, figure: str, load: LoadResult) -> Reading:
+    """The figure of all operations, of which those that failed are the slowest.
+
+    From the whole distribution; without one, what the engine says of those answered well.
+    """
+    if figure not in _SHARE_ABOVE or not latency.hdr_v2_b64 or latency.max is None:
+        return _figure(latency, figure)
+    rank = _rank(latency, figure, load)
+    if rank is None:
+        return None, "undefined: a failed operation never ended"
+    if latency.count + _failed(load) - rank < _SAMPLES_ABOVE:
+        return None, _too_few(figure)
+    seen = 0
+    for (_, beyond), count in sorted(read_buckets(latency.hdr_v2_b64).items()):
+        seen += count
+        if seen >= rank:
+            return float(min(beyond - 1, latency.max)), None
+    return float(latency.max), None
 
 
 def _figure(latency: Latency | None, figure: str) -> Reading:
@@ -89,5 +132,9 @@ def _figure(latency: Latency | None, figure: str) -> Reading:
         return float(value), None
     if figure not in _SHARE_ABOVE:
         return None, f"{figure} is no figure of a latency distribution"
+    return None, _too_few(figure)
+
+
+def _too_few(figure: str) -> str:
     needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
-    return None, f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
+    return f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
