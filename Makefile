@@ -39,7 +39,7 @@ fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install
 	    -max_total_time=$(FUZZ_S) -max_len=2048 -timeout=5 -verbosity=0 || exit 1; done
 
 test-python: setup ## Tests of the laboratory, with the engine
-	$(BIN)/pytest -n $(JOBS) -m 'not validate and not system'
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'not validate and not system'
 
 test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine. PASSED=FILE goes on where a run broke off
 	$(if $(PASSED),PASSED=$(PASSED)) $(BIN)/pytest -m system tests/system

@@ -16,7 +16,7 @@ from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard
 
 KILLS_IN_A_CHAIN = 5
-CHAINS_IN_EVERY_RUN = 4
+CHAINS_IN_EVERY_RUN = 2
 CHAINS_ON_DEMAND = 40
 LONGEST_LIFE_S = 3.0
 

@@ -74,7 +74,11 @@ def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
     end = time.monotonic() + 60
     while not list(trials.glob("*/trials/0001-1")) and time.monotonic() < end:
         time.sleep(0.01)
-    second = steelyard.run("resume", "results/tiny")
+    process.send_signal(signal.SIGSTOP)  # or it may have ended before the second looks
+    try:
+        second = steelyard.run("resume", "results/tiny")
+    finally:
+        process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert second.returncode == 3

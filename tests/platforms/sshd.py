@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from tests.integration.servers.private_server import free_port
 from tests.platforms.needs import need
 
 NAME = "steelyard-far"
@@ -146,9 +147,3 @@ def make_key(path: Path) -> None:
     path.unlink(missing_ok=True)
     argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "steelyard", "-f", str(path)]
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port

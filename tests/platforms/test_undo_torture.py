@@ -15,9 +15,9 @@ from tests.platforms.torture.session import Session, StudySession, Victim
 from tests.platforms.torture.torture import left_behind, survive
 
 VICTIMS: tuple[Victim, ...] = ("controller", "agent", "both")
-INSTANTS_HERE = 5
-INSTANTS_OF_A_STUDY = 4
-INSTANTS_FAR = 2
+INSTANTS_HERE = 3
+INSTANTS_OF_A_STUDY = 2
+INSTANTS_FAR = 1
 EVENTS_UNTIL_ALL_IS_MADE = 18
 
 

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.integration.servers.private_server import free_port
 from tests.platforms.needs import need
-from tests.platforms.sshd import free_port, make_key
+from tests.platforms.sshd import make_key
 
 from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.systems.images.build import build_image

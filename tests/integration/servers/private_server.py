@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -18,6 +20,8 @@ import pytest
 CONFIGS = Path(__file__).parent / "configs"
 READY_WITHIN_S = 30.0
 ENDED_WITHIN_S = 20.0
+PORTS = range(30_300, 32_700)
+"""Between those of the services of a study and those of connections."""
 
 
 def require_program(name: str, package: str) -> str:
@@ -34,10 +38,15 @@ def require_root(name: str) -> None:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody has at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port of loopback that nobody has, and that the kernel gives to no connection meanwhile.
+
+    Drawn by the system: tests in two processes may begin with the same seed.
+    """
+    drawn = random.SystemRandom()
+    while True:
+        port = drawn.choice(PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def write_config(template: str, to: Path, **values: object) -> Path:

@@ -1,6 +1,6 @@
 """Exim on a machine that has another mail server: Debian's packages exclude each other.
 
-Its files are unpacked into a folder (``.ci/install-servers``) and laid over ``/usr`` in a mount
+Its files are unpacked into a folder (``.ci/install``) and laid over ``/usr`` in a mount
 namespace of the agent's own, with a user of its name; the machine outside sees nothing of it.
 """
 
@@ -37,7 +37,7 @@ def exim_agent(own: Path) -> Agent:
     if os.geteuid() != 0:
         pytest.skip("exim starts as root only")
     if not (UNPACKED / "usr" / "sbin" / "exim4").exists():
-        pytest.skip(f"exim4 is neither installed nor unpacked in {UNPACKED} (.ci/install-servers)")
+        pytest.skip(f"exim4 is neither installed nor unpacked in {UNPACKED} (.ci/install)")
     for name, line in ACCOUNTS.items():
         known = Path("/etc", name).read_text(encoding="utf-8")
         (own / name).write_text(known + line, encoding="utf-8")
