@@ -12,6 +12,9 @@ const MOST_POLICIES: usize = 16;
 /// Sensors on the CPU itself; others (disks, boards on slow buses) can take milliseconds to read.
 const CPU_SENSORS: [&str; 4] = ["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
+/// Another way to the counters of `intel-rapl`, on laptops.
+const SECOND_WAY: &str = "intel-rapl-mmio:";
+
 /// Files that each hold one number, and a column for each.
 struct Gauges {
     columns: Vec<String>,
@@ -154,11 +157,8 @@ impl Gauges {
 fn energy(root: &Path, missing: &mut Missing) -> Vec<Energy> {
     let folder = below(root, "/sys/class/powercap");
     let mut meters = Vec::new();
-    for zone in names(&folder).iter().filter(|zone| zone.contains(':')) {
+    for (zone, name) in zones(&folder) {
         let zone = folder.join(zone);
-        let Some(name) = text(&zone.join("name")) else {
-            continue;
-        };
         let column = format!("power.{name}.energy_uj");
         let path = zone.join("energy_uj");
         match Source::open(&path) {
@@ -178,6 +178,38 @@ fn energy(root: &Path, missing: &mut Missing) -> Vec<Energy> {
         absent(missing, "power", &folder);
     }
     meters
+}
+
+/// Folders of energy zones, each with a name that no other bears.
+///
+/// Every package calls its parts alike (`dram`, `core`): where several do, the package stands before
+/// the part. The same counter by a second way (`intel-rapl-mmio` beside `intel-rapl`) is left out.
+fn zones(folder: &Path) -> Vec<(String, String)> {
+    let mut told: Vec<(String, String)> = names(folder)
+        .into_iter()
+        .filter(|zone| zone.contains(':'))
+        .filter_map(|zone| text(&folder.join(&zone).join("name")).map(|name| (zone, name)))
+        .collect();
+    told.sort_by_key(|(zone, _)| zone.starts_with(SECOND_WAY));
+    let mut kept: Vec<(String, String)> = Vec::new();
+    for (zone, name) in &told {
+        let alike = told
+            .iter()
+            .filter(|(other, its)| its == name && !other.starts_with(SECOND_WAY));
+        let package = parent(zone, &told).filter(|_| alike.count() > 1);
+        let name = package.map_or_else(|| name.clone(), |package| format!("{package}.{name}"));
+        if kept.iter().all(|(_, taken)| *taken != name) {
+            kept.push((zone.clone(), name));
+        }
+    }
+    kept
+}
+
+/// The name of the zone that holds this one: `intel-rapl:1` holds `intel-rapl:1:2`.
+fn parent<'a>(zone: &str, told: &'a [(String, String)]) -> Option<&'a str> {
+    let (above, _) = zone.rsplit_once(':')?;
+    let found = told.iter().find(|(other, _)| other == above)?;
+    Some(&found.1)
 }
 
 fn absent(missing: &mut Missing, key: &str, path: &Path) {
@@ -255,6 +287,48 @@ mod tests {
         meters[0].read(&mut row);
         assert_eq!(row, [Some(1015)]);
         assert_eq!(meters[0].columns, ["power.package-0.energy_uj"]);
+    }
+
+    fn zones_named(named: &[(&str, &str)]) -> Vec<(String, String)> {
+        let root = tempfile::tempdir().unwrap();
+        for (zone, name) in named {
+            let file = format!("/sys/class/powercap/{zone}/name");
+            write(root.path(), &file, &format!("{name}\n"));
+        }
+        zones(&below(root.path(), "/sys/class/powercap"))
+    }
+
+    #[test]
+    fn parts_of_several_packages_bear_the_name_of_theirs() {
+        let two = zones_named(&[
+            ("intel-rapl:0", "package-0"),
+            ("intel-rapl:0:0", "dram"),
+            ("intel-rapl:1", "package-1"),
+            ("intel-rapl:1:0", "dram"),
+        ]);
+        let names: Vec<&str> = two.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["package-0", "package-0.dram", "package-1", "package-1.dram"]
+        );
+        let one = zones_named(&[("intel-rapl:0", "package-0"), ("intel-rapl:0:0", "dram")]);
+        assert_eq!(one[1].1, "dram");
+    }
+
+    #[test]
+    fn a_counter_that_is_reached_in_two_ways_is_read_once() {
+        let zones = zones_named(&[
+            ("intel-rapl-mmio:0", "package-0"),
+            ("intel-rapl-mmio:0:0", "dram"),
+            ("intel-rapl:0", "package-0"),
+            ("intel-rapl:0:0", "core"),
+            ("intel-rapl:0:1", "dram"),
+        ]);
+        let folders: Vec<&str> = zones.iter().map(|(folder, _)| folder.as_str()).collect();
+        assert_eq!(
+            folders,
+            ["intel-rapl:0", "intel-rapl:0:0", "intel-rapl:0:1"]
+        );
     }
 
     #[test]

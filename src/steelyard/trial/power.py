@@ -1,7 +1,7 @@
 """Energy of a machine, by the counters of its processors (RAPL, ``/sys/class/powercap``).
 
-``psys`` counts the whole board where a machine has it; else the packages are added, and their
-memory where there is one package (zones of several bear one name, so that only one would count).
+``psys`` counts the whole board where a machine has it; else the packages and their memory are added
+(``dram``, or ``package-1.dram`` where several packages have some).
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ def zones_of(window: WindowSamples) -> list[str]:
     ]
     if _WHOLE in names:
         return [_WHOLE]
-    packages = [name for name in names if name.startswith(_PACKAGE)]
-    memory = [_MEMORY] if len(packages) == 1 and _MEMORY in names else []
+    memory = [name for name in names if name.rpartition(".")[2] == _MEMORY]
+    packages = [name for name in names if name.startswith(_PACKAGE) and name not in memory]
+    if _MEMORY in memory and len(packages) > 1:
+        memory = []  # of an engine that told one of several packages, nobody knows which
     return [*packages, *memory]

@@ -28,7 +28,13 @@ def test_the_whole_board_counts_alone_where_it_is_told() -> None:
     assert mean_power_w(told) == (pytest.approx(5.0), None)
 
 
-def test_memory_of_several_packages_bears_one_name_and_is_left_out() -> None:
+def test_memory_of_every_package_is_added() -> None:
+    memory = {"package-0.dram": [0, 0, 2_000_000], "package-1.dram": [0, 0, 6_000_000]}
+    told = window(package_0=[0, 0, 2_000_000], package_1=[0, 0, 4_000_000], **memory)
+    assert mean_power_w(told) == (pytest.approx(7.0), None)
+
+
+def test_memory_of_nobody_knows_which_package_is_left_out() -> None:
     told = window(package_0=[0, 0, 2_000_000], package_1=[0, 0, 4_000_000], dram=[0, 0, 8_000_000])
     assert mean_power_w(told) == (pytest.approx(3.0), None)
 
