@@ -115,6 +115,16 @@ def test_a_step_that_fails_takes_back_those_before_it(
     assert undo.pending() == []
 
 
+def test_what_a_tool_complains_of_is_told_and_not_its_usage(
+    carrier: Host, undo: UndoLog, disks: list[AttachedDisk], tmp_path: Path
+) -> None:
+    need("mkfs.xfs")
+    wanted = plan(tmp_path, filesystem="xfs", mkfs_options="-b size=777")
+    with pytest.raises(SystemFailure, match="value 777 for -b size") as caught:
+        prepare(carrier, disks, wanted, undo)
+    assert "sage:" not in caught.value.last_words
+
+
 def test_a_place_where_something_is_mounted_is_not_covered(
     carrier: Host,
     undo: UndoLog,

@@ -6,6 +6,8 @@ they are stored as they came. These models name the fields that decide something
 
 from __future__ import annotations
 
+import re
+from itertools import takewhile
 from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
@@ -21,9 +23,22 @@ def _end_in_words(exit_code: int | None, signal: int | None) -> str:
     return f"exited with code {exit_code}" if signal is None else f"ended by signal {signal}"
 
 
+_ON_USAGE = re.compile(r"\s*(usage:|try ['`\"]?\S+ .*(help|-h)\b)", re.IGNORECASE)
+
+
+def complaint(stderr: str, stdout: str = "") -> str:
+    """What a tool said that failed, without the usage that many print behind it.
+
+    Of stdout where stderr is empty: some complain there.
+    """
+    lines = (stderr.strip() or stdout.strip()).splitlines()
+    before = list(takewhile(lambda line: not _ON_USAGE.match(line), lines))
+    return "\n".join(before).strip() or "\n".join(lines)
+
+
 def _with_last_words(how: str, stderr: str) -> str:
-    said = stderr.strip()
-    return f"{how}; its last words: {said.splitlines()[-1]}" if said else how
+    said = complaint(stderr)
+    return f"{how}; its last words: {said.splitlines()[-1].strip()}" if said else how
 
 
 class Failure(_Message):

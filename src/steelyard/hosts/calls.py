@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import Failure
+from steelyard.engine.messages import Failure, complaint
 from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.host import Host
 
@@ -52,8 +52,7 @@ class Done:
 
     @property
     def last_words(self) -> str:
-        said = self.stderr.strip() or self.stdout.strip()
-        return "\n".join(said.splitlines()[-5:])
+        return "\n".join(complaint(self.stderr, self.stdout).splitlines()[-5:])
 
 
 class CallFailed(AgentRefusal):

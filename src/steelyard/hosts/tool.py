@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import Ran
+from steelyard.engine.messages import Ran, complaint
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 
@@ -71,11 +71,11 @@ def tell(
 
 def failed(host: Host, argv: Sequence[str], ran: Ran) -> SystemFailure:
     """The failure of a tool that ended badly, by what it said."""
-    words = _tail(ran.stderr)
+    words = _tail(complaint(ran.stderr, ran.stdout))
     lower = words.lower()
     kind: FailureKind = next((kind for said, kind in _BY_WORDS if said in lower), "tool_failed")
     how = f"code {ran.exit_code}" if ran.signal is None else f"signal {ran.signal}"
-    last = words.splitlines()[-1] if words else "it said nothing"
+    last = words.splitlines()[-1].strip() if words else "it said nothing"
     message = f"on {host.name}: `{' '.join(argv[:4])}` ended with {how}: {last}"
     return SystemFailure(kind, message, last_words=words)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from posixpath import dirname
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.messages import Failure
+from steelyard.engine.messages import Failure, complaint
 from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.site import Site
@@ -67,7 +67,7 @@ def run(service: Prepared, argv: list[str], *, stdin: str | None = None) -> str:
     ran = service.host.run(argv, timeout_s=PREPARE_S, stdin=stdin, directory=service.folder)
     if ran.exit_code == 0 and not ran.timed_out:
         return ran.stdout
-    said = (ran.stderr.strip() or ran.stdout.strip() or "nothing").splitlines()[-1]
+    said = (complaint(ran.stderr, ran.stdout) or "nothing").splitlines()[-1].strip()
     how = "took too long" if ran.timed_out else f"ended with {_end(ran.exit_code, ran.signal)}"
     kind = "disk_full" if "No space left" in said else "system"
     message = f"`{argv[0]}`, which prepares {service.spec.use}, {how} and said: {said}"
