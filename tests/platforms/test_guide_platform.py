@@ -10,17 +10,13 @@ from pathlib import Path
 
 import pytest
 from tests.platforms.places import need
+from tests.platforms.promises import keeps_its_promise, leaving_nothing, local
 
-from steelyard.engine.locate import find_engine
-from steelyard.hosts.host import Host
-from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study.platforms.own import platform_of, read_platform
 from steelyard.study.read import read_with_lacking
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.checks import CHECKS
-from steelyard.systems.contract.sitting import sit
-from steelyard.systems.contract.traces import traces
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-platform.md"
 PLATFORM, STUDY = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
@@ -48,23 +44,10 @@ def bench(folder: Path) -> Iterator[Bench]:
         pytest.skip("needs user namespaces")
     declared = read_platform(folder / "nested.yaml")
     make = partial(Commanded, platform=declared)
-    made = Bench(make, declared, {"hostname": "box"}, local, folder)
-    yield made
-    made.close()
-    host = local()
-    try:
-        assert traces(host, made.run) == []
-    finally:
-        host.close()
-
-
-def local() -> Host:
-    return Host("local", open_local_pipe(), here, str(find_engine()))
+    with leaving_nothing(make, declared, {"hostname": "box"}, local, folder) as made:
+        yield made
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_platform_of_the_guide_keeps_its_promise(bench: Bench, check: str) -> None:
-    (finding,) = sit(bench, [check])
-    assert finding.grade != "bad", finding.seen
-    if finding.grade == "note":
-        pytest.skip(finding.seen)
+    keeps_its_promise(bench, check)

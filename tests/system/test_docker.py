@@ -6,19 +6,14 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
+from tests.platforms.promises import keeps_its_promise, leaving_nothing, refusal, seen_from
 from tests.system.conftest import IMAGE
 from tests.system.dockerd import Dockerd
 
-from steelyard.engine.agent import Agent
-from steelyard.engine.locate import find_engine
-from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.host import Host
 from steelyard.study import catalogue
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.checks import CHECKS
-from steelyard.systems.contract.sitting import sit
-from steelyard.systems.contract.traces import traces
 
 pytestmark = pytest.mark.system
 DOCKER = catalogue.platform("docker")
@@ -31,31 +26,16 @@ def bench(dockerd: Dockerd) -> Iterator[Bench]:
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", dockerd.socket)
-        carrier = partial(_in_the_namespace, dockerd)
+        carrier = partial(seen_from, dockerd.enter)
         make = partial(Commanded, platform=DOCKER)
-        made = Bench(make, DOCKER, settings, carrier, folder)
-        yield made
-        made.close()
-        host = carrier()
-        try:
-            assert traces(host, made.run) == []
-            assert made.run not in dockerd.docker("ps", "--all")
-        finally:
-            host.close()
-
-
-def _in_the_namespace(dockerd: Dockerd) -> Host:
-    """This machine, seen from where Docker's bridge is."""
-    engine = str(find_engine())
-    return Host("local", Agent(dockerd.enter([engine, "agent"])), engine=engine)
+        with leaving_nothing(make, DOCKER, settings, carrier, folder) as made:
+            yield made
+        assert made.run not in dockerd.docker("ps", "--all")
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_docker_keeps_its_promise(bench: Bench, check: str) -> None:
-    (finding,) = sit(bench, [check])
-    assert finding.grade != "bad", finding.seen
-    if finding.grade == "note":
-        pytest.skip(finding.seen)
+    keeps_its_promise(bench, check)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +48,5 @@ def test_what_docker_itself_says_becomes_a_typed_failure(
     ground = bench.ground(f"{setting}")
     ground.spec.settings[setting] = value
     place = Commanded(ground, DOCKER)
-    with pytest.raises(SystemFailure) as failure:
-        place.up()
-    place.down()
-    assert failure.value.kind == kind, failure.value.message
+    failure = refusal(place)
+    assert failure.kind == kind, failure.message

@@ -8,18 +8,13 @@ from functools import partial
 
 import pytest
 from tests.platforms.guests import IMAGE, built_folder
+from tests.platforms.promises import keeps_its_promise, leaving_nothing, refusal, seen_from
 from tests.system.libvirtd import GUEST, Libvirtd
 
-from steelyard.engine.agent import Agent
-from steelyard.engine.locate import find_engine
-from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.host import Host
 from steelyard.study import catalogue
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.checks import CHECKS
-from steelyard.systems.contract.sitting import sit
-from steelyard.systems.contract.traces import traces
 
 pytestmark = pytest.mark.system
 LIBVIRT = catalogue.platform("libvirt")
@@ -42,29 +37,14 @@ def bench(libvirtd: Libvirtd) -> Iterator[Bench]:
     }
     folder = libvirtd.folder / "bench"
     folder.mkdir()
-    carrier = partial(_in_the_namespace, libvirtd)
-    made = Bench(partial(Commanded, platform=LIBVIRT), LIBVIRT, settings, carrier, folder)
-    yield made
-    made.close()
-    host = carrier()
-    try:
-        assert traces(host, made.run) == [], "libvirt or its disks left something"
-    finally:
-        host.close()
-
-
-def _in_the_namespace(libvirtd: Libvirtd) -> Host:
-    """This machine, seen from where libvirt's bridge is."""
-    engine = str(find_engine())
-    return Host("local", Agent(libvirtd.enter([engine, "agent"])), engine=engine)
+    make, carrier = partial(Commanded, platform=LIBVIRT), partial(seen_from, libvirtd.enter)
+    with leaving_nothing(make, LIBVIRT, settings, carrier, folder) as made:
+        yield made
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_libvirt_keeps_its_promise(bench: Bench, check: str) -> None:
-    (finding,) = sit(bench, [check])
-    assert finding.grade != "bad", finding.seen
-    if finding.grade == "note":
-        pytest.skip(finding.seen)
+    keeps_its_promise(bench, check)
 
 
 def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd: Libvirtd) -> None:
@@ -79,10 +59,7 @@ def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd
     libvirtd.virsh("create", str(file), "--paused")
     before = libvirtd.virsh("domuuid", ground.label)
     place = Commanded(ground, LIBVIRT)
-    with pytest.raises(SystemFailure) as failure:
-        place.up()
-    place.down()
-    assert failure.value.kind == "name_taken"
+    assert refusal(place).kind == "name_taken"
     assert libvirtd.virsh("domuuid", ground.label) == before
     libvirtd.virsh("destroy", ground.label)
 
@@ -101,8 +78,6 @@ def test_what_libvirt_itself_says_becomes_a_typed_failure(
     ground = bench.ground(setting, folder=str(libvirtd.folder / f"bench-{setting}"))
     ground.spec.settings[setting] = value
     place = Commanded(ground, LIBVIRT)
-    with pytest.raises(SystemFailure) as failure:
-        place.up()
-    place.down()
-    assert failure.value.kind == kind, failure.value.message
+    failure = refusal(place)
+    assert failure.kind == kind, failure.message
     assert ground.label not in libvirtd.virsh("list", "--all", "--name")

@@ -10,19 +10,20 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.platforms.promises import (
+    keeps_its_promise,
+    leaving_nothing,
+    limits_of_memory,
+    refusal,
+    seen_from,
+)
 from tests.system.lxc import BRIDGE, GUEST, Lxc
 
-from steelyard.engine.agent import Agent
-from steelyard.engine.locate import find_engine
-from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.host import Host
 from steelyard.hosts.machines import Machines
 from steelyard.study import catalogue
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.contract.checks import CHECKS
-from steelyard.systems.contract.sitting import sit
-from steelyard.systems.contract.traces import traces
 
 pytestmark = pytest.mark.system
 LXC = catalogue.platform("lxc")
@@ -41,41 +42,19 @@ def bench(lxc: Lxc) -> Iterator[Bench]:
     }
     folder = lxc.folder / "bench"
     folder.mkdir()
-    carrier = partial(_in_the_namespace, lxc)
-    made = Bench(partial(Commanded, platform=LXC), LXC, settings, carrier, folder)
-    yield made
-    made.close()
-    host = carrier()
-    try:
-        assert traces(host, made.run) == []
-        assert list(lxc.path.iterdir()) == []
-    finally:
-        host.close()
-
-
-def _in_the_namespace(lxc: Lxc) -> Host:
-    """This machine, seen from where the bridge is."""
-    engine = str(find_engine())
-    return Host("local", Agent(lxc.enter([engine, "agent"])), lxc.enter, engine)
+    make, carrier = partial(Commanded, platform=LXC), partial(seen_from, lxc.enter, lxc.enter)
+    with leaving_nothing(make, LXC, settings, carrier, folder) as made:
+        yield made
+    assert list(lxc.path.iterdir()) == []
 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_lxc_keeps_its_promise(bench: Bench, check: str) -> None:
-    (finding,) = sit(bench, [check])
-    assert finding.grade != "bad", finding.seen
-    if finding.grade == "note":
-        pytest.skip(finding.seen)
+    keeps_its_promise(bench, check)
 
 
 def test_limits_hold_inside(bench: Bench) -> None:
-    group = f"lxc.payload.{bench.place().ground.label}"
-    files = [
-        file
-        for name in ("memory.limit_in_bytes", "memory.max")
-        for file in Path("/sys/fs/cgroup").rglob(name)
-        if file.parent.name == group
-    ]
-    assert [file.read_text().strip() for file in files] == [str(256 << 20)]
+    assert limits_of_memory(f"lxc.payload.{bench.place().ground.label}") == [str(256 << 20)]
 
 
 @pytest.mark.parametrize(
@@ -92,10 +71,8 @@ def test_what_lxc_itself_says_becomes_a_typed_failure(
     ground = bench.ground(f"{setting}-{kind}", folder=str(lxc.folder / f"bench-{kind}"))
     ground.spec.settings[setting] = value
     place = Commanded(ground, LXC)
-    with pytest.raises(SystemFailure) as failure:
-        place.up()
-    place.down()
-    assert failure.value.kind == kind, failure.value.message
+    failure = refusal(place)
+    assert failure.kind == kind, failure.message
     assert not (lxc.path / ground.label).exists()
 
 
@@ -138,9 +115,6 @@ def test_a_container_of_the_users_own_is_refused_and_left_as_it_is(bench: Bench,
     theirs.mkdir()
     (theirs / "config").write_text("lxc.uts.name = theirs\n", encoding="ascii")
     place = Commanded(ground, LXC)
-    with pytest.raises(SystemFailure) as failure:
-        place.up()
-    place.down()
-    assert failure.value.kind == "name_taken"
+    assert refusal(place).kind == "name_taken"
     assert (theirs / "config").read_text(encoding="ascii") == "lxc.uts.name = theirs\n"
     shutil.rmtree(theirs)
