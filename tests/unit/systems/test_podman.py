@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from tests.unit.hosts.stand_in import Machine, said
 
+from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.images.tree import is_tree
 from steelyard.systems.podman.image import image_name
 from steelyard.systems.podman.proofs import prove_new, upper_folder
-from steelyard.systems.podman.tool import read_container, read_info, read_limits
+from steelyard.systems.podman.tool import Tool, read_container, read_info, read_limits
 from steelyard.systems.podman.words import Running, run_words
 
 LIMITS = """\
@@ -164,3 +166,31 @@ def test_the_cgroup_is_the_one_that_accounts_processor_time_and_not_the_whole_ma
     mounts: str, told: str, folder: str | None
 ) -> None:
     assert cgroup_folder(mounts, told) == folder
+
+
+class Slow(Machine):
+    """Its Podman answers after four minutes."""
+
+    def run(self, argv: list[str], *, timeout_s: float = 30.0, **more: Any) -> Ran:
+        ran = super().run(argv, **more)
+        return ran if timeout_s > 240 else ran.model_copy(update={"timed_out": True})
+
+
+def test_podman_may_take_its_time_on_a_busy_machine() -> None:
+    machine = Slow()
+    info = {
+        "version": {"Version": "4.3.1"},
+        "host": {
+            "ociRuntime": {"name": "runc"},
+            "cgroupVersion": "v2",
+            "security": {"rootless": False},
+        },
+        "store": {"graphDriverName": "overlay"},
+    }
+    machine.tools["podman info"] = lambda _: said(stdout=json.dumps(info))
+    missing = "Error: no such container a"
+    machine.tools["podman container inspect"] = lambda _: said(125, stderr=missing)
+    tool = Tool(machine.host)
+    assert tool.info.runtime == "runc"
+    assert tool.succeeds("image", "exists", "a")
+    assert tool.container("a") is None

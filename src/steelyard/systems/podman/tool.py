@@ -7,8 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.podman import ANSWER_S
 from steelyard.hosts.tool import attempt, failed, tell
 
 _MOST_PROCESSES = 32768
@@ -55,7 +57,7 @@ class Tool:
     def info(self) -> Info:
         """What Podman says of itself, asked once."""
         if self._info is None:
-            told = tell(self.carrier(), ["podman", "info", "--format", "json"])
+            told = self.tell("info", "--format", "json")
             self._info = read_info(json.loads(told))
         return self._info
 
@@ -82,7 +84,7 @@ class Tool:
         """Podman's words with the runtime, for a container to be made."""
         return ["podman", "--runtime", self.runtime, *arguments]
 
-    def tell(self, *arguments: str, timeout_s: float = 60.0) -> str:
+    def tell(self, *arguments: str, timeout_s: float = ANSWER_S) -> str:
         """What Podman says.
 
         Raises:
@@ -92,17 +94,20 @@ class Tool:
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether Podman ends with code 0."""
-        return attempt(self.carrier(), ["podman", *arguments]).exit_code == 0
+        return self._attempt(*arguments).exit_code == 0
 
     def container(self, name: str) -> Container | None:
         """The container of this name; ``None`` if there is none."""
-        argv = ["podman", "container", "inspect", name]
-        ran = attempt(self.carrier(), argv)
+        argv = ("container", "inspect", name)
+        ran = self._attempt(*argv)
         if ran.exit_code == 0:
             return read_container(json.loads(ran.stdout)[0])
         if any(words in ran.stderr.lower() for words in _NO_SUCH):
             return None
-        raise failed(self.carrier(), argv, ran)
+        raise failed(self.carrier(), ["podman", *argv], ran)
+
+    def _attempt(self, *arguments: str) -> Ran:
+        return attempt(self.carrier(), ["podman", *arguments], timeout_s=ANSWER_S)
 
     def _chosen_runtime(self) -> str:
         info = self.info
