@@ -23,7 +23,9 @@ def _end_in_words(exit_code: int | None, signal: int | None) -> str:
     return f"exited with code {exit_code}" if signal is None else f"ended by signal {signal}"
 
 
-_ON_USAGE = re.compile(r"\s*(usage:|try ['`\"]?\S+ .*(help|-h)\b)", re.IGNORECASE)
+_ON_USAGE = re.compile(
+    r"\s*(usage:|tar: error is not rec|try ['`\"]?\S+ .*(help|-h)\b)", re.IGNORECASE
+)
 
 
 def complaint(stderr: str, stdout: str = "") -> str:

@@ -25,6 +25,10 @@ MOUNT = """\
 mount: bad usage
 Try 'mount --help' for more information.
 """
+TAR = """\
+tar: /nowhere.tar: Cannot open: No such file or directory
+tar: Error is not recoverable: exiting now
+"""
 
 
 @pytest.mark.parametrize(
@@ -34,6 +38,7 @@ Try 'mount --help' for more information.
         (EXT4, "mkfs.ext4: invalid option -- '-'"),
         (BTRFS, "mkfs.btrfs: unrecognized option '--what'"),
         (MOUNT, "mount: bad usage"),
+        (TAR, "tar: /nowhere.tar: Cannot open: No such file or directory"),
     ],
 )
 def test_the_usage_behind_a_complaint_is_not_part_of_it(stderr: str, told: str) -> None:
