@@ -71,6 +71,14 @@ def test_an_unlimited_machine_limits_nothing() -> None:
     assert read_limits(told) == {}
 
 
+def test_a_container_knows_its_own_name_and_asks_nobody_who_cannot_answer() -> None:
+    assert {"--hostname=steelyard-7-a-1", "--add-host=steelyard-7-a-1:127.0.0.1"} <= set(words())
+    assert "--dns=127.0.0.1" in words()
+    assert "--dns=127.0.0.1" not in words(network="host")
+    long = next(word for word in words(name="steelyard-" + 80 * "b") if "--hostname" in word)
+    assert len(long.partition("=")[2]) == 63
+
+
 def test_only_a_system_with_disks_may_mount_and_use_loop_devices() -> None:
     assert "--cap-add=SYS_ADMIN" not in words()
     assert {"--cap-add=SYS_ADMIN", "--device-cgroup-rule=b 7:* rwm"} <= set(words(with_disks=True))

@@ -34,6 +34,7 @@ from steelyard.systems.podman.proofs import prove_new, prove_same
 from steelyard.systems.podman.tool import Container, Tool
 from steelyard.systems.podman.words import (
     ENGINE,
+    HOST_NETWORK,
     ID_NOTE,
     PID_NOTE,
     SERVICE_FOLDER,
@@ -177,7 +178,7 @@ class Podman:
     def _running(self) -> Running:
         network = self.ground.network
         if network is None or self._seat is None:
-            joined = "host"
+            joined = HOST_NETWORK
         else:
             joined = f"ns:{network.namespace(self._seat)}"
         if self._image is None:

@@ -13,6 +13,8 @@ ENGINE = "/.steelyard/engine"
 """Where the engine is inside; bound read-only, so that the image is run as it is."""
 SERVICE_FOLDER = "/var/lib/steelyard"
 MARK = "steelyard"
+HOST_NETWORK = "host"
+_LONGEST_NAME = 63
 ID_NOTE, PID_NOTE = "container.id", "container.pid"
 
 _OPTIONS = {
@@ -58,6 +60,7 @@ def run_words(running: Running) -> list[str]:
         "--pull=never",
         "--log-driver=none",
         f"--network={running.network}",
+        *_names(running),
         "--security-opt=label=disable",
         "--user=0:0",
         "--passwd=false",
@@ -86,6 +89,18 @@ def _limits(settings: Mapping[str, Any]) -> Iterator[str]:
         value = settings.get(name)
         if value is not None:
             yield f"{option}={value}" + ("b" if name == "memory" else "")
+
+
+def _names(running: Running) -> Iterator[str]:
+    """The container knows its own name, and in a network of the run's nobody is asked for others.
+
+    There no server of names can be reached, and a service that asks the one of the carrier waits
+    until it gives up: Samba for its own name, before it has answered its first client.
+    """
+    own = running.name[-_LONGEST_NAME:].strip("-")
+    yield from (f"--hostname={own}", f"--add-host={own}:127.0.0.1")
+    if running.network != HOST_NETWORK:
+        yield "--dns=127.0.0.1"
 
 
 def _volume(folder: str | None) -> tuple[str, ...]:
