@@ -106,6 +106,29 @@ def test_what_speaks_by_a_setting_gets_the_only_service_that_speaks_it(tmp_path:
     assert services == {"web": "sink-http", "sftp": "sftp", "smb": "samba"}
 
 
+def test_the_service_of_a_tool_that_speaks_an_old_protocol_is_set_to_speak_it(
+    tmp_path: Path,
+) -> None:
+    web = "  web: {use: http, service: sink-http}"
+    sftp = "  sftp: {use: curl, scheme: sftp, service: sftp}"
+    some = f"{web}\n{sftp}\n  smb: {{use: curl, scheme: smb}}"
+    smb = read_runnable_study(written(tmp_path, TEXT.replace(web, some))).workloads["smb"]
+    assert smb.service is not None
+    assert (smb.service.use, smb.service.settings["oldest"]) == ("samba", "SMB1")
+
+
+def test_a_service_that_is_not_set_for_its_tool_is_refused_with_what_to_write(
+    tmp_path: Path,
+) -> None:
+    text = TEXT.replace(
+        "{use: http, service: sink-http}", "{use: curl, scheme: smb, service: samba}"
+    )
+    told = messages_of(written(tmp_path, text))
+    assert "`samba` cannot answer it as it is set: curl speaks SMB1 only" in told
+    old = text.replace("service: samba", "service: {use: samba, oldest: SMB1}")
+    assert "cannot answer it" not in messages_of(written(tmp_path, old))
+
+
 def test_a_service_that_does_not_speak_what_a_setting_says_is_refused(tmp_path: Path) -> None:
     text = TEXT.replace(
         "{use: http, service: sink-http}", "{use: curl, service: nginx, scheme: ftp}"

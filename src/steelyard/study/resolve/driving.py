@@ -13,9 +13,15 @@ from steelyard.study.machine import declared_setting, names_to_write
 from steelyard.study.model import CLIENTS, WORKLOAD, LoadSpec, ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.platforms.own import known_platform
 from steelyard.study.resolve.services import resolve_service
-from steelyard.study.resolve.settings import Factors, default_of, read_levels, read_settings
+from steelyard.study.resolve.settings import (
+    Factors,
+    default_of,
+    read_levels,
+    read_settings,
+    read_value,
+)
 from steelyard.study.resolve.workloads import entries_of, entry_of, parts_of, use_of
-from steelyard.study.service.own import known_service
+from steelyard.study.service.own import known_service, spoken
 from steelyard.study.setting import Setting
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.own import known_workload, workload_named, workload_of
@@ -81,18 +87,33 @@ def _served(spec: WorkloadSpec, others: Iterable[WorkloadSpec]) -> WorkloadSpec:
     """With a service, where none was named: that of another workload of the same kind, or the one
     that can answer it where there is but one.
     """
-    alike = (o.service for o in others if o.use == spec.use and o.service is not None)
-    if spec.service is None and (service := next(alike, None)) is not None:
-        return spec.model_copy(update={"service": service})
     entry = known_workload(spec)
     if spec.service is not None or entry is None or not entry.speaks:
         return spec
+    alike = (o.service for o in others if o.use == spec.use and o.service is not None)
+    if (service := next((s for s in alike if _answers(s, entry, spec)), None)) is not None:
+        return spec.model_copy(update={"service": service})
     fitting = [n for n in catalogue.names("services") if entry.fits(catalogue.service(n).speaks)]
     if len(fitting) != 1:
         return spec
     declared = catalogue.service(fitting[0]).settings
     settings = {name: default_of(setting) for name, setting in declared.items()}
+    for expected in entry.expected_of(fitting[0], spec.settings):
+        settings |= {n: read_value(v, declared[n]) for n, v in expected.settings.items()}
     return spec.model_copy(update={"service": ServiceSpec(use=fitting[0], settings=settings)})
+
+
+def _answers(service: ServiceSpec, entry: Workload, spec: WorkloadSpec) -> bool:
+    """Whether the service of another workload can answer this one, as it is set."""
+    if known_service(service) is None:
+        return True
+    expected = entry.expected_of(service.use, spec.settings)
+    as_set = all(
+        service.settings.get(name) == value
+        for one in expected
+        for name, value in one.settings.items()
+    )
+    return as_set and entry.fits(spoken(service))
 
 
 def fewest_instances(system: SystemSpec, factors: Factors) -> int:

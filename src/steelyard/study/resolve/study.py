@@ -249,7 +249,14 @@ def _check_service(
         )
         hint = "choose a service and a workload of one protocol"
         complaints.add((*where, "use"), message, hint)
-    elif not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
+        return
+    for expected in entry.expected_of(service.use, workload.settings):
+        for name, value in expected.settings.items():
+            if service.settings.get(name) != value:
+                hint = f"write `service: {{use: {service.use}, {name}: {value}}}`"
+                message = f"`{service.use}` cannot answer it as it is set: {expected.why}"
+                complaints.add(where, message, hint)
+    if not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
         message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
         hint = "say `tls` of the service and of the workload alike"
         complaints.add(where, message, hint)

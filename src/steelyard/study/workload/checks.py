@@ -73,6 +73,7 @@ def _conditions(entry: Workload) -> Iterator[Mistake]:
     for key in ("prepare", "cleanup"):
         steps = enumerate(getattr(entry, key))
         conditions += [((key, i, "when"), step.when) for i, step in steps]
+    conditions += [(("expects", i, "when"), one.when) for i, one in enumerate(entry.expects)]
     conditions += [(("metrics", name, "when"), m.when) for name, m in entry.metrics.items()]
     for where, when in conditions:
         yield from condition_mistakes(where, when, entry.settings)

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
 from steelyard.study.response import Response
-from steelyard.study.service.entry import FileText, Part, Step, Texts, Words
+from steelyard.study.service.entry import FileText, Part, Step, Texts, When, Words
+from steelyard.study.service.places import holds
 from steelyard.study.setting import Entry, Setting
 from steelyard.study.workload.metric import Metric, Refusal, Scale, Table
 
@@ -44,6 +45,19 @@ class ToolVersion(Part):
     """The first version whose output is not understood any more."""
 
 
+class Expected(Part):
+    """How a service of the catalogue must be set, or it cannot answer the tool."""
+
+    service: str
+    """Its name."""
+    settings: dict[str, Any]
+    """Its settings; it is started with them where a study leaves the service to the workload."""
+    when: When = Field(default={})
+    """Only when these settings of the workload have one of these values."""
+    why: str
+    """What the tool cannot do otherwise, as a sentence without its full stop."""
+
+
 class Workload(Part):
     """What can be driven: by the load engine, or by a tool that the file says how to run."""
 
@@ -59,6 +73,8 @@ class Workload(Part):
     """The protocols that a service must speak, all of them; `any` is content with every service."""
     speaks_by: str | None = None
     """The setting whose value is the protocol that a service must speak."""
+    expects: tuple[Expected, ...] = ()
+    """How services must be set to answer it: `service`, `settings`, `when`, and `why`."""
     settings: dict[str, Setting]
     """What a study can say of it; each is a place."""
     shares: Words = ()
@@ -131,6 +147,12 @@ class Workload(Part):
     def fits(self, spoken: tuple[str, ...]) -> bool:
         """Whether a service that speaks this can answer the workload."""
         return self.speaks == (ANY,) or set(self.speaks) <= set(spoken)
+
+    def expected_of(self, service: str, settings: Mapping[str, Any]) -> Iterator[Expected]:
+        """What a study that sets the workload like this must set of a service."""
+        for one in self.expects:
+            if one.service == service and holds(one.when, settings):
+                yield one
 
     def spoken_with(self, settings: Mapping[str, Any]) -> Workload:
         """As a study with these settings drives it: speaking one protocol, where a setting says."""
