@@ -11,6 +11,7 @@ import typer
 
 from steelyard.cli.checks import Check
 from steelyard.cli.console import say
+from steelyard.cli.doctor_limits import limit_checks
 from steelyard.cli.doctor_place import MARKS, examine
 from steelyard.cli.doctor_resolution import resolution_checks
 from steelyard.cli.exit_codes import ExitCode
@@ -22,13 +23,20 @@ from steelyard.hosts.transport import open_local_pipe
 from steelyard.units import format_bytes
 
 
-def doctor(
+def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     results: Annotated[
         Path, typer.Option("--results", help="Folder that would keep the runs.")
     ] = Path("results"),
     margin: Annotated[
         str | None,
         typer.Option("--margin", help="Also: what would a margin like `2%` cost on this machine?"),
+    ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", help="Also: what do the servers of this study turn away?"),
+    ] = None,
+    variant: Annotated[
+        str | None, typer.Option("--variant", help="A variant of that study.")
     ] = None,
     platform_name: Annotated[
         str | None,
@@ -45,6 +53,8 @@ def doctor(
     """Look whether this machine can measure, and say what would disturb it."""
     if platform_name is not None:
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
+    if variant is not None and study is None:
+        raise typer.BadParameter("--variant belongs to --study PATH")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
     checks = [*_engine_checks()]
@@ -56,6 +66,8 @@ def doctor(
                 checks += resolution_checks(host, results, margin)
         finally:
             host.close()
+    if study is not None:
+        checks += limit_checks(study, variant)
     for check in checks:
         say(f"{MARKS[check.grade]}  {check.name}: {check.seen}")
         if check.advice and check.grade != "good":

@@ -8,12 +8,11 @@ from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.plan.screen_words import screen_rows
 from steelyard.study.counted import counted
-from steelyard.study.crowding import crowded
+from steelyard.study.crowding import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
-from steelyard.study.service.own import service_of
 from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
 from steelyard.units import format_bytes, format_duration, format_share
 
@@ -91,15 +90,10 @@ def _visits_in_order(study: Study, plan: Plan) -> list[tuple[str, str]]:
 
 def _limits(study: Study) -> list[tuple[str, str]]:
     """What the services refuse to serve, so that nobody takes a refusal for slowness."""
-    rows = []
-    for system in study.systems.values():
-        if system.service is None:
-            continue
-        for name, refused in service_of(system.service).limits.items():
-            value = system.service.settings.get(name)
-            if value:
-                rows.append(("limit", f"{system.name}: `{name}` {value:,}; {refused}"))
-    return rows
+    return [
+        ("limit", f"{found.system}: `{found.setting}` {found.limit:,}; {found.refused}")
+        for found in limits_of(study)
+    ]
 
 
 def _crowds(study: Study) -> list[tuple[str, str]]:

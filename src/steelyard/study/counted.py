@@ -27,13 +27,14 @@ class Counted:
 def counted(settings: Mapping[str, Any]) -> Counted | None:
     """After how many operations a trial of these settings ends; ``None``: the clock ends it.
 
-    ``total`` bytes are as many files as hold them, the last one included.
+    ``total`` bytes are as many files as hold them, the last one included; of a tool without
+    files to transfer they are what it works on.
     """
     if settings.get(PER_USER) is not None:
         return Counted(operations_per_user=int(settings[PER_USER]))
     if settings.get(TOGETHER) is not None:
         return Counted(operations=int(settings[TOGETHER]))
-    if settings.get(TOTAL) is not None:
+    if settings.get(TOTAL) is not None and "file" in settings:
         return Counted(operations=math.ceil(settings[TOTAL] / settings["file"]))
     return None
 

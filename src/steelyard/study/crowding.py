@@ -10,28 +10,39 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.study.model import Study, SystemSpec, WorkloadSpec
+from steelyard.study.each_workload import name_of, studies
+from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.service.own import service_of
+from steelyard.study.workload.own import workload_of
 
 _ENCODED = 4 / 3  # base64 of an attachment
 _LINE_ENDS = 78 / 76
 
 
 @dataclass(frozen=True)
-class Crowded:
-    """One limit that is too small: ``asked`` of what it counts come, ``limit`` are served."""
+class Limit:
+    """What one server serves at most: ``limit`` of what it ``counts``, of which ``asked`` come.
+
+    ``asked`` is ``None`` where it is not known what the load brings. ``system`` names the system,
+    and the workload where there are several.
+    """
 
     system: str
     service: str
     setting: str
     limit: int
-    asked: int
-    counts: str
+    asked: int | None
+    counts: str | None
     refused: str
 
     @property
+    def too_small(self) -> bool:
+        """Whether the load goes beyond it."""
+        return self.asked is not None and self.limit < self.asked
+
+    @property
     def words(self) -> str:
-        """What will happen, and what to set."""
+        """Of one that is too small: what will happen, and what to set."""
         return (
             f"{self.system}: the load has {self.asked:,} {self.counts}, `{self.setting}` of "
             f"{self.service} allows {self.limit:,}: {self.refused}; "
@@ -39,29 +50,41 @@ class Crowded:
         )
 
 
-def crowded(study: Study) -> list[Crowded]:
+def limits_of(study: Study) -> list[Limit]:
+    """Every limit that is set of every server that the study starts, its smallest level."""
+    return [
+        found
+        for one in studies(study)
+        for system in one.systems.values()
+        for found in _of_system(one, system, among=len(study.workloads) > 1)
+    ]
+
+
+def crowded(study: Study) -> list[Limit]:
     """Every limit of every system that the largest load of the study goes beyond."""
-    return [found for system in study.systems.values() for found in _of_system(study, system)]
+    return [limit for limit in limits_of(study) if limit.too_small]
 
 
-def _of_system(study: Study, system: SystemSpec) -> Iterator[Crowded]:
-    if system.service is None:
+def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Limit]:
+    service = study.workload.service or system.service
+    if service is None or not workload_of(study.workload).speaks:
         return
-    entry = service_of(system.service)
+    entry = service_of(service)
     asked = _asked(study)
-    for setting, counts in entry.crowds.items():
-        for limit in _levels(study, system, setting):
-            if counts in asked and 0 < limit < asked[counts]:
-                yield Crowded(
-                    system.name, system.service.use, setting, limit, asked[counts], counts,
-                    entry.limits[setting],
+    for setting, refused in entry.limits.items():
+        counts = entry.crowds.get(setting)
+        for limit in _levels(study, service, setting):
+            if limit > 0:
+                yield Limit(
+                    f"{system.name}, {name_of(study)}" if among else system.name,
+                    service.use, setting, limit, asked.get(counts or ""), counts, refused,
                 )  # fmt: skip
                 break
 
 
-def _levels(study: Study, system: SystemSpec, setting: str) -> list[int]:
+def _levels(study: Study, service: ServiceSpec, setting: str) -> list[int]:
     """What the limit is in the cells of the study, the smallest first; 0 stands for none."""
-    own = () if system.service is None else (system.service.settings.get(setting),)
+    own = (service.settings.get(setting),)
     levels = study.factors.get(f"service.{setting}", own)
     return sorted(int(level) for level in levels if isinstance(level, int | float))
 

@@ -78,6 +78,29 @@ def test_a_probe_needs_a_place_too() -> None:
     assert limits(read)[0] == ("per_client", 50, 51)
 
 
+SEVERAL = """
+study: crowd
+question: Who is turned away?
+systems: {{one: {{platform: native}}, two: {{platform: native}}}}
+workloads:
+  cpu: {{use: sysbench-cpu}}
+  parallel: {{use: ftp, clients: [2, 40], service: {{use: vsftpd, clients: {limit}}}}}
+trials: {{margin: 5 %}}
+"""
+
+
+def test_the_clients_of_one_of_several_workloads_are_held_against_its_own_server() -> None:
+    read = read_study_bytes(SEVERAL.format(limit=30).encode(), Path("study.yaml"))
+    found, other = crowded(read)
+    assert other.system == "two, parallel"
+    assert (found.system, found.setting, found.limit, found.asked) == (
+        "one, parallel", "clients", 30, 40,
+    )  # fmt: skip
+    lines = plan_lines(read, make_plan(read, seed=1))
+    assert any("limit" in line and "`clients` 30" in line for line in lines)
+    assert crowded(read_study_bytes(SEVERAL.format(limit=40).encode(), Path("study.yaml"))) == []
+
+
 def test_zero_is_no_limit() -> None:
     assert limits(study("{use: vsftpd, clients: 0}", "{use: ftp}", "{users: [500]}")) == []
 

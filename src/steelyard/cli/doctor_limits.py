@@ -1,0 +1,32 @@
+"""What the servers of a study turn away or let wait, for ``steelyard doctor --study``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from steelyard.cli.checks import Check
+from steelyard.study.crowding import Limit, limits_of
+from steelyard.study.read import read_runnable_study
+
+
+def limit_checks(path: Path, variant: str | None) -> Iterator[Check]:
+    """Every limit of every server, held against the largest load of the study.
+
+    Raises:
+        StudyError: the study is wrong.
+    """
+    found = limits_of(read_runnable_study(path, variant=variant))
+    if not found:
+        yield Check("servers' limits", "good", "no server of the study has one set")
+    for limit in found:
+        yield _check(limit)
+
+
+def _check(limit: Limit) -> Check:
+    name = f"{limit.service} of {limit.system}"
+    if limit.asked is None:
+        return Check(name, "good", f"`{limit.setting}` is {limit.limit:,}; {limit.refused}")
+    seen = f"`{limit.setting}` is {limit.limit:,}, the load has {limit.asked:,} {limit.counts}"
+    advice = f"{limit.refused}; set `service: {{{limit.setting}: {limit.asked}}}`"
+    return Check(name, "note" if limit.too_small else "good", seen, advice)
