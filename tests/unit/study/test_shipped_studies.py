@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from steelyard.plan.make import make_plan
+from steelyard.study.model import Study
 from steelyard.study.read import read_study
+from steelyard.study.service.own import service_of
+from steelyard.study.workload.own import workload_of
+from steelyard.systems.images import recipe
 
 STUDIES = Path(__file__).parents[3] / "studies"
 NAMES = sorted(path.parent.name for path in STUDIES.glob("*/study.yaml"))
@@ -21,6 +25,38 @@ def test_a_study_and_all_its_variants_can_be_planned(name: str) -> None:
     for variant in (None, *whole.variants):
         study = read_study(STUDIES / name / "study.yaml", variant=variant)
         assert make_plan(study, seed=1).every_visit
+
+
+KIND_OF = {"podman": "container", "qemu": "guest"}
+ALWAYS_THERE = {"coreutils", "gzip", "perl-base", "tar"}
+"""Packages that Debian calls essential: no tree is without them."""
+
+
+def needed(study: Study, system: str) -> set[str]:
+    """Packages that must be on a system for what runs there: tools, and servers."""
+    found = set()
+    for workload in study.workloads.values():
+        entry, server = workload_of(workload), workload.service or study.systems[system].service
+        if entry.on == "system":
+            found |= set(entry.packages.get("debian", ()))
+        if entry.speaks and server is not None:
+            found |= set(service_of(server).packages.get("debian", ()))
+    return found - ALWAYS_THERE
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_image_of_a_study_has_the_packages_of_what_runs_in_it(name: str) -> None:
+    path = STUDIES / name / "study.yaml"
+    for variant in (None, *read_study(path).variants):
+        study = read_study(path, variant=variant)
+        for system, spec in study.systems.items():
+            image = str(spec.settings.get("image"))
+            if spec.platform not in KIND_OF or image not in recipe.names():
+                continue
+            built = recipe.shipped(image).recipe
+            assert KIND_OF[spec.platform] in built.kinds(), f"{variant}: {system}"
+            lacking = needed(study, system) - {p.partition("=")[0] for p in built.packages}
+            assert not lacking, f"{variant}: {image} of {system}"
 
 
 @pytest.mark.parametrize("name", NAMES)
