@@ -133,6 +133,8 @@ def throughput_of(load: LoadResult) -> Reading:
         return stream_throughput(load.stream)
     if load.counts.ok == 0:
         return None, "no operation was answered well"
+    if load.rates.ok_per_s == 0:
+        return None, "no operation was answered within the window, only after it"
     return load.rates.ok_per_s, None
 
 

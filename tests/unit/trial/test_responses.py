@@ -27,6 +27,13 @@ def test_without_a_good_answer_there_is_no_throughput_and_no_zero(seen: Make) ->
     assert got.missing == "no operation was answered well"
 
 
+def test_answers_that_came_after_the_window_alone_are_no_throughput_of_zero(seen: Make) -> None:
+    counts = {"intended": 1, "unsent": 0, "sent": 1, "ok": 1, "errors": 0, "inflight_at_stop": 0}
+    got = measured("throughput", seen(counts=counts, rates={"ok_per_s": 0.0}))
+    assert got.value is None
+    assert got.missing == "no operation was answered within the window, only after it"
+
+
 def test_a_percentile_that_the_engine_gives_is_kept_in_ns(seen: Make) -> None:
     assert measured("response.p50", seen()) == Measured(value=5000.0, unit="unit")
 
