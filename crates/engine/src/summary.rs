@@ -3,6 +3,7 @@
 mod probe;
 mod stream;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use steelyard_wire::job::Mode;
@@ -144,17 +145,33 @@ fn write_latency(text: &mut String, name: &str, latency: &Latency) -> std::fmt::
 }
 
 fn write_errors(text: &mut String, result: &LoadResult) -> std::fmt::Result {
-    if result.errors.is_empty() {
-        return Ok(());
+    write_failures(text, "failed operations by phase and kind", &result.errors)?;
+    for (code, count) in &result.refusals {
+        writeln!(text, "  refused with {code:<26} {count:>10}")?;
     }
-    writeln!(text, "\nfailed operations by phase and kind")?;
-    for (phase, kinds) in &result.errors {
+    // A user who was turned away while it had nothing to do is in no count of operations.
+    for (when, failures) in [
+        ("before", &result.ramp_errors),
+        ("in", &result.connection_errors),
+    ] {
+        let title = format!("connections without an operation that failed {when} the window");
+        write_failures(text, &title, failures)?;
+    }
+    Ok(())
+}
+
+fn write_failures(
+    text: &mut String,
+    title: &str,
+    failures: &BTreeMap<String, BTreeMap<String, u64>>,
+) -> std::fmt::Result {
+    if !failures.is_empty() {
+        writeln!(text, "\n{title}")?;
+    }
+    for (phase, kinds) in failures {
         for (kind, count) in kinds {
             writeln!(text, "  {phase:<14} {kind:<24} {count:>10}")?;
         }
-    }
-    for (code, count) in &result.refusals {
-        writeln!(text, "  refused with {code:<26} {count:>10}")?;
     }
     Ok(())
 }

@@ -39,6 +39,8 @@ pub struct Recorder {
     pub errors: FaultTable,
     /// Connections that failed outside any operation.
     pub connection_errors: FaultTable,
+    /// The same before the window: users who were turned away while everybody came.
+    pub ramp_errors: FaultTable,
     /// Failed operations by the code of the reply that refused them, where codes are counted.
     pub refusals: BTreeMap<u16, u64>,
     /// Intervals of the window.
@@ -112,6 +114,7 @@ impl Recorder {
             ramp: vec![Phase::phase(); shape.phases],
             errors: FaultTable::new(shape.phases),
             connection_errors: FaultTable::new(shape.phases),
+            ramp_errors: FaultTable::new(shape.phases),
             refusals: BTreeMap::new(),
             series: Series::new(shape.interval_ns),
             kinds: vec![
@@ -252,8 +255,10 @@ impl Recorder {
 
     /// A connection failed in `phase` while it carried no operation.
     pub fn connection_failed(&mut self, now_ns: u64, phase: usize, kind: ErrorKind) {
-        if self.window.part(now_ns) == Part::Window {
-            self.connection_errors.count(phase, kind);
+        match self.window.part(now_ns) {
+            Part::Window => self.connection_errors.count(phase, kind),
+            Part::Before => self.ramp_errors.count(phase, kind),
+            Part::After => {}
         }
     }
 
@@ -278,6 +283,7 @@ impl Recorder {
         }
         self.errors = self.errors.placed(first, phases);
         self.connection_errors = self.connection_errors.placed(first, phases);
+        self.ramp_errors = self.ramp_errors.placed(first, phases);
         self.kinds.clear();
         for row in self.log.iter_mut().flatten() {
             row.kind = part;
@@ -314,6 +320,7 @@ impl Recorder {
         }
         self.errors.add(&other.errors);
         self.connection_errors.add(&other.connection_errors);
+        self.ramp_errors.add(&other.ramp_errors);
         add_counts(&mut self.counts, &other.counts);
         self.last_done_ns = self.last_done_ns.max(other.last_done_ns);
     }

@@ -52,6 +52,19 @@ fn three_latencies_tell_apart_server_generator_and_both() {
 }
 
 #[test]
+fn connections_that_fail_without_an_operation_are_counted_before_and_in_the_window() {
+    let (mut one, mut other) = (recorder(false), recorder(false));
+    one.connection_failed(500, 1, ErrorKind::Ftp4xx);
+    one.connection_failed(1_500, 1, ErrorKind::ConnReset);
+    one.connection_failed(2_500, 1, ErrorKind::ConnReset);
+    other.connection_failed(600, 1, ErrorKind::Ftp4xx);
+    one.add(&other);
+    let of = |table: &FaultTable| table.entries().collect::<Vec<_>>();
+    assert_eq!(of(&one.ramp_errors), [(1, ErrorKind::Ftp4xx, 2)]);
+    assert_eq!(of(&one.connection_errors), [(1, ErrorKind::ConnReset, 1)]);
+}
+
+#[test]
 fn failures_never_enter_the_distributions_of_success() {
     let mut recorder = recorder(true);
     recorder.failed(&operation(1_100, 1_150), 1, 1_200, 1, ErrorKind::ConnReset);

@@ -177,6 +177,7 @@ fn document(
         },
         errors: named(&all.errors, about),
         connection_errors: named(&all.connection_errors, about),
+        ramp_errors: named(&all.ramp_errors, about),
         refusals: (all.refusals.iter())
             .map(|(code, count)| (code.to_string(), *count))
             .collect(),

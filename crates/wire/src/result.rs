@@ -31,6 +31,9 @@ pub struct LoadResult {
     /// Connections that failed in the window while they carried no operation, by phase and kind.
     #[serde(default)]
     pub connection_errors: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The same before the window: set-up and warm-up.
+    #[serde(default)]
+    pub ramp_errors: BTreeMap<String, BTreeMap<String, u64>>,
     /// Failed operations by the code of the reply that refused them; of FTP.
     #[serde(default)]
     pub refusals: BTreeMap<String, u64>,

@@ -232,6 +232,7 @@ class LoadResult(_Message):
     counts: Counts
     errors: dict[str, dict[str, int]]
     connection_errors: dict[str, dict[str, int]] = {}
+    ramp_errors: dict[str, dict[str, int]] = {}
     rates: Rates
     latency_ns: dict[str, Latency]
     load: Window

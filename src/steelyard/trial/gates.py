@@ -97,11 +97,19 @@ def engine_doubts(load: LoadResult) -> list[Doubt]:
 
 def connection_doubts(load: LoadResult) -> list[Doubt]:
     """Doubt when connections failed while no operation was on them: ``errors`` misses those."""
-    count = sum(sum(kinds.values()) for kinds in load.connection_errors.values())
-    if count == 0:
-        return []
-    message = f"{count} connections failed between operations{_commonest(load.connection_errors)}"
-    return [Doubt(state="suspect", kind="connections_failed", message=message)]
+    failed = (
+        ("before the window", load.ramp_errors),
+        ("between operations", load.connection_errors),
+    )
+    return [
+        Doubt(
+            state="suspect",
+            kind="connections_failed",
+            message=f"{count} connections failed {when}{_commonest(errors)}",
+        )
+        for when, errors in failed
+        if (count := sum(sum(kinds.values()) for kinds in errors.values()))
+    ]
 
 
 def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]:

@@ -48,6 +48,23 @@ REFUSALS = frozenset(
 OUT_OF_TIME = frozenset({"conn_timeout", "send_timeout", "recv_timeout", "too_slow"})
 
 
+def refused_share(load: LoadResult) -> Reading:
+    """Operations that were turned away; not known where clients were before they had one."""
+    turned_away = sum(
+        count
+        for errors in (load.ramp_errors, load.connection_errors)
+        for of_phase in errors.values()
+        for kind, count in of_phase.items()
+        if kind in REFUSALS
+    )
+    if turned_away:
+        return None, (
+            f"clients were turned away {turned_away:,} times while they had no operation, which "
+            "is in no share of operations; let each operation have a connection of its own"
+        )
+    return failed_by(REFUSALS, load)
+
+
 def failed_by(kinds: frozenset[str], load: LoadResult) -> Reading:
     """Operations that failed in one of these ways, as a share of those due in the window."""
     if load.counts.intended == 0:

@@ -15,9 +15,9 @@ from steelyard.study.model import Study
 from steelyard.systems.platform import VCPU
 from steelyard.trial.latencies import (
     OUT_OF_TIME,
-    REFUSALS,
     failed_by,
     failed_share,
+    refused_share,
     time_of,
     undefined,
 )
@@ -313,7 +313,7 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "throughput": _throughput,
     "throughput.least": _throughput,
     "errors": _errors,
-    "errors.refused": lambda seen: failed_by(REFUSALS, seen.load),
+    "errors.refused": lambda seen: refused_share(seen.load),
     "errors.no_room": lambda seen: failed_by(frozenset({"no_room"}), seen.load),
     "errors.timed_out": lambda seen: failed_by(OUT_OF_TIME, seen.load),
     "run_time": _run_time,

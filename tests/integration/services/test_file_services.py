@@ -48,6 +48,20 @@ def test_vsftpd_speaks_tls(host: Host, folder: Path, tls: str) -> None:
         assert_all_good(load(url, *ANYBODY, *trust, operations=6), 6)
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_clients_beyond_the_limit_of_vsftpd_are_refused_and_told(
+    host: Host, folder: Path, kept: bool
+) -> None:
+    """Who comes for each transfer fails it; who keeps its connection fails before."""
+    with started(host, folder, "vsftpd", files=["100 kB"], clients=3) as service:
+        url = f"ftp://{service.address}/bytes/100000"
+        each = () if kept else ("--transfers-per-connection", "1")
+        got = load(url, *ANYBODY, "-c", "9", *each, operations=60)
+    refused = got["ramp_errors" if kept else "errors"]["banner"]["ftp_4xx"]
+    assert refused >= 6
+    assert got["counts"]["errors"] == (0 if kept else refused)
+
+
 def test_samba_gives_and_takes_files(host: Host, folder: Path) -> None:
     client = require_program("smbclient", "smbclient")
     with started(host, folder, "samba", files=SIZES) as service:

@@ -74,6 +74,8 @@ def test_connections_that_fail_between_operations_are_a_doubt(
     broken = connection_doubts(load(connection_errors={"connect": {"conn_refused": 2}}))
     assert [doubt.kind for doubt in broken] == ["connections_failed"]
     assert broken[0].message.startswith("2 connections failed between operations, mostly")
+    away = connection_doubts(load(ramp_errors={"banner": {"ftp_4xx": 10}}))
+    assert away[0].message.startswith("10 connections failed before the window, mostly ftp_4xx")
 
 
 def test_a_service_that_counts_fewer_good_answers_than_were_received_is_doubted(

@@ -88,6 +88,17 @@ def test_refused_and_timed_out_operations_are_told_apart(seen: Make) -> None:
     assert measured("errors.timed_out", got).value == pytest.approx(2 / 200)
 
 
+@pytest.mark.parametrize("where", ["ramp_errors", "connection_errors"])
+def test_clients_turned_away_without_an_operation_leave_no_share_of_zero(
+    seen: Make, where: str
+) -> None:
+    got = measured("errors.refused", seen(**{where: {"banner": {"ftp_4xx": 10}}}))
+    assert got.value is None
+    assert "turned away 10 times while they had no operation" in str(got.missing)
+    broken = seen(**{where: {"banner": {"peer_closed_early": 10}}})
+    assert measured("errors.refused", broken).value == 0
+
+
 def test_syns_sent_again_are_counted_at_the_end_that_was_sampled(seen: Make) -> None:
     got = seen({"tcp.syn_retransmits": [7, 9, 12]})
     assert measured("tcp.syn_retransmits", got).value == 5
