@@ -90,12 +90,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         "ties count for the simulated orders alone, so that large effects stall",
         _replaced(exact._Race, "_above_boundary", mistakes.ties(observed=False, simulated=True)),
-        found("quantised to 4 %", math.log(1.5), VerdictWord.FASTER, 14),
+        found("quantised to 4 %", math.log(1.2), VerdictWord.FASTER, 12),
     ),
     Mutation(
         "the error rate of both sides spent on each",
         _replaced(exact, "spent", mistakes.twice),
-        equal(INDEPENDENT, 500),
+        equal(INDEPENDENT, 1_200),
     ),
     Mutation(
         "the observed order compared with a boundary it is no part of",
@@ -105,7 +105,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation(
         "a budget extended with a fresh error rate",
         _replaced(exact, "spent", mistakes.again_after_the_budget),
-        equal(INDEPENDENT, 500, budget=24),
+        equal(INDEPENDENT, 800, budget=24),
     ),
     Mutation(
         "several systems without sharing the error rate",
