@@ -91,6 +91,9 @@ class Display:
             tell(f"after {visits_done} visits: {self._verdict}; {self._forecast()}")
         self._show()
 
+    def gives_up(self, words: str) -> None:
+        tell(words)
+
     def undoing(self) -> None:
         self._trial = "leaving the machine as found"
         self._show()

@@ -177,4 +177,14 @@ def _exit_code(findings: Findings, fail_if: list[FailIf]) -> int:
         return ExitCode.VERDICT_NOT_MET
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}
-    return ExitCode.TRIALS_FAILED if tried - measured else ExitCode.DONE
+    untold = findings.stop.reason == "failures" or any(map(_untold, each_of(findings)))
+    return ExitCode.TRIALS_FAILED if tried - measured or untold else ExitCode.DONE
+
+
+def _untold(findings: Findings) -> bool:
+    """Whether the primary response of a system was never measured, although it was tried."""
+    primary = {response.name for response in findings.responses if response.primary}
+    tried = {attempt.cell.system for attempt in findings.attempts}
+    own = [cell for cell in findings.cells if cell.response in primary]
+    told = {cell.cell.system for cell in own if cell.values}
+    return bool(tried & {cell.cell.system for cell in own} - told)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, cast, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast, get_args
 
 from steelyard.judge.findings import StopFinding
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
@@ -41,15 +41,34 @@ def left_words(workload: str, plan: Plan, events: Sequence[Event]) -> Iterator[s
 
 
 def given_up_words(events: Sequence[Event]) -> Iterator[str]:
-    """One sentence for each system that left because it failed, not because it was decided."""
-    visits = {e["system"]: e["visits"] for e in events if e["event"] == GIVEN_UP}
-    for system, failed in visits.items():
-        *others, last = map(str, failed)
-        told = f"visits {', '.join(others)} and {last}" if others else f"visit {last}"
-        yield (
-            f"{system} left the study: {told} of it brought no good trial. What compares it was "
-            "not continued; the other systems went on without it."
+    """What made systems leave because nothing came of them, not because they were decided."""
+    left = {e["system"]: e for e in events if e["event"] == GIVEN_UP}
+    whole = last_reason(events) == "failures"
+    for system, event in left.items():
+        went_on = "" if whole else "; the other systems went on without it"
+        yield f"{why_left(system, event)} What compares it was not continued{went_on}."
+
+
+def why_left(system: str, event: Mapping[str, Any]) -> str:
+    """Why a system left: what the ledger says of it, as a sentence."""
+    why = _why(event)
+    if "missing" in event:
+        primary, trials = " or ".join(event["missing"]), event["trials"]
+        return (
+            f"{system} left the study: the primary response {primary} was missing in {trials} of "
+            f"{trials} trials{why}."
         )
+    *others, last = map(str, event["visits"])
+    told = f"visits {', '.join(others)} and {last}" if others else f"visit {last}"
+    return f"{system} left the study: {told} of it brought no good trial{why}."
+
+
+def _why(event: Mapping[str, Any]) -> str:
+    """What most of the trials say; ledgers of earlier versions do not tell."""
+    if "why" not in event:
+        return ""
+    often, trials = event["so_often"], event["trials"]
+    return f": {'' if often == trials else f'in {often} of {trials} '}{event['why'].rstrip('.')}"
 
 
 def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event]) -> StopFinding:

@@ -34,7 +34,7 @@ STOP_WORDS = {
     "budget_visits": "the budget of visits ended",
     "budget_time": "the budget of time ended",
     "interrupted": "it was interrupted",
-    "failures": "too many attempts failed",
+    "failures": "nothing was left to compare",
     "running": "it is still running",
 }
 

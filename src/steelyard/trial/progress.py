@@ -33,6 +33,9 @@ class Watcher(Protocol):
     def looked(self, look: Look, visits_done: int) -> None:
         """A visit is complete and the judge was asked."""
 
+    def gives_up(self, words: str) -> None:
+        """A system leaves because nothing comes of it."""
+
     def undoing(self) -> None:
         """The session ends; the machine is being left as found."""
 
@@ -53,5 +56,7 @@ class Silence:
     def attempt_ends(self, record: TrialRecord) -> None: ...
 
     def looked(self, look: Look, visits_done: int) -> None: ...
+
+    def gives_up(self, words: str) -> None: ...
 
     def undoing(self) -> None: ...

@@ -15,18 +15,20 @@ from typing import Any, Literal
 from steelyard.errors import HostError, RecordError
 from steelyard.judge.planning.resolution import SOUNDED, resolutions
 from steelyard.judge.racing import NOBODY, Measured, hopeless, still_measured
-from steelyard.judge.stop import GIVEN_UP, WORKLOADS_LEFT
+from steelyard.judge.stop import GIVEN_UP, WORKLOADS_LEFT, why_left
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Event, Ledger
 from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.model import FIND, Study
+from steelyard.study.each_workload import study_of
+from steelyard.study.model import FIND, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
 from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.canary import sound_out
 from steelyard.trial.conduct import conduct
+from steelyard.trial.in_vain import in_vain
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
 from steelyard.trial.stage import Stage
@@ -137,8 +139,8 @@ def _told(calibrations: Mapping[str, Calibration]) -> list[dict[str, Any]]:
 class _Sitting:
     """One session on one run.
 
-    ``settled`` are visits that the judge has no further use for, ``given_up`` systems that failed
-    three visits in a row.
+    ``settled`` are visits that the judge has no further use for, ``given_up`` systems of which
+    nothing comes.
     """
 
     stage: Stage
@@ -239,9 +241,13 @@ class _Sitting:
 
     def _give_up(self) -> None:
         """Lets systems leave of which nothing comes, and says so in the ledger, once a session."""
-        failed = self.standing.in_vain(self.stage.plan)
-        for system in failed.keys() - self.given_up:
-            self.stage.ledger.append(GIVEN_UP, system=system, visits=failed[system])
+        stage = self.stage
+        failed = in_vain(self.standing, stage.plan, lambda r: _primary(stage.study, r))
+        for system in [
+            name for name in stage.plan.systems if name in failed.keys() - self.given_up
+        ]:
+            stage.ledger.append(GIVEN_UP, system=system, **failed[system])
+            self.watcher.gives_up(why_left(system, failed[system]))
         self.given_up |= failed.keys()
 
     def _decided(self) -> bool:
@@ -256,6 +262,10 @@ class _Sitting:
 def _of_race(study: Study, trial: PlannedTrial, still: Measured) -> bool:
     """Whether the workload of a trial is still measured on its system."""
     return trial.cell.system in still[workload_name(study, trial.cell.conditions)]
+
+
+def _primary(study: Study, record: TrialRecord) -> ResponseSpec:
+    return study_of(study, record.cell.conditions).primary
 
 
 def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:

@@ -13,8 +13,6 @@ from steelyard.records.ledger import Event
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
 
-VISITS_IN_VAIN = 3
-
 
 class Standing:
     """The records of a run so far, by trial."""
@@ -77,16 +75,6 @@ class Standing:
     def trials_measured(self, plan: Plan) -> int:
         """Trials of the plan with a good attempt."""
         return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
-
-    def in_vain(self, plan: Plan) -> dict[str, list[int]]:
-        """The systems whose last three visits brought no good trial at all, with these visits."""
-        found = {}
-        for system in plan.systems:
-            last = [v for v in self.visits_done(plan) if v.system == system][-VISITS_IN_VAIN:]
-            failed = [v.visit for v in last if not any(self.measured(t) for t in v.trials)]
-            if len(failed) == VISITS_IN_VAIN:
-                found[system] = failed
-        return found
 
 
 def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[Event]:

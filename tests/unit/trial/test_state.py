@@ -82,14 +82,6 @@ def test_what_ended_from_outside_uses_up_no_retry() -> None:
     assert standing.next_attempt(first(plan("ab"))) == 10
 
 
-def test_a_system_that_fails_three_visits_in_a_row_is_given_up() -> None:
-    planned = plan("aabab")
-    failed = [record(trial, Outcome.NOT_FOUND) for trial in (1, 2, 4)]
-    good = [record(3, Outcome.OK, system="b")]
-    assert Standing(3, failed[:2] + good).in_vain(planned) == {}
-    assert Standing(3, failed + good).in_vain(planned) == {"a": [1, 2, 4]}
-
-
 def test_an_attempt_that_started_and_left_no_record_is_torn() -> None:
     events = [
         {"event": "session_opened"},

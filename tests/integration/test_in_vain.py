@@ -1,0 +1,47 @@
+"""A run of which nothing can come ends early, and says why."""
+
+from __future__ import annotations
+
+from steelyard.records.archive import open_run
+from tests.integration.conftest import Steelyard
+
+TOOL = """\
+summary: A tool that does not print what it is read for.
+operation: steps
+primary: mute.rate
+settings: {}
+command: [echo, "nothing to see here"]
+ends: by itself
+warms_up: never
+metrics:
+  mute.rate: {label: steps, unit: steps/s, direction: higher, meaning: steps, pattern: '^([0-9]+)$'}
+"""
+
+STUDY = """\
+study: tiny
+question: Which of the two says more?
+systems: {one: {platform: native}, two: {platform: native}}
+workload: {use: mute}
+trials: {margin: 5 %, window: 1 s, warm_up: 0, retry: 0, budget: {trials: 40 per cell}}
+"""
+
+
+def test_a_primary_response_that_is_never_printed_ends_the_run(steelyard: Steelyard) -> None:
+    (steelyard.folder / "workloads").mkdir()
+    (steelyard.folder / "workloads" / "mute.yaml").write_text(TOOL, encoding="utf-8")
+    (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    done = steelyard.run("run", ".")
+    assert done.returncode == 1, done.stderr
+    run = open_run(steelyard.folder / "results" / "tiny")
+    visits = len(run.records())
+    assert visits <= 6
+    assert run.events()[-1]["reason"] == "failures"
+    assert "left the study: " in done.stderr
+    assert "no good trial: output not understood: " in done.stderr or "was missing in 6 of 6" in (
+        done.stderr
+    )
+    assert "What was not tested:" in done.stdout
+    assert "left the study: " in done.stdout
+    again = steelyard.run("resume", "results/tiny")
+    assert again.returncode == 1
+    assert len(open_run(run.path).records()) == visits

@@ -1,0 +1,134 @@
+"""A system of which nothing comes leaves; one that fails by chance stays."""
+
+from __future__ import annotations
+
+from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
+from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.study.model import ResponseSpec
+from steelyard.trial.in_vain import in_vain
+from steelyard.trial.state import Standing
+
+RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
+USERS = (1, 2)
+
+
+def plan(systems: str, users: tuple[int, ...] = USERS) -> Plan:
+    """A letter for each visit, which has a trial for each number of users."""
+    numbers = iter(range(1, 1000))
+    visits = tuple(
+        PlannedVisit(
+            visit=visit,
+            block=visit,
+            system=system,
+            trials=tuple(
+                PlannedTrial(trial=next(numbers), visit=visit, cell=cell(system, each))
+                for each in users
+            ),
+        )
+        for visit, system in enumerate(systems, start=1)
+    )
+    return Plan(
+        seed=1,
+        study_sha256="0",
+        design="big_stick",
+        systems=tuple(dict.fromkeys(systems)),
+        conditions=tuple({"load.users": each} for each in users),
+        coin=tuple(systems),
+        visits=visits,
+        forecast=Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1),
+    )
+
+
+def cell(system: str, users: int) -> Cell:
+    return Cell(system=system, conditions={"load.users": users})
+
+
+def record(planned: PlannedTrial, told: str) -> TrialRecord:
+    """``+`` has a value, ``.`` ended well without one, ``i`` is beyond all others, ``x`` failed."""
+    why = "the output has no line `rate`"
+    response = {
+        "+": Measured(value=1.0, unit="1/s"),
+        ".": Measured(value=None, unit="1/s", missing=why),
+        "i": Measured(value=None, unit="1/s", missing=why, infinite=True),
+    }
+    failure = AttemptFailure(phase="measure", message="it ended with exit code 3\nand more")
+    return TrialRecord(
+        trial=planned.trial,
+        attempt=1,
+        visit=planned.visit,
+        cell=planned.cell,
+        outcome=Outcome.COMMAND_FAILED if told == "x" else Outcome.OK,
+        failure=failure if told == "x" else None,
+        started_unix_ns=0,
+        finished_unix_ns=0,
+        phases_ns={},
+        responses={"rate": response[told]} if told in response else {},
+        facts={},
+    )
+
+
+def left(planned: Plan, told: str) -> dict[str, dict[str, object]]:
+    """Who leaves after as many trials as there are signs, without retries."""
+    trials = [trial for visit in planned.visits for trial in visit.trials]
+    records = [record(trial, sign) for trial, sign in zip(trials, told, strict=False)]
+    return in_vain(Standing(0, records), planned, lambda _: RATE)
+
+
+def test_a_system_that_fails_three_visits_in_a_row_leaves() -> None:
+    planned = plan("aaabab")
+    assert left(planned, "+.xxxx++x+") == {}
+    assert left(planned, "+.xxxx++xx") == {
+        "a": {
+            "visits": [2, 3, 5],
+            "trials": 6,
+            "why": "command failed: it ended with exit code 3",
+            "so_often": 6,
+        }
+    }
+
+
+def test_a_system_that_never_did_anything_but_fail_says_how() -> None:
+    assert left(plan("aaba"), "xxxx++xx") == {
+        "a": {
+            "visits": [1, 2, 4],
+            "missing": ["rate"],
+            "trials": 6,
+            "why": "command failed: it ended with exit code 3",
+            "so_often": 6,
+        }
+    }
+
+
+def test_a_run_that_never_measured_its_primary_response_ends() -> None:
+    planned = plan("abab")
+    assert left(planned, "....") == {}
+    never = {
+        "missing": ["rate"],
+        "trials": 6,
+        "so_often": 6,
+        "why": "the output has no line `rate`",
+    }
+    assert left(planned, "......") == {"a": never, "b": never}
+
+
+def test_six_trials_are_needed_however_many_visits_there_are() -> None:
+    planned = plan("abababab", users=(1,))
+    assert left(planned, ".....") == {}
+    assert set(left(planned, "......")) == {"a", "b"}
+
+
+def test_one_value_of_all_keeps_those_that_lack_it_by_chance() -> None:
+    planned = plan("abababab")
+    assert set(left(planned, "+...............")) == {"b"}
+    assert left(planned, "+.+.............") == {}
+
+
+def test_a_value_beyond_all_others_is_told() -> None:
+    assert left(plan("abab"), "i.......") == {}
+
+
+def test_what_fails_and_what_is_not_printed_count_together() -> None:
+    found = left(plan("abab"), "x.x.x...")
+    assert found["a"]["trials"] == 8
+    assert found["a"]["so_often"] == 5
+    assert found["a"]["why"] == "the output has no line `rate`"
