@@ -11,6 +11,8 @@ from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import Study
 
+GUARANTEE = "The error rate holds"
+SUSPECT = "are suspect:"
 _MOST_FAILED = 0.10
 _NO_FAULT_OF_A_SYSTEM = {Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST}
 _NAMED_FACTS = {"cpu.model": "processor", "kernel.release": "kernel"}
@@ -47,7 +49,7 @@ def _guarantee(study: Study) -> str:
     if study.judge.engine == "normal":
         return f"{ASSUMPTION}. Nothing is kept for an extension of the budget."
     return (
-        "The error rate holds for any noise, given the recorded coin, no carry-over from one "
+        f"{GUARANTEE} for any noise, given the recorded coin, no carry-over from one "
         "visit to the next, and systems that differ by a constant ratio; where their "
         "spreads differ, a second test holds it, simulated to 4 to 1."
     )
@@ -121,4 +123,4 @@ def _doubts(records: Sequence[TrialRecord]) -> Iterator[str]:
     good = [r for r in records if r.outcome is Outcome.OK]
     kinds = Counter(kind for r in good for kind in {d.kind for d in r.doubts})
     for kind, count in kinds.most_common():
-        yield f"{count} of {len(good)} trials that count are suspect: {kind.replace('_', ' ')}."
+        yield f"{count} of {len(good)} trials that count {SUSPECT} {kind.replace('_', ' ')}."

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.limits import GUARANTEE, SUSPECT
+from steelyard.judge.normal import ASSUMPTION
 from steelyard.report.claims import claim_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
 from steelyard.report.failures import failed_lines
@@ -42,7 +44,17 @@ def verdict_lines(findings: Findings) -> list[str]:
     warnings = told(findings, warning_lines)
     if warnings:
         lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]
+    limits = told(findings, _limit_lines)
+    if limits:
+        lines += ["", "What was not tested:", *(f"  {line}" for line in limits)]
     return lines
+
+
+def _limit_lines(findings: Findings) -> list[str]:
+    """Those of the report but what is said above already: what it rests on, and doubts."""
+    above = (GUARANTEE, ASSUMPTION)
+    rest = [each for each in findings.limits if not each.startswith(above)]
+    return [each for each in rest if SUSPECT not in each]
 
 
 def _answers(findings: Findings) -> list[str]:

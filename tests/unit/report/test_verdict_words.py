@@ -7,6 +7,7 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.factors.influence import SoFar
 from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.judge.limits import GUARANTEE, SUSPECT
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.trust import limit_rows
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
@@ -202,3 +203,16 @@ def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
     )
     rows = limit_rows(findings.model_copy(update={"attempts": attempts}))
     assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
+
+
+def test_what_was_not_tested_stands_at_the_end_but_for_what_was_said_above() -> None:
+    told = (
+        f"{GUARANTEE} for any noise.",
+        "left left the study: nothing came of it.",
+        f"3 of 9 trials that count {SUSPECT} run delay.",
+    )
+    lines = verdict_lines(golden("plain").model_copy(update={"limits": told}))
+    assert lines[-2:] == ["What was not tested:", "  left left the study: nothing came of it."]
+    assert "What was not tested:" not in verdict_lines(
+        golden("plain").model_copy(update={"limits": ()})
+    )
