@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from steelyard.study import catalogue
-from steelyard.study.catalogue import names
-from steelyard.study.file.complaints import Complaints, choice_hint, nearest
+from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.file.source import Where
 from steelyard.study.model import (
     SCENARIO,
+    GateSpec,
     Level,
+    LoadSpec,
     MeasuredSpec,
     ResponseSpec,
-    ServiceSpec,
+    ScenarioSpec,
     Study,
     SystemSpec,
     WorkloadSpec,
@@ -48,43 +49,27 @@ from steelyard.study.resolve.profiles import resolve_profiles
 from steelyard.study.resolve.scenarios import resolve_scenarios
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
+from steelyard.study.resolve.speaking import check_services
 from steelyard.study.resolve.systems import check_apart, resolve_systems
 from steelyard.study.resolve.tools import check_durations
-from steelyard.study.service.own import known_service, own_texts, spoken
-from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.own import known_workload
+from steelyard.study.service.own import own_texts
 from steelyard.study.workload.own import own_texts as own_workloads
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     """The study, with every mistake added to ``complaints``; ``None`` without a workload."""
-    variant = complaints.source.variant
     systems = resolve_systems(file, complaints)
     workloads, listed = resolve_workloads(file, complaints)
-    load, loaded = resolve_load(file, workloads, complaints)
-    listed, loaded = clients_as_users(file, workloads, listed, loaded, complaints)
-    written = resolve_factors(file, systems, complaints)
-    _check_twice(written, listed | loaded, complaints)
-    factors = listed | loaded | written
-    scenarios = resolve_scenarios(file, workloads, systems, factors, complaints)
-    factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
-    check_apart(systems, factors, complaints)
+    varied = _varied(file, systems, workloads, listed, complaints)
+    factors = varied.factors
     compared, baseline = _comparison(file, systems, factors, complaints)
-    if workloads:
-        _check_services(systems, workloads, complaints)
-    gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
-    responses: dict[str, ResponseSpec] = {}
-    measured: dict[str, MeasuredSpec] = {}
-    if len(workloads) == 1:
-        responses = resolve_responses(file, workloads, complaints)
-    elif workloads:
-        measured = resolve_measured(file, workloads, gates, complaints)
-        gates = {}
+    wanted = _wanted(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
-    forgiving = variant is not None
-    claimed = {name: each.responses for name, each in measured.items()} or {"": responses}
-    claims = ClaimReader(file, compared, factors, claimed, complaints, forgiving=forgiving).read()
+    forgiving = complaints.source.variant is not None
+    claims = ClaimReader(
+        file, compared, factors, wanted.claimed, complaints, forgiving=forgiving
+    ).read()
     screen = resolve_screen(file, systems, complaints)
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
@@ -92,7 +77,6 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
         "find": resolve_find(file, complaints),
         "probe": resolve_probe(file, systems, workloads, complaints),
         "sample": resolve_sample(file, trials, complaints),
-        "scenarios": scenarios,
         "screen": screen,
         "caches": resolve_caches(file, complaints),
         "report": resolve_report(file, factors, complaints),
@@ -101,41 +85,106 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
         return None
     beside = resolve_beside(file, systems, factors, complaints)
     check_durations(workloads, trials, complaints)
-    compare = file.compare or "system"
-    if compare != "system" and len(systems) > 1:
+    if varied.compare != "system" and len(systems) > 1:
         factors = {"system": tuple(systems), **factors}
     systems, compared, dummy = _with_dummy(file, systems, compared, baseline, complaints)
     check_order(file, len(compared), complaints)
-    trials = trials.model_copy(update={"dummy": dummy})
+    driven = (*workloads.values(), *beside.values())
     return Study.model_validate(
         {
-            "name": file.study,
-            "question": file.question.strip(),
-            "variant": variant,
-            "sha256": complaints.source.sha256(
-                (*_own_files(systems, (*workloads.values(), *beside.values())), *profiles.values())
-            ),
+            **_as_written(file, complaints),
+            "sha256": complaints.source.sha256((*_own_files(systems, driven), *profiles.values())),
             "systems": systems,
-            "compare": compare,
+            "compare": varied.compare,
             "compared": compared,
             "baseline": baseline,
-            "factors": {name: levels for name, levels in factors.items() if name != compare},
+            "factors": {n: levels for n, levels in factors.items() if n != varied.compare},
             "workloads": workloads,
-            "measured": measured,
+            "measured": wanted.measured,
             "beside": beside,
-            "load": load,
+            "load": varied.load,
+            "scenarios": varied.scenarios,
             "generator": resolve_generator(file, systems, factors, complaints),
-            "responses": responses,
-            "gates": gates,
-            "trials": trials,
+            "responses": wanted.responses,
+            "gates": wanted.gates,
+            "trials": trials.model_copy(update={"dummy": dummy}),
             "claims": claims,
-            "variants": tuple(file.variants or {}),
-            "judge": resolve_judge(file, responses, complaints),
-            "ask": file.ask,
-            "clock": file.clock or "controller",
+            "judge": resolve_judge(file, wanted.responses, complaints),
             **parts,
         }
     )
+
+
+def _as_written(file: StudyFile, complaints: Complaints) -> dict[str, Any]:
+    """What is of the study as it stands in the file."""
+    return {
+        "name": file.study,
+        "question": file.question.strip(),
+        "variant": complaints.source.variant,
+        "variants": tuple(file.variants or {}),
+        "ask": file.ask,
+        "clock": file.clock or "controller",
+    }
+
+
+@dataclass(frozen=True)
+class _Varied:
+    """What is varied, and what of it is compared."""
+
+    compare: str
+    load: LoadSpec | None
+    factors: Factors
+    scenarios: dict[str, ScenarioSpec]
+
+
+def _varied(
+    file: StudyFile,
+    systems: Mapping[str, SystemSpec],
+    workloads: dict[str, WorkloadSpec],
+    listed: Factors,
+    complaints: Complaints,
+) -> _Varied:
+    load, loaded = resolve_load(file, workloads, complaints)
+    listed, loaded = clients_as_users(file, workloads, listed, loaded, complaints)
+    written = resolve_factors(file, systems, complaints)
+    _check_twice(written, listed | loaded, complaints)
+    factors = listed | loaded | written
+    scenarios = resolve_scenarios(file, workloads, systems, factors, complaints)
+    factors |= {SCENARIO: tuple(scenarios)} if scenarios else {}
+    check_apart(systems, factors, complaints)
+    return _Varied(file.compare or "system", load, factors, scenarios)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is measured and must hold: of one workload, or ``measured`` of each of several."""
+
+    gates: dict[str, GateSpec]
+    responses: dict[str, ResponseSpec]
+    measured: dict[str, MeasuredSpec]
+
+    @property
+    def claimed(self) -> dict[str, dict[str, ResponseSpec]]:
+        """The responses that claims may name, by workload."""
+        return {n: dict(each.responses) for n, each in self.measured.items()} or {
+            "": self.responses
+        }
+
+
+def _wanted(
+    file: StudyFile,
+    systems: Mapping[str, SystemSpec],
+    workloads: dict[str, WorkloadSpec],
+    complaints: Complaints,
+) -> _Wanted:
+    if workloads:
+        check_services(systems, workloads, complaints)
+    gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
+    if len(workloads) == 1:
+        return _Wanted(gates, resolve_responses(file, workloads, complaints), {})
+    if workloads:
+        return _Wanted({}, {}, resolve_measured(file, workloads, gates, complaints))
+    return _Wanted(gates, {}, {})
 
 
 def _own_files(
@@ -207,80 +256,3 @@ def _with_dummy(
         complaints.add(("systems", name), f"`{name}` is the name of the dummy", hint, at_key=True)
     again = systems[baseline].model_copy(update={"name": name})
     return {**systems, name: again}, (*compared, name), name
-
-
-def _check_services(
-    systems: Mapping[str, SystemSpec], workloads: Mapping[str, WorkloadSpec], complaints: Complaints
-) -> None:
-    """Every workload and its server must speak one protocol."""
-    for name, workload in workloads.items():
-        entry = known_workload(workload)
-        if entry is None or not entry.speaks:
-            continue
-        of_workload: Where = ("workload",) if len(workloads) == 1 else ("workloads", name)
-        if workload.service is not None:
-            place = (*of_workload, "service")
-            _check_service(workload, entry, workload.service, place, complaints)
-            continue
-        for system_name, system in systems.items():
-            where: Where = ("systems", system_name)
-            if system.service is not None:
-                _check_service(workload, entry, system.service, (*where, "service"), complaints)
-            elif len(workloads) > 1:
-                _complain_of_no_service(of_workload, workload.use, entry, complaints)
-            elif not _misspelt("service", complaints.source.tree["systems"].get(system_name)):
-                _complain_of_no_service(where, workload.use, entry, complaints)
-
-
-def _check_service(
-    workload: WorkloadSpec,
-    entry: Workload,
-    service: ServiceSpec,
-    where: Where,
-    complaints: Complaints,
-) -> None:
-    if known_service(service) is None:
-        return
-    says = spoken(service)
-    if not entry.fits(says):
-        message = (
-            f"`{service.use}` speaks {', '.join(says)}, "
-            f"the workload speaks {', '.join(entry.speaks)}"
-        )
-        hint = "choose a service and a workload of one protocol"
-        complaints.add((*where, "use"), message, hint)
-        return
-    for expected in entry.expected_of(service.use, workload.settings):
-        for name, value in expected.settings.items():
-            if service.settings.get(name) != value:
-                hint = f"write `service: {{use: {service.use}, {name}: {value}}}`"
-                message = f"`{service.use}` cannot answer it as it is set: {expected.why}"
-                complaints.add(where, message, hint)
-    if not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
-        message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
-        hint = "say `tls` of the service and of the workload alike"
-        complaints.add(where, message, hint)
-
-
-def _tls_fits(spoken: object, offered: object) -> bool:
-    """Whether a service with its ``tls`` can be spoken to like this; unknown ones can."""
-    if spoken is None or offered is None:
-        return True
-    return spoken == offered or (spoken == "none" and offered == "starttls")
-
-
-def _complain_of_no_service(
-    where: Where, use: str, entry: Workload, complaints: Complaints
-) -> None:
-    fitting = [n for n in names("services") if entry.fits(catalogue.service(n).speaks)]
-    fitting = [n for n in fitting if catalogue.service(n).runs] or fitting
-    hint = f"add `service: {{use: NAME}}`; services that speak it: {', '.join(fitting)}"
-    message = f"system `{where[-1]}` has no service to answer the workload `{use}`"
-    if where[0] == "workloads":
-        message = f"workload `{where[-1]}` has no service to answer it"
-    complaints.add(where, message, hint, at_key=True)
-
-
-def _misspelt(key: str, written: object) -> bool:
-    """Whether a mapping holds something that was probably meant to be this key."""
-    return isinstance(written, dict) and any(nearest(name, [key]) for name in written)
