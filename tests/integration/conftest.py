@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ systems:
   one: {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
   two: {platform: native, service: {use: sink-smtp, store: maildir, sync: none}}
 workload: {use: smtp, body: 1 KiB, recipients: 3}
-load: {users: [1, 2]}
+load: {users: 2}
 responses:
   throughput: {primary: true}
   response.p50: {}
@@ -34,6 +35,9 @@ trials:
   budget: {trials: 6 per cell}
 sample: {every: 100 ms}
 """
+
+LONG_STUDY = STUDY.replace("users: 2", "users: [1, 2]")
+"""Of twice as many trials: time enough for another command while it runs."""
 
 LONGEST_S = 120
 
@@ -101,3 +105,29 @@ def steelyard(tmp_path: Path) -> Iterator[Steelyard]:
     tool = Steelyard(tmp_path)
     yield tool
     assert tool.wait_until_no_process() == [], "processes were left behind"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What came of one whole run of :data:`STUDY`, to be looked at only."""
+
+    folder: Path
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
+    tool = Steelyard(folder)
+    done = tool.run("run", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    assert tool.wait_until_no_process() == [], "processes were left behind"
+    return Finished(folder, done)
+
+
+@pytest.fixture
+def after_a_run(steelyard: Steelyard, finished: Finished) -> Steelyard:
+    """In a folder with a finished run of its own."""
+    shutil.copytree(finished.folder / "results", steelyard.folder / "results", symlinks=True)
+    return steelyard

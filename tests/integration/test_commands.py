@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.plan.model import Plan
 from steelyard.traces.bank import read_bank
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import LONG_STUDY, Finished, Steelyard
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -63,6 +63,7 @@ def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
     steelyard: Steelyard,
 ) -> None:
     study = steelyard.folder / "study.yaml"
+    study.write_text(LONG_STUDY, encoding="utf-8")
     cut = "report: {sections_by: system, means_by: load.users, notes: words}\n"
     study.write_text(study.read_text() + cut)
     (steelyard.folder / "words").mkdir()
@@ -80,15 +81,17 @@ def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
     assert "As seen in autumn." in tables
 
 
-def test_a_report_for_strangers_goes_elsewhere_and_names_nobody(steelyard: Steelyard) -> None:
-    assert steelyard.run("run", ".").returncode == 0
-    refused = steelyard.run("report", "results/tiny", "--anonymous")
+def test_a_report_for_strangers_goes_elsewhere_and_names_nobody(
+    after_a_run: Steelyard, finished: Finished
+) -> None:
+    refused = after_a_run.run("report", "results/tiny", "--anonymous")
     assert refused.returncode == 2
     assert "--to" in refused.stderr
-    done = steelyard.run("report", "results/tiny", "--anonymous", "--to", "out", "-f", "html,md")
+    done = after_a_run.run("report", "results/tiny", "--anonymous", "--to", "out", "-f", "html,md")
     assert done.returncode == 0, done.stderr
-    page = (steelyard.folder / "out" / "report.html").read_text()
-    assert str(steelyard.folder) not in page
+    page = (after_a_run.folder / "out" / "report.html").read_text()
+    assert str(finished.folder) not in page
+    assert str(after_a_run.folder) not in page
     assert "The raw records are not beside this page" in page
 
 

@@ -141,11 +141,10 @@ def test_a_results_folder_that_cannot_be_written_is_the_operators(steelyard: Ste
     assert "--results" in done.stderr
 
 
-def test_a_study_that_was_changed_inside_a_run_cannot_be_resumed(steelyard: Steelyard) -> None:
-    steelyard.run("run", ".")
-    run = open_run(steelyard.folder / "results" / "tiny")
+def test_a_study_that_was_changed_inside_a_run_cannot_be_resumed(after_a_run: Steelyard) -> None:
+    run = open_run(after_a_run.folder / "results" / "tiny")
     run.study_path.write_text(STUDY.replace("2 %", "3 %"), encoding="utf-8")
-    done = steelyard.run("resume", str(run.path))
+    done = after_a_run.run("resume", str(run.path))
     assert done.returncode == 3
     assert "start a new run" in done.stderr
 

@@ -8,24 +8,21 @@ import time
 
 from steelyard.records.archive import open_run
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import Finished, Steelyard
 
 
-def test_a_study_runs_to_its_report_and_leaves_only_results(steelyard: Steelyard) -> None:
-    done = steelyard.run("run", "study.yaml")
-    assert done.returncode == 0, done.stderr
-    run = open_run(steelyard.folder / "results" / "tiny")
+def test_a_study_runs_to_its_report_and_leaves_only_results(finished: Finished) -> None:
+    run = open_run(finished.folder / "results" / "tiny")
     records = run.records()
     assert {record.outcome for record in records} == {Outcome.OK}
-    assert {path.name for path in steelyard.folder.iterdir()} == {"study.yaml", "results"}
+    assert {path.name for path in finished.folder.iterdir()} == {"study.yaml", "results"}
     assert not (run.path / "scratch").exists()
-    assert "report: " in done.stdout.splitlines()[-1]
+    assert "report: " in finished.done.stdout.splitlines()[-1]
     assert (run.report_path / "report.html").is_file()
 
 
-def test_every_trial_keeps_raw_output_series_and_facts(steelyard: Steelyard) -> None:
-    steelyard.run("run", ".")
-    run = open_run(steelyard.folder / "results" / "tiny")
+def test_every_trial_keeps_raw_output_series_and_facts(finished: Finished) -> None:
+    run = open_run(finished.folder / "results" / "tiny")
     series = dict(run.series())
     for record in run.records():
         folder = run.path / "trials" / f"{record.trial:04d}-{record.attempt}"
@@ -38,11 +35,14 @@ def test_every_trial_keeps_raw_output_series_and_facts(steelyard: Steelyard) -> 
         assert record.facts["system"]["kernel.release"]
 
 
-def test_the_report_can_be_made_again_from_the_records_alone(steelyard: Steelyard) -> None:
-    first = steelyard.run("run", ".")
-    again = steelyard.run("report", "results/tiny", "--format", "html,md,csv,json")
+def test_the_report_can_be_made_again_from_the_records_alone(
+    after_a_run: Steelyard, finished: Finished
+) -> None:
+    again = after_a_run.run("report", "results/tiny", "--format", "html,md,csv,json")
     assert again.returncode == 0, again.stderr
-    verdicts = [line for line in first.stdout.splitlines() if not line.startswith("report: ")]
+    verdicts = [
+        line for line in finished.done.stdout.splitlines() if not line.startswith("report: ")
+    ]
     assert again.stdout.splitlines()[: len(verdicts)] == verdicts
     assert again.stdout.count("report: ") >= 4
 
@@ -85,10 +85,9 @@ def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
     assert "is being written by another steelyard" in second.stderr
 
 
-def test_a_finished_run_is_not_measured_again_by_resume(steelyard: Steelyard) -> None:
-    steelyard.run("run", ".")
-    run = open_run(steelyard.folder / "results" / "tiny")
+def test_a_finished_run_is_not_measured_again_by_resume(after_a_run: Steelyard) -> None:
+    run = open_run(after_a_run.folder / "results" / "tiny")
     before = [record.trial for record in run.records()]
-    done = steelyard.run("resume", "results/tiny")
+    done = after_a_run.run("resume", "results/tiny")
     assert done.returncode == 0, done.stderr
     assert [record.trial for record in run.records()] == before
