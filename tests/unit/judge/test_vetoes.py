@@ -76,7 +76,7 @@ def some_disturbed(ratio: float) -> VerdictFinding:
     plan = make_plan(study, 4)
     hot = [visit.visit for visit in plan.visits if visit.system == "durable"][:12:2]
     doubt = Doubt(state="suspect", kind="throttled", message="hot")
-    value = noisy(ratio, 0.03, seed=4)
+    value = noisy(ratio, 0.03, seed=8)
 
     def slowed(trial: PlannedTrial) -> float:
         return (value(trial) or 0.0) * (0.9 if trial.visit in hot else 1.0)
