@@ -120,10 +120,15 @@ def costs_exist(bench: Bench) -> str:
             expect(carrier.path_facts(path).exists, f"{name}: no thread {path}")
     for name, folder in costs.cgroups.items():
         expect(carrier.path_facts(folder).exists, f"{name}: no cgroup {folder}")
-    names = [*costs.processes, *costs.threads, *costs.cgroups]
-    if not names:
+    kinds = (
+        ("process", *costs.processes),
+        ("threads", *costs.threads),
+        ("control group", *costs.cgroups),
+    )
+    told = [f"{kind} {name}" for kind, *names in kinds for name in names]
+    if not told:
         raise NotApplicable("inside and outside are the same machine, or it is not known here")
-    return ", ".join(names)
+    return ", ".join(told)
 
 
 def facts_are_told(bench: Bench) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import get_args
 
@@ -46,4 +46,10 @@ def _reset(strength: Reset, bench: Bench) -> str:
     expect(not (thrown_away and there), "a file that was written before it is still there")
     if there:
         host.remove_tree(left)
-    return ", ".join(f"{name} {value[:32]}" for name, value in proof.evidence.items())
+    return said_of(proof.evidence)
+
+
+def said_of(evidence: Mapping[str, str]) -> str:
+    """In a line: boot ids whole, digests and chains of files as far as they fit."""
+    short = {name: v if len(v) <= 36 else f"{v[:32]}..." for name, v in evidence.items()}
+    return ", ".join(f"{name} {value}" for name, value in short.items())
