@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from imaplib import IMAP4
 from pathlib import Path
+from poplib import POP3
 
 import pytest
 
@@ -17,6 +19,8 @@ from steelyard.study.model import ServiceSpec
 from steelyard.systems import services
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES
 from tests.integration.services.started import assert_nobody_holds, assert_nothing_is_left, spec_of
+
+ANSWER_S = 30.0
 
 OWN = """\
 summary: A server.
@@ -120,6 +124,43 @@ def test_a_folder_too_long_for_sockets_gets_a_short_name_that_is_taken_back(
         assert pending_undos(ledger.events()) == []
     assert not short.parent.exists()
     assert_nothing_is_left(short, running)
+
+
+def test_users_of_dovecot_log_in_whatever_the_length_of_its_folder(
+    host: Host, folder: Path, tmp_path: Path
+) -> None:
+    long = folder / ("a-long-name-of-a-study-" * 4)
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        try:
+            running = services.start(
+                host, spec_of("dovecot", mailboxes=1, messages=2), str(long), "service", undo=undo
+            )
+        except SystemFailure as failure:
+            skip_if_missing(failure)
+            raise
+        try:
+            assert messages_by_imap(running.listeners["imap"]) == 2
+            assert messages_by_pop3(running.listeners["pop3"]) == 2
+        finally:
+            services.stop(running)
+
+
+def messages_by_imap(listener: str) -> int:
+    address, _, port = listener.rpartition(":")
+    with IMAP4(address, int(port), timeout=ANSWER_S) as session:
+        session.login("user1", "password1")
+        return int((session.select()[1][0] or b"").decode())
+
+
+def messages_by_pop3(listener: str) -> int:
+    address, _, port = listener.rpartition(":")
+    session = POP3(address, int(port), timeout=ANSWER_S)
+    session.user("user1")
+    session.pass_("password1")
+    count = session.stat()[0]
+    session.quit()
+    return count
 
 
 def test_dovecot_starts_in_a_folder_that_is_too_long_for_its_longest_socket_only(

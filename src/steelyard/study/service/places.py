@@ -8,7 +8,7 @@ from decimal import Decimal
 from steelyard.study.places import as_word
 from steelyard.study.setting import Setting
 
-GIVEN = ("folder", "data", "address", "threads")
+GIVEN = ("folder", "sockets", "data", "address", "threads")
 """Places that every service has."""
 
 

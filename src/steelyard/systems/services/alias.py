@@ -2,7 +2,8 @@
 
 The kernel takes 107 bytes as the path of a unix socket, and the folder of a trial can be longer
 than that alone. The short name is a link in a folder of its own below ``/tmp``; its inverse is in
-the ledger before it is made.
+the ledger before it is made. Beside the link is a real folder for the sockets themselves: a server
+that asks the kernel where it is (Dovecot's imap does) is told the long name behind the link.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.undo import UndoLog
 
 SOCKET_PATH_BYTES = 107
-_MAKE = 'mkdir -m 755 "$1" && ln -s "$2" "$1/f"'
+_MAKE = 'mkdir -m 755 "$1" "$1/s" && ln -s "$2" "$1/f"'
 _MAKE_S = 20.0
 
 
 @dataclass(frozen=True)
 class Alias:
-    """``path`` leads to the folder; ``remove`` takes it away again."""
+    """``path`` leads to the folder, ``sockets`` is one; ``remove`` takes both away again."""
 
     path: str
+    sockets: str
     remove: Callable[[], None]
 
 
@@ -51,4 +53,4 @@ def shortened(host: Host, folder: str, undo: UndoLog | None) -> Alias:
             f"cannot make {root} on {host.name}: {ran.stderr.strip() or 'no reason told'}",
             "remove it if nothing uses it",
         )
-    return Alias(f"{root}/f", lambda: undo.apply(host, pending))
+    return Alias(f"{root}/f", f"{root}/s", lambda: undo.apply(host, pending))

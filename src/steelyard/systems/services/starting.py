@@ -116,10 +116,10 @@ class _Start:
 
     def go(self, failed: ExitStack) -> RunningService:
         self.host.make_directory(self.folder)
-        prepared = self._prepared(self.folder)
+        prepared = self._prepared(self.folder, self.folder)
         alias = self._alias(prepared, failed)
         if alias is not None:
-            prepared = self._prepared(alias.path)
+            prepared = self._prepared(alias.path, alias.sockets)
         version = version_of(prepared)
         self.host.make_directory(prepared.values["data"])
         prepare(prepared)
@@ -159,12 +159,13 @@ class _Start:
         except EngineError:
             return  # it has died with its agent
 
-    def _prepared(self, folder: str) -> Prepared:
+    def _prepared(self, folder: str, sockets: str) -> Prepared:
         """What is known before the start, with ``folder`` as the name of its folder."""
         secure = certified(self.entry, self.spec)
         site = look(self.host, self.entry, self.spec.use, certified=secure)
         given = {
             "folder": folder,
+            "sockets": sockets,
             "data": self.data or f"{folder}/data",
             "address": self.address,
             "threads": site.threads,
