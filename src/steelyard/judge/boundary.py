@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
 
+from steelyard.judge.laws import normal_above, normal_density
 from steelyard.judge.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
 
 Floats = npt.NDArray[np.float64]
@@ -29,8 +29,8 @@ def levels(horizon: int, alpha: float) -> Floats:
     last = 2 * max(horizon, SHORTEST_HORIZON)
     reach = _REACH_SDS * math.sqrt(last)
     sums = np.arange(-reach, reach + _STEP, _STEP)
-    kernel = norm.pdf(np.arange(-_REACH_SDS, _REACH_SDS + _STEP, _STEP)) * _STEP
-    density = norm.pdf(sums / math.sqrt(FIRST_LOOK)) / math.sqrt(FIRST_LOOK)
+    kernel = normal_density(np.arange(-_REACH_SDS, _REACH_SDS + _STEP, _STEP)) * _STEP
+    density = normal_density(sums / math.sqrt(FIRST_LOOK)) / math.sqrt(FIRST_LOOK)
     found, before = [], 0.0
     for look in range(FIRST_LOOK, last + 1):
         if look > FIRST_LOOK:
@@ -39,7 +39,7 @@ def levels(horizon: int, alpha: float) -> Floats:
         boundary = _height_above(sums, density, allowed - before)
         before = allowed
         density = np.where(sums < boundary, density, 0.0)
-        found.append(float(norm.sf(boundary / math.sqrt(look))))
+        found.append(float(normal_above(boundary / math.sqrt(look))))
     return np.array(found)
 
 

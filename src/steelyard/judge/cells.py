@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from scipy.stats import binom
-
 from steelyard.judge.findings import AttemptFinding, CellFinding
+from steelyard.judge.laws import coin_quantile
 from steelyard.judge.streams import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -60,7 +59,7 @@ def median_interval(values: Sequence[float]) -> tuple[float | None, float | None
     count = len(values)
     if count < FEWEST_VALUES:
         return None, None
-    outside = int(binom.ppf((1 - INTERVAL_LEVEL) / 2, count, 0.5))
+    outside = coin_quantile((1 - INTERVAL_LEVEL) / 2, count)
     ranked = sorted(values)
     return ranked[outside - 1], ranked[count - outside]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
 
 from steelyard.judge.findings import VerdictWord
+from steelyard.judge.laws import t_bound
 from steelyard.judge.shape import counts_differ
 from steelyard.judge.streams import Pair, Readings, Series
 from steelyard.judge.welch import contrast
@@ -98,7 +98,7 @@ def _clear_beside(hit: Mask, series: Series, *, ahead: bool) -> bool:
     found = contrast(series.values, series.other, covariate=hit.astype(np.float64))
     if found is None:
         return False
-    reach = float(t.isf(_LEVEL, found.freedom)) * found.standard_error_log
+    reach = float(t_bound(_LEVEL, found.freedom)) * found.standard_error_log
     return (found.difference_log if ahead else -found.difference_log) > reach
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
 
 from steelyard.judge.interval import Stream
+from steelyard.judge.laws import normal_bound
 from steelyard.judge.normal import contrasts
 from steelyard.judge.scores import Floats, adjusted, weights
 
@@ -91,7 +91,8 @@ def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: flo
     size = abs(found.ratio_log)
     aims = [(size, alpha / 2), (margin_log - size, alpha)]
     needed = [
-        visits * (_SEQUENTIAL_FACTOR * float(norm.isf(tail)) * found.standard_error_log / gap) ** 2
+        visits
+        * (_SEQUENTIAL_FACTOR * float(normal_bound(tail)) * found.standard_error_log / gap) ** 2
         for gap, tail in aims
         if gap > 0
     ]

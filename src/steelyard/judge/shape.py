@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import fisher_exact, levene, t
 
+from steelyard.judge.laws import counts_chance, spreads_chance, t_bound
 from steelyard.judge.scores import Floats
 
 Mask = npt.NDArray[np.bool_]
@@ -67,8 +67,7 @@ def shape_of(values: Floats, other: Mask) -> Shape:
 
 def counts_differ(one: tuple[int, int], another: tuple[int, int], *, level: float = _LEVEL) -> bool:
     """Whether two shares (count, of how many) differ by Fisher's exact test, at 5 % or less."""
-    table = np.array([[one[0], one[1] - one[0]], [another[0], another[1] - another[0]]])
-    return float(fisher_exact(table).pvalue) < level
+    return counts_chance(one, another) < level
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def carry_over(
     errors = np.sqrt(variance * np.diag(inverse))[2:]
     traces = coefficients[2:]
     clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, _ROUNDING_LOG)))
-    half = float(t.ppf(1 - _LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
+    half = float(t_bound(_LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
     return CarryOver(float(traces[clearest]) - half, float(traces[clearest]) + half)
 
 
@@ -145,7 +144,7 @@ def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     variance = float(np.sum((values - design @ coefficients) ** 2)) / (count - 3)
     inverse = np.linalg.pinv(design.T @ design)
-    half = float(t.ppf(1 - _LEVEL / 2, count - 3)) * math.sqrt(variance * float(inverse[2, 2]))
+    half = float(t_bound(_LEVEL / 2, count - 3)) * math.sqrt(variance * float(inverse[2, 2]))
     return float(coefficients[2]) - half, float(coefficients[2]) + half
 
 
@@ -173,8 +172,7 @@ def _ratio(above: float, below: float) -> float | None:
 def _chance(one: Floats, another: Floats) -> float | None:
     if np.ptp(one) == 0 or np.ptp(another) == 0:
         return None
-    chance = float(levene(one, another, center="median").pvalue)
-    return chance if math.isfinite(chance) else None
+    return spreads_chance(one, another)
 
 
 def _stalls(arm: Floats) -> int:

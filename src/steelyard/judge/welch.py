@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t
 
 from steelyard.judge.boundary import levels
 from steelyard.judge.covariates import quick_parts
+from steelyard.judge.laws import t_bound
 from steelyard.judge.scores import last_in_rank
 from steelyard.judge.slow import basis
 from steelyard.judge.spending import FIRST_LOOK
@@ -80,7 +80,7 @@ def _lows(contrasts: Sequence[Contrast | None], asked: Floats) -> Floats:
     found = np.full(len(contrasts), -math.inf)
     known = [i for i, each in enumerate(contrasts) if each is not None and asked[i] > 0]
     difference, error, freedom = np.array([contrasts[i] for i in known]).reshape(-1, 3).T
-    found[known] = difference - t.isf(asked[known], freedom) * error
+    found[known] = difference - t_bound(asked[known], freedom) * error
     return found
 
 

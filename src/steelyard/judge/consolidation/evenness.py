@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import studentized_range
-from scipy.stats import t as t_law
 
 from steelyard.judge.consolidation.findings import RatioFinding
+from steelyard.judge.laws import t_above, t_bound
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
@@ -21,7 +21,7 @@ def mean_of(logs: Floats) -> RatioFinding:
     if count < 2:
         return RatioFinding(log=mean, low_log=None, high_log=None)
     error = float(logs.std(ddof=1)) / math.sqrt(count)
-    reach = float(t_law.isf((1 - LEVEL) / 2, count - 1)) * error
+    reach = float(t_bound((1 - LEVEL) / 2, count - 1)) * error
     return RatioFinding(log=mean, low_log=mean - reach, high_log=mean + reach)
 
 
@@ -63,9 +63,17 @@ def worst_over_best(rates: Floats) -> RatioFinding | None:
     left = logs - means - logs.mean(axis=1, keepdims=True) + logs.mean()
     df = (visits - 1) * (instances - 1)
     error = math.sqrt(float(np.square(left).sum()) / df / visits)
-    reach = float(studentized_range.ppf(LEVEL, instances, df)) * error
+    reach = _range_quantile(instances, df) * error
     apart = float(means.min() - means.max())
     return RatioFinding(log=apart, low_log=apart - reach, high_log=min(0.0, apart + reach))
+
+
+@lru_cache(maxsize=256)
+def _range_quantile(instances: int, df: int) -> float:
+    """Of the studentised range; both the law and its library are slow."""
+    from scipy.stats import studentized_range  # noqa: PLC0415 - as said
+
+    return float(studentized_range.ppf(LEVEL, instances, df))
 
 
 def holm(chances: list[float], rate: float) -> list[bool]:
@@ -88,5 +96,5 @@ def chance_of_none(logs: Floats, bound_log: float = 0.0) -> float:
     if error == 0:
         return 0.0 if (mean < bound_log if bound_log else mean > 0) else 1.0
     if bound_log:
-        return float(t_law.sf((bound_log - mean) / error, df))
-    return float(2 * t_law.sf(mean / error, df))
+        return float(t_above((bound_log - mean) / error, df))
+    return float(2 * t_above(mean / error, df))

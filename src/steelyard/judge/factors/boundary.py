@@ -15,11 +15,11 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm, t
 
 from steelyard.judge.factors.design import Design, Floats
 from steelyard.judge.factors.questions import questions
 from steelyard.judge.factors.strata import variance_factors
+from steelyard.judge.laws import normal_bound, t_above
 from steelyard.plan.order import generator
 from steelyard.study.screening import LEAST_DF
 
@@ -58,7 +58,7 @@ def spent(look: int, first: int, last: int, alpha: float) -> float:
 
 def quantiles(statistics: Floats, df: Floats | float) -> Floats:
     """Absolute t statistics as normal quantiles of the same tail."""
-    return np.asarray(norm.isf(t.sf(np.abs(statistics), df)))
+    return normal_bound(t_above(np.abs(statistics), df))
 
 
 @lru_cache(maxsize=8)

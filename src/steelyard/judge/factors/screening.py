@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import norm, t
 
 from steelyard.judge.factors.boundary import boundary, looks
 from steelyard.judge.factors.design import Design, Floats
 from steelyard.judge.factors.findings import EffectWord
 from steelyard.judge.factors.questions import Question, questions
 from steelyard.judge.factors.strata import Fit, fit
+from steelyard.judge.laws import normal_above, t_bound
 from steelyard.study.screening import LEAST_DF
 
 FEWEST_FOR_LENTH = 7
@@ -158,7 +158,7 @@ def _df(now: Fit, between: np.typing.NDArray[np.bool_]) -> Floats:
 
 def _critical(quantile: float, df: Floats) -> Floats:
     """The quantile of t with the tail of a normal quantile."""
-    return np.asarray(t.isf(norm.sf(quantile), np.maximum(df, 1.0)))
+    return t_bound(normal_above(quantile), np.maximum(df, 1.0))
 
 
 def lenth_margin(effects: Floats) -> float:
@@ -170,4 +170,4 @@ def lenth_margin(effects: Floats) -> float:
     rough = 1.5 * np.median(sizes)
     pseudo = 1.5 * np.median(sizes[sizes < 2.5 * rough]) if rough > 0 else 0.0
     count = len(sizes)
-    return float(t.ppf((1 + 0.95 ** (1 / count)) / 2, count / 3) * pseudo)
+    return float(t_bound((1 - 0.95 ** (1 / count)) / 2, count / 3) * pseudo)

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import f
 
 from steelyard.judge.factors.design import Floats
 from steelyard.judge.factors.questions import Term, terms
 from steelyard.judge.factors.strata import Fit, Stratum
+from steelyard.judge.laws import f_above
 from steelyard.plan.order import generator
 
 DRAWS = 2_000
@@ -138,7 +138,7 @@ def _may_be_none(fitted: Fit, term: Term, square: float) -> bool:
     stratum = fitted.stratum(between=term.between)
     if stratum.mean_square is None or stratum.mean_square <= 0:
         return stratum.mean_square is None
-    return bool(f.sf(square / term.df / stratum.mean_square, term.df, stratum.df) > 1 - LEVEL)
+    return bool(f_above(square / term.df / stratum.mean_square, term.df, stratum.df) > 1 - LEVEL)
 
 
 def _noise(

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-from scipy.stats import fisher_exact
-
 from steelyard.judge.decision import decide
 from steelyard.judge.estimate import estimate_of
 from steelyard.judge.failures.findings import (
@@ -21,6 +18,7 @@ from steelyard.judge.failures.findings import (
 )
 from steelyard.judge.findings import VerdictWord
 from steelyard.judge.interval import high_end, low_end
+from steelyard.judge.laws import counts_chance
 from steelyard.judge.paths import EXPLORATORY_PATHS
 from steelyard.judge.spending import FIRST_LOOK
 from steelyard.judge.streams import Pair, Readings, Series, stream_of
@@ -122,5 +120,6 @@ def _word(words: tuple[VerdictWord, ...]) -> FailureWord:
 def _chance(one: FailureFinding, another: FailureFinding) -> float | None:
     if not one.attempts or not another.attempts:
         return None
-    table = np.array([[f.attempts_failed, f.attempts - f.attempts_failed] for f in (one, another)])
-    return float(fisher_exact(table).pvalue)
+    return counts_chance(
+        (one.attempts_failed, one.attempts), (another.attempts_failed, another.attempts)
+    )

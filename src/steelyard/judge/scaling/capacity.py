@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy.stats import binom
 
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.laws import coin_above
 from steelyard.judge.scaling.findings import CapacityFinding
 from steelyard.judge.streams import Conditions, Pair, Readings, key_of
 from steelyard.plan.model import Plan
@@ -146,4 +146,4 @@ def _holds(limit: GateSpec, value: float | None) -> bool | None:
 
 
 def _surely(count: int, of: int) -> bool:
-    return of > 0 and float(binom.sf(count - 1, of, 0.5)) <= SURE
+    return of > 0 and coin_above(count - 1, of) <= SURE

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import isotonic_regression
-from scipy.stats import t as t_law
 
+from steelyard.judge.laws import t_bound
 from steelyard.judge.scaling.findings import FallFinding, KneeFinding
 from steelyard.judge.scaling.table import Floats, Form, Table
 
@@ -24,6 +23,8 @@ _SEED = 20_111
 
 def umbrella(values: Floats, weights: Floats) -> Floats:
     """The best fit that first never falls and then never rises (least squares)."""
+    from scipy.optimize import isotonic_regression  # noqa: PLC0415 - slow to load
+
     fits = [
         np.concatenate(
             (
@@ -112,7 +113,7 @@ def knee(table: Table, smooth: Floats, margin_log: float) -> KneeFinding | None:
     low = high = None
     first = float(table.levels[0])
     if table.form.noise_log:
-        reach = float(t_law.isf(ERROR_RATE / 2, table.form.df)) * found.error
+        reach = float(t_bound(ERROR_RATE / 2, table.form.df)) * found.error
         low = first * math.exp(found.estimate_log - reach)
         high = first * math.exp(found.estimate_log + reach)
     return KneeFinding(
@@ -132,5 +133,5 @@ def super_linear(table: Table) -> Contrast | None:
     weights[1], weights[0] = 1.0, -1.0
     found = contrast(table.form, weights)
     beyond = found.estimate_log - math.log(table.levels[1] / table.levels[0])
-    reach = float(t_law.isf(ERROR_RATE / 2, table.form.df)) * found.error
+    reach = float(t_bound(ERROR_RATE / 2, table.form.df)) * found.error
     return Contrast(beyond, found.error) if beyond > reach else None

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import f as f_law
 
+from steelyard.judge.laws import f_above, f_quantile
 from steelyard.judge.scaling.table import Floats, Form, Table
 
 LEVEL = 0.95
@@ -85,7 +85,7 @@ def peak_interval(table: Table, best: Fit, level: float = LEVEL) -> Interval:
     ``SSE(N*) <= SSEmin (1 + F(1, df) / df)``, the hull of it; each end is moved out to the next
     place of a grid in steps of a thousandth.
     """
-    bound = best.squares * (1 + float(f_law.ppf(level, 1, best.df)) / best.df)
+    bound = best.squares * (1 + f_quantile(level, 1, best.df) / best.df)
     places = np.unique(np.append(_places(table), best.peak_at))
     allowed = _profiles(table, places)[0] <= bound
     allowed[places == best.peak_at] = True
@@ -112,7 +112,7 @@ def height_interval(table: Table, best: Fit, level: float = LEVEL) -> Interval:
     shift = form.means.mean() - grid.mean(axis=-1)
     tops = shift + _tops(table)
     own = form.offset_variance
-    reach = float(f_law.ppf(level, 1, table.visits - 1))
+    reach = f_quantile(level, 1, table.visits - 1)
     left = reach - (squares - best.squares) / noise if noise > 0 else np.where(squares > 0, -1, 0)
     near = left >= 0
     width = np.sqrt(np.maximum(left, 0.0) * own)
@@ -147,7 +147,7 @@ def lack_of_fit(form: Form, best: Fit) -> float | None:
     excess = max(0.0, best.squares - form.residual)
     if form.residual == 0:
         return 0.0 if excess > 1e-12 * max(form.total, 1.0) else 1.0
-    return float(f_law.sf(excess / spare / (form.residual / form.df), spare, form.df))
+    return f_above(excess / spare / (form.residual / form.df), spare, form.df)
 
 
 def _places(table: Table) -> Floats:

@@ -19,7 +19,8 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import t as t_law
+
+from steelyard.judge.laws import t_bound
 
 Floats = npt.NDArray[np.float64]
 FEWEST_BATCHES = 20
@@ -138,7 +139,7 @@ def _drift(kept: Floats) -> tuple[float, float]:
     left = means - means.mean() - slope * places
     df = len(means) - 2
     error = math.sqrt(float(left @ left) / df / spread)
-    reach = float(t_law.isf((1 - _LEVEL) / 2, df)) * error
+    reach = float(t_bound((1 - _LEVEL) / 2, df)) * error
     length = len(means) / float(kept.mean())
     return (slope - reach) * length, (slope + reach) * length
 
