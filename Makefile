@@ -4,11 +4,12 @@ PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN     := .venv/bin
 RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
-JOBS    ?= 2
+# Tests wait about as long as they compute: one more at a time than there are processors.
+JOBS    ?= $(shell n=$$(nproc); echo $$((n < 8 ? n + 1 : 8)))
 FUZZ_S  ?= 30
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-system test-rust test-python check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -20,11 +21,15 @@ quickstart: setup ## Run the first study: what does durable mail delivery cost o
 
 test: setup test-rust test-python ## Every test of every kind that needs no root
 
-check: setup ## What CI checks besides tests: style, types, imports, lints
+check: check-python check-rust ## What CI checks besides tests: style, types, imports, lints
+
+check-python: setup ## The part of it that looks at Python
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+check-rust: ## The part of it that looks at Rust
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
     "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("untimed")
+
+HERE = Path(__file__).parent
+LONGEST_FIRST = ("platforms", "integration", "calibration")
+"""Folders whose tests take seconds to minutes; all others together take less than these."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begins with the folders of long tests, so that no worker ends with one while others wait.
+
+    Within a folder the order stays as it was drawn.
+    """
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> int:
+    folder = item.path.relative_to(HERE).parts[0] if item.path.is_relative_to(HERE) else ""
+    return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
