@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 
 from steelyard.hosts.host import read_load
@@ -14,14 +16,30 @@ from steelyard.workloads.tools.ready import ReadyTool
 
 _LONGEST_END_S = 60.0
 ENGINE = "@engine"
-_AGAIN = 'while "$@" >/dev/null; do :; done; exit 1'
-"""Ends when the command fails, whose complaint is kept."""
+_AGAIN = """while :; do
+  {work} >/dev/null
+  case $? in {good}) ;; *) exit {bad};; esac{then}
+done
+"""
+_THEN = "\n  {then} >/dev/null || exit {bad}"
 
 
 def repeated(tool: ReadyTool) -> ReadyTool:
-    """The tool, whose first command is done again and again until it is ended."""
-    words = [tool.host.engine if word == ENGINE else word for word in tool.commands[0]]
-    return replace(tool, commands=(("sh", "-c", _AGAIN, "steelyard", *words),))
+    """The tool, whose whole work is done again and again until it is ended.
+
+    It ends by itself only when a command fails, whose complaint is kept, and then not well.
+    """
+    good = tool.entry.good_exits
+    bad = next(code for code in range(1, 256) if code not in good)
+    work, *others = (shlex.join(_at_home(tool, words)) for words in tool.commands)
+    then = "".join(_THEN.format(then=words, bad=bad) for words in others)
+    script = _AGAIN.format(work=work, good="|".join(map(str, good)), bad=bad, then=then)
+    return replace(tool, commands=(("sh", "-c", script),))
+
+
+def _at_home(tool: ReadyTool, words: Sequence[str]) -> list[str]:
+    """In a shell no agent knows ``@engine``."""
+    return [tool.host.engine if word == ENGINE else word for word in words]
 
 
 def driven_beside(study: Study, cell: BoundCell, workload: WorkloadSpec) -> BoundCell:

@@ -122,6 +122,33 @@ def test_exit_codes_that_are_good_are_no_failure(bench: Bench) -> None:
     assert measured["mine.rate"].value == 5
 
 
+THEN = 'then: [sh, -c, "touch {folder}/then; exit AFTER"]\nends:'
+
+
+@pytest.mark.parametrize("exit_code", [0, 3])
+def test_what_belongs_to_the_work_runs_after_every_good_exit_code(
+    bench: Bench, exit_code: int
+) -> None:
+    after = ("ends:", "good_exits: [0, 3]\n" + THEN.replace("AFTER", "0"))
+    measured = bench.measured(own(f"{GOOD}; exit {exit_code}", after))
+    assert measured["mine.rate"].value == 5
+    assert (bench.folder / "then").exists()
+    assert len(bench.instance.ran) == 2
+
+
+def test_what_belongs_to_the_work_does_not_run_after_a_failure(bench: Bench) -> None:
+    after = ("ends:", "good_exits: [0, 3]\n" + THEN.replace("AFTER", "0"))
+    with pytest.raises(TrialFailed, match="exit code 4"):
+        bench.measured(own(f"{GOOD}; exit 4", after))
+    assert not (bench.folder / "then").exists()
+
+
+def test_good_exit_codes_are_those_of_the_tool_and_not_of_what_comes_then(bench: Bench) -> None:
+    after = ("ends:", "good_exits: [0, 3]\n" + THEN.replace("AFTER", "3"))
+    with pytest.raises(TrialFailed, match="exit code 3"):
+        bench.measured(own(GOOD, after))
+
+
 def test_a_rate_of_nothing_is_missing_and_not_zero(bench: Bench) -> None:
     measured = bench.measured(own("echo rate 0; echo size 7"))
     assert measured["mine.rate"].value is None
