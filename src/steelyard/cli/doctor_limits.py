@@ -27,6 +27,5 @@ def _check(limit: Limit) -> Check:
     name = f"{limit.service} of {limit.system}"
     if limit.asked is None:
         return Check(name, "good", f"`{limit.setting}` is {limit.limit:,}; {limit.refused}")
-    seen = f"`{limit.setting}` is {limit.limit:,}, the load has {limit.asked:,} {limit.counts}"
-    advice = f"{limit.refused}; set `service: {{{limit.setting}: {limit.asked}}}`"
-    return Check(name, "note" if limit.too_small else "good", seen, advice)
+    seen = f"`{limit.setting}` is {limit.limit:,}, the load has {limit.load}"
+    return Check(name, "note" if limit.too_small else "good", seen, limit.advice)

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from steelyard.study.each_workload import name_of, studies
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.per_minute import BY_THE_MINUTE, Arrivals, in_a_minute
 from steelyard.study.service.own import service_of
+from steelyard.study.workload.entry import ANY
 from steelyard.study.workload.own import workload_of
 
 _ENCODED = 4 / 3  # base64 of an attachment
@@ -23,7 +25,7 @@ _LINE_ENDS = 78 / 76
 class Limit:
     """What one server serves at most: ``limit`` of what it ``counts``, of which ``asked`` come.
 
-    ``asked`` is ``None`` where it is not known what the load brings. ``system`` names the system,
+    ``came`` is ``None`` where it is not known what the load brings. ``system`` names the system,
     and the workload where there are several.
     """
 
@@ -31,9 +33,14 @@ class Limit:
     service: str
     setting: str
     limit: int
-    asked: int | None
+    came: Arrivals | None
     counts: str | None
     refused: str
+
+    @property
+    def asked(self) -> float | None:
+        """How many come at most: infinitely many where only the answers hold them back."""
+        return None if self.came is None else self.came.most
 
     @property
     def too_small(self) -> bool:
@@ -41,12 +48,24 @@ class Limit:
         return self.asked is not None and self.limit < self.asked
 
     @property
+    def load(self) -> str:
+        """What the load brings, of what is counted."""
+        if self.came is None or math.isinf(self.came.most):
+            return f"as many {self.counts} as are answered"
+        return f"{'' if self.came.exactly else 'up to '}{self.came.most:,.0f} {self.counts}"
+
+    @property
+    def advice(self) -> str:
+        """What happens beyond it, and what to set; a limit by the minute is better none."""
+        enough = 0 if self.counts in BY_THE_MINUTE or self.asked is None else self.asked
+        return f"{self.refused}; set `service: {{{self.setting}: {enough:.0f}}}`"
+
+    @property
     def words(self) -> str:
         """Of one that is too small: what will happen, and what to set."""
         return (
-            f"{self.system}: the load has {self.asked:,} {self.counts}, `{self.setting}` of "
-            f"{self.service} allows {self.limit:,}: {self.refused}; "
-            f"set `service: {{{self.setting}: {self.asked}}}` unless that is the question"
+            f"{self.system}: the load has {self.load}, `{self.setting}` of "
+            f"{self.service} allows {self.limit:,}: {self.advice} unless that is the question"
         )
 
 
@@ -67,10 +86,12 @@ def crowded(study: Study) -> list[Limit]:
 
 def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Limit]:
     service = study.workload.service or system.service
-    if service is None or not workload_of(study.workload).speaks:
+    speaks = workload_of(study.workload).spoken_with(study.workload.settings).speaks
+    if service is None or not speaks:
         return
     entry = service_of(service)
-    asked = _asked(study)
+    own = ANY in speaks or not entry.listeners or set(speaks) & set(entry.listeners)
+    asked = _asked(study) if own else {}
     for setting, refused in entry.limits.items():
         counts = entry.crowds.get(setting)
         for limit in _levels(study, service, setting):
@@ -89,8 +110,14 @@ def _levels(study: Study, service: ServiceSpec, setting: str) -> list[int]:
     return sorted(int(level) for level in levels if isinstance(level, int | float))
 
 
-def _asked(study: Study) -> dict[str, int]:
+def _asked(study: Study) -> dict[str, Arrivals]:
     """How much of each thing that limits count the largest load brings to one instance."""
+    return in_a_minute(study, _width(study)) | {
+        counts: Arrivals(number, exactly=True) for counts, number in _at_once(study).items()
+    }
+
+
+def _at_once(study: Study) -> dict[str, int]:
     width = _width(study)
     looking_on = 0 if study.probe is None else 1
     asked = {"connections": width + looking_on}

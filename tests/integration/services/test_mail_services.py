@@ -59,6 +59,32 @@ def test_postfix_upgrades_to_tls_and_throws_away_what_it_takes(host: Host, folde
         assert service.listeners == {"smtp": service.address}
 
 
+@pytest.mark.parametrize(
+    ("limit", "words", "where"),
+    [
+        ("per_client_messages", (), "mail"),
+        ("per_client_recipients", (), "rcpt"),
+        ("per_client_rate", ("--messages-per-connection", "1"), "banner"),
+    ],
+)
+def test_what_goes_beyond_a_limit_of_postfix_by_the_minute_is_refused_and_told(
+    host: Host, folder: Path, limit: str, words: tuple[str, ...], where: str
+) -> None:
+    """Clients of its own network have no limits unless it is told so, and here all are."""
+    with started(host, folder, "postfix", **{limit: 5}) as service:
+        got = load(f"smtp://{service.address}", *TO, *words, operations=12)
+    assert got["counts"]["ok"] == 5
+    assert got["errors"][where]["smtp_4xx"] == 7
+
+
+def test_connections_of_a_client_beyond_the_limit_of_postfix_are_refused_and_told(
+    host: Host, folder: Path
+) -> None:
+    with started(host, folder, "postfix", per_client=3) as service:
+        got = load(f"smtp://{service.address}", *TO, "-c", "9", operations=60)
+    assert got["ramp_errors"]["banner"]["smtp_4xx"] >= 6
+
+
 def test_exim_stores_what_it_takes(exim_host: Host, folder: Path) -> None:
     with started(exim_host, folder, "exim", deliver="maildir") as service:
         assert_all_good(load(f"smtp://{service.address}", *TO, "-c", "2", operations=20), 20)

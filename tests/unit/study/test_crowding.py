@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -22,16 +23,16 @@ systems:
 workload: {workload}
 load: {load}
 {more}
-trials: {{margin: 5 %}}
+trials: {{margin: 5 %, window: {window}}}
 """
 
 
-def study(service: str, workload: str, load: str, more: str = "") -> Study:
-    text = TEXT.format(service=service, workload=workload, load=load, more=more)
+def study(service: str, workload: str, load: str, more: str = "", *, window: str = "10 s") -> Study:
+    text = TEXT.format(service=service, workload=workload, load=load, more=more, window=window)
     return read_study_bytes(text.encode(), Path("study.yaml"))
 
 
-def limits(read: Study) -> list[tuple[str, int, int]]:
+def limits(read: Study) -> list[tuple[str, int, float | None]]:
     return [(found.setting, found.limit, found.asked) for found in crowded(read)]
 
 
@@ -66,6 +67,69 @@ def test_each_limit_is_held_against_what_it_counts(
     service: str, workload: str, load: str, expected: tuple[str, int, int]
 ) -> None:
     assert limits(study(service, workload, load)) == [expected, expected]
+
+
+BY_THE_MINUTE = "{{use: postfix, {setting}: {limit}}}"
+
+
+@pytest.mark.parametrize(
+    ("setting", "workload", "load", "asked"),
+    [
+        ("per_client_messages", "{use: smtp}", "{rate: [1, 5]}", 300),
+        ("per_client_recipients", "{use: smtp, recipients_per_message: 3}", "{rate: [5]}", 900),
+        ("per_client_rate", "{use: smtp, messages_per_connection: 2}", "{rate: [5]}", 150),
+        ("per_client_rate", "{use: smtp}", "{users: [60]}", 60),
+        ("per_client_rate", "{use: smtp-probe}", "{rate: [2]}", 120),
+        ("per_client_messages", "{use: smtp}", "{users: [2], think: 3 s}", 40),
+        ("per_client_messages", "{use: smtp, messages: 20 per user}", "{users: [2]}", 40),
+        ("per_client_messages", "{use: smtp}", "{users: [1]}", math.inf),
+        ("per_client_rate", "{use: smtp, messages_per_connection: 9}", "{users: [1]}", math.inf),
+        ("per_client_messages", "{use: smtp-source, messages: 80}", "{users: [4]}", 80),
+        ("per_client_rate", "{use: smtp-source, messages: 80}", "{users: [4]}", 80),
+        ("per_client_messages", "{use: postal, pace: 90}", "{users: [4]}", 90),
+    ],
+)
+def test_a_limit_by_the_minute_is_held_against_what_comes_in_one(
+    setting: str, workload: str, load: str, asked: float
+) -> None:
+    def with_limit(limit: float) -> Study:
+        service = BY_THE_MINUTE.format(setting=setting, limit=limit)
+        return study(service, workload, load, window="2 min")
+
+    least = 10 if math.isinf(asked) else asked - 1
+    assert limits(with_limit(least)) == [(setting, least, asked)] * 2
+    enough = 0 if math.isinf(asked) else asked
+    assert limits(with_limit(enough)) == []
+
+
+def test_a_short_trial_brings_no_more_than_it_lasts() -> None:
+    service = "{use: postfix, per_client_messages: 29}"
+    read = study(service, "{use: smtp}", "{rate: [3]}", window="8 s")
+    assert limits(read)[0] == ("per_client_messages", 29, 30), "of 8 s and 2 s of warm-up"
+
+
+def test_probes_count_in_the_minute_as_they_come_from_the_same_address() -> None:
+    service = "{use: postfix, per_client_messages: 61, per_client_rate: 61}"
+    probe = "probe: {use: smtp-probe, every: 1 s}"
+    read = study(service, "{use: smtp}", "{users: [2], think: 60 s}", probe, window="2 min")
+    assert limits(read)[:2] == [("per_client_rate", 61, 62), ("per_client_messages", 61, 62)]
+
+
+def test_a_minute_is_told_as_the_plan_knows_it() -> None:
+    def told(load: str) -> str:
+        found = crowded(study("{use: postfix, per_client_messages: 7}", "{use: smtp}", load))
+        return found[0].words
+
+    assert "the load has as many messages a minute as are answered" in told("{users: [3]}")
+    assert "the load has up to 36 messages a minute" in told("{users: [3], think: 1 s}")
+    assert "the load has 24 messages a minute, `per_client_messages` of" in told("{rate: [2]}")
+    assert "allows 7: further messages of a client are refused with 450" in told("{rate: [2]}")
+    assert "set `service: {per_client_messages: 0}`" in told("{rate: [2]}")
+
+
+def test_limits_of_a_mail_server_are_not_held_against_those_who_read_from_its_store() -> None:
+    service = "{use: postfix, deliver: dovecot, per_client: 1, per_client_rate: 1}"
+    assert limits(study(service, "{use: imap}", "{users: [9]}")) == []
 
 
 def test_a_load_within_the_limits_is_not_spoken_of() -> None:

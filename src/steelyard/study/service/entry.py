@@ -110,7 +110,14 @@ class Process(Part):
     """Its settings; `{NAME}` alone stands for the value of a setting of this service."""
 
 
-Crowd = Literal["connections", "connections of one login", "bytes of a message"]
+Crowd = Literal[
+    "connections",
+    "connections of one login",
+    "bytes of a message",
+    "connections a minute",
+    "messages a minute",
+    "recipients a minute",
+]
 
 Ready = Literal["announced", "first line", "listening", "command"]
 
