@@ -226,18 +226,17 @@ def not_inside(left: shape.CarryOver, margin_log: float) -> bool:
     return not (-margin_log / 2 <= left.low_log and left.high_log <= margin_log / 2)
 
 
-class Quantile:
-    """Student's quantiles with another level or other degrees of freedom."""
+class Bound:
+    """That of Student's law with another level or other degrees of freedom."""
 
     def __init__(self, *, two_sided: bool = True, lost: int = 0) -> None:
-        self._two_sided, self._lost = two_sided, lost
+        self._sides, self._lost = 1 if two_sided else 2, lost
 
-    def ppf(self, level: float, freedom: int) -> float:
-        level = level if self._two_sided else 1 - 2 * (1 - level)
-        return float(shape_t.ppf(level, freedom + self._lost))
+    def __call__(self, tail: float, freedom: int) -> float:
+        return float(t_bound(self._sides * tail, freedom + self._lost))
 
 
-shape_t = shape.t
+t_bound = shape.t_bound
 
 
 def three_deviations(arm: np.ndarray) -> int:

@@ -196,12 +196,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "an interval of 90 % called one of 95 % (R's usl)",
-        _replaced(shape, "t", mistakes.Quantile(two_sided=False)),
+        _replaced(shape, "t_bound", mistakes.Bound(two_sided=False)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(
         "normal instead of Student's quantiles in a regression on twelve visits",
-        _replaced(shape, "t", mistakes.Quantile(lost=10_000)),
+        _replaced(shape, "t_bound", mistakes.Bound(lost=10_000)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(
