@@ -7,7 +7,7 @@ study knows and bare arrays do not is taken from the caller, and ``lost`` says w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -137,39 +137,34 @@ def judge_trials(
     """
     refuse_arguments(design, direction, margin, alpha, paths)
     refuse_engine(engine, design, len(system), budget, has_covariate=covariate is not None)
-    rows = TrialRows(
+    rows = _rows(system, response, load=load, visit=visit, block=block, covariate=covariate)
+    visits = visits_of(rows, baseline, design)
+    systems = (baseline, *sorted({each.system for each in visits} - {baseline}))
+    loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
+    limit = budget_of(budget, len(visits), len(systems))
+    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine)
+    spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
+    verdicts = bench.verdicts(spec, math.log1p(margin), alpha)
+    return bench.told(rows, spec, verdicts, lost=_lost(design, budget, limit, engine))
+
+
+def _rows(
+    system: Sequence[str],
+    response: Sequence[float] | npt.NDArray[np.floating[Any]],
+    *,
+    load: Sequence[Level] | None,
+    visit: Sequence[int] | None,
+    block: Sequence[int] | None,
+    covariate: Sequence[float] | npt.NDArray[np.floating[Any]] | None,
+) -> TrialRows:
+    """The columns as plain lists, whatever kind of sequence or array the caller has."""
+    return TrialRows(
         system=[str(each) for each in system],
         response=np.asarray(response, dtype=np.float64).tolist(),
         load=None if load is None else list(load),
         visit=None if visit is None else list(visit),
         block=None if block is None else list(block),
         covariate=None if covariate is None else np.asarray(covariate, dtype=np.float64).tolist(),
-    )
-    visits = visits_of(rows, baseline, design)
-    names = sorted({each.system for each in visits})
-    systems = (baseline, *(each for each in names if each != baseline))
-    loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
-    limit = budget_of(budget, len(visits), len(systems))
-    spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
-    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine)
-    verdicts = [
-        finding(bench.judged(each, math.log1p(margin)), math.log1p(margin))
-        for each in _comparisons(spec, systems, loads, alpha)
-    ]
-    return TrialsVerdict(
-        response=ResponseFinding(
-            name=name, label=name, unit=unit, direction=direction, primary=True
-        ),
-        verdicts=tuple(verdicts),
-        systems=systems,
-        loads=loads,
-        visits=len(visits),
-        trials=len(rows.system),
-        budget=limit,
-        design=design,
-        seed=seed,
-        beside_covariate=len(set(rows.covariate or ())) > 1,
-        lost=tuple(_lost(design, budget, limit, engine)),
     )
 
 
@@ -185,6 +180,41 @@ class _Bench:
     paths: int
     seed: int
     engine: Engine
+
+    def verdicts(
+        self, response: ResponseSpec, margin_log: float, alpha: float
+    ) -> Iterator[VerdictFinding]:
+        for each in _comparisons(response, self.systems, self.loads, alpha):
+            yield finding(self.judged(each, margin_log), margin_log)
+
+    def told(
+        self,
+        rows: TrialRows,
+        response: ResponseSpec,
+        verdicts: Iterable[VerdictFinding],
+        *,
+        lost: Iterable[str],
+    ) -> TrialsVerdict:
+        """The verdicts, with all that they rest on."""
+        return TrialsVerdict(
+            response=ResponseFinding(
+                name=response.name,
+                label=response.label,
+                unit=response.unit,
+                direction=response.direction,
+                primary=True,
+            ),
+            verdicts=tuple(verdicts),
+            systems=self.systems,
+            loads=self.loads,
+            visits=len(self.visits),
+            trials=len(rows.system),
+            budget=self.budget,
+            design=self.design,
+            seed=self.seed,
+            beside_covariate=len(set(rows.covariate or ())) > 1,
+            lost=tuple(lost),
+        )
 
     def judged(self, comparison: Comparison, margin_log: float) -> Judged:
         series = self.series(comparison)

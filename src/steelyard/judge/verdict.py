@@ -7,57 +7,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import median
 
-from steelyard import __version__
 from steelyard.errors import AnalysisError
-from steelyard.judge.calibrations import calibration_findings
-from steelyard.judge.cells import attempt_findings, cell_findings
-from steelyard.judge.claims.judged import claim_findings, open_parts
-from steelyard.judge.comparison import Judged, finding, judge
+from steelyard.judge.cells import attempt_findings
+from steelyard.judge.claims.judged import open_parts
+from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.consolidation.density import density_verdicts
 from steelyard.judge.consolidation.matrix import OneWorkload, interference_findings
-from steelyard.judge.consolidation.together import consolidation_findings
-from steelyard.judge.costs.cores import cost_findings
-from steelyard.judge.costs.places import placement_findings
-from steelyard.judge.diagnostics import diagnostics
-from steelyard.judge.dummy import judged_dummy, readings_of
+from steelyard.judge.dummy import readings_of
 from steelyard.judge.each_workload import apart, several
-from steelyard.judge.factors.influence import SoFar, influence_findings, so_far
-from steelyard.judge.failures.count import failure_contrasts, failure_findings
-from steelyard.judge.families import (
-    Comparison,
-    beside,
-    comparisons,
-    contestants,
-    deciding,
-    of_response,
-    pairs,
-)
-from steelyard.judge.findings import DECIDED, Findings, ResponseFinding, VerdictWord
-from steelyard.judge.limits import limits
+from steelyard.judge.factors.influence import SoFar, so_far
+from steelyard.judge.families import Comparison, deciding, of_response
+from steelyard.judge.findings import DECIDED, Findings, VerdictWord
 from steelyard.judge.looks import Look, together
-from steelyard.judge.modes import mode_words
-from steelyard.judge.planning.gain import covariate_findings
-from steelyard.judge.planning.lengths import length_finding
-from steelyard.judge.planning.resolution import resolution_findings
+from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.racing import NOBODY, possible
-from steelyard.judge.ranking.rank import rankings
-from steelyard.judge.requests.times import request_times
-from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
-from steelyard.judge.scaling.curve import scaling_findings
-from steelyard.judge.scaling.peaks import peak_verdicts
-from steelyard.judge.sections.cut import section_findings
-from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
-from steelyard.judge.stop import find_stop, given_up_words, left_words
-from steelyard.judge.surroundings import left_as_found
+from steelyard.judge.stop import find_stop, left_words
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
 from steelyard.records.ledger import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
-from steelyard.study.model import WORKLOAD, Study
+from steelyard.study.model import Study
 
 
 def look(
@@ -131,87 +102,32 @@ def judge_study(
     """
     _refuse_foreign(study, plan, records)
     if several(study):
-        parts = tuple(apart(study, plan, records))
-        own = tuple(judge_study(*one, run=run, events=events, courses=courses) for one in parts)
-        told = (
-            OneWorkload(one.study, one.plan, found.consolidation)
-            for one, found in zip(parts, own, strict=True)
-        )
-        matrices = tuple(interference_findings(tuple(told)))
-        whole = _of_several(study, plan, records, own, events)
-        return whole.model_copy(update={"interference": matrices})
-    readings, margin = readings_of(study, plan, records), study.trials.margin_log
-    windows = tuple(steady_findings(study, plan, records, courses or {}))
-    judged = [judge(each, readings, margin) for each in comparisons(study, plan)]
-    verdicts = tuple(finding(each, margin) for each in judged)
-    responses = tuple(_responses(study))
-    counted = tuple(failure_findings(plan, records))
-    dummy = judged_dummy(study, readings)
-    unasked = [judge(each, readings, margin) for each in beside(study, plan)]
-    overall = [
-        j for j in judged if j.comparison.conditions is None and j.comparison.response.primary
-    ]
-    scaling = tuple(scaling_findings(study, plan, records))
-    gathered = tuple(consolidation_findings(study, plan, records))
-    alone = [] if WORKLOAD in study.factors else [OneWorkload(study, plan, gathered)]
-    return Findings(
-        tool_version=__version__,
-        study=study.name,
-        question=study.question,
-        variant=study.variant,
-        study_sha256=plan.study_sha256,
-        seed=plan.seed,
-        run=run,
-        compare=study.compare,
-        design=plan.design if plan.visits else None,
-        engine=study.judge.engine,
-        workload=name_of(study) if WORKLOAD in study.factors else None,
-        systems=plan.systems,
-        baseline=study.baseline,
-        conditions=plan.conditions,
-        not_applicable=plan.not_applicable,
-        responses=responses,
-        verdicts=verdicts,
-        influence=tuple(influence_findings(study, plan, readings)),
-        cells=tuple(cell_findings(study, plan, records)),
-        attempts=tuple(attempt_findings(records)),
-        calibrations=tuple(calibration_findings(study, plan, records)),
-        differences=tuple(difference_findings(study, plan, records)),
-        scaling=scaling,
-        peaks=tuple(peak_verdicts(study, plan, records)),
-        capacities=tuple(capacity_findings(study, plan, records)),
-        capacity_verdicts=tuple(capacity_verdicts(study, plan, records)),
-        consolidation=gathered,
-        interference=tuple(interference_findings(alone)) if alone else (),
-        densities=tuple(density_verdicts(study, plan, records)),
-        costs=tuple(cost_findings(study, plan, records)),
-        placements=tuple(placement_findings(study, plan, records)),
-        steadiness=windows,
-        request_times=tuple(request_times(records)),
-        resolution=tuple(resolution_findings(events, study.trials)),
-        covariates=tuple(covariate_findings(overall, margin)),
-        lengths=length_finding(study, plan, records, courses or {}, _noise(overall)),
-        stop=find_stop(plan, records, events),
-        diagnostics=tuple(diagnostics(plan, overall, records)),
-        rankings=tuple(
-            rankings(contestants(study, plan), plan, _primary(responses), verdicts, unasked)
-        ),
-        claims=tuple(claim_findings(study, plan, readings, scaling)),
-        dummy=None if dummy is None else finding(dummy, margin),
-        sections=tuple(section_findings(study, plan, readings)),
-        failures=counted,
-        failure_contrasts=tuple(failure_contrasts(study, pairs(study, plan), readings, counted)),
-        limits=(
-            *limits(study, plan, records),
-            *steadiness_limits(study, windows),
-            *mode_words(overall),
-            *given_up_words(events),
-            *left_as_found(events),
-        ),
-    )
+        return _of_several(study, plan, records, run=run, events=events, courses=courses)
+    return findings_of_one(Evidence(study, plan, records, events, courses or {}), run)
 
 
 def _of_several(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    *,
+    run: str,
+    events: Sequence[Event],
+    courses: Mapping[str, Course] | None,
+) -> Findings:
+    """Each workload judged by itself, and what takes all of them: who disturbs whom."""
+    parts = tuple(apart(study, plan, records))
+    own = tuple(judge_study(*one, run=run, events=events, courses=courses) for one in parts)
+    told = (
+        OneWorkload(one.study, one.plan, found.consolidation)
+        for one, found in zip(parts, own, strict=True)
+    )
+    matrices = tuple(interference_findings(tuple(told)))
+    whole = _of_the_run(study, plan, records, own, events)
+    return whole.model_copy(update={"interference": matrices})
+
+
+def _of_the_run(
     study: Study,
     plan: Plan,
     records: Sequence[TrialRecord],
@@ -263,16 +179,6 @@ _OF_THE_STUDY = {
 }
 
 
-def _noise(overall: Sequence[Judged]) -> float | None:
-    """The noise of a visit, the middle of what the overall comparisons say."""
-    found = [e.noise_log for e in (each.estimate() for each in overall) if e is not None]
-    return median(found) if found else None
-
-
-def _primary(responses: Sequence[ResponseFinding]) -> ResponseFinding:
-    return next(response for response in responses if response.primary)
-
-
 def _place(comparison: Comparison, plan: Plan, *, all_pairs: bool) -> str:
     place = "" if comparison.conditions is None else conditions_text(comparison.conditions)
     if len(plan.systems) == 2:
@@ -293,19 +199,6 @@ def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:
     if not known or len(known) < len(forecasts):
         return None
     return math.ceil(max(known) * len(racing) / 2)
-
-
-def _responses(study: Study) -> list[ResponseFinding]:
-    return [
-        ResponseFinding(
-            name=spec.name,
-            label=spec.label,
-            unit=spec.unit,
-            direction=spec.direction,
-            primary=spec.primary,
-        )
-        for spec in study.responses.values()
-    ]
 
 
 def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> None:

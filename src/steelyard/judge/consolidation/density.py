@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from steelyard.judge.comparison import finding, judge
 from steelyard.judge.consolidation.gatherings import Gathering, exists, gatherings
 from steelyard.judge.consolidation.speed import response_of
 from steelyard.judge.consolidation.together import of_visit
-from steelyard.judge.families import Comparison
+from steelyard.judge.exploring import by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.numbers import Scale
 from steelyard.judge.streams import Conditions, Pair, Readings, Series, slots_of
@@ -57,7 +56,6 @@ def density_verdicts(
     if not study.judge.consolidation or told_by is None:
         return
     response = ResponseSpec(name="density", label="density", unit="ratio", direction="higher")
-    margin = study.trials.margin_log
     for of, other in (
         (of, other)
         for every in gatherings(study, plan)
@@ -66,13 +64,6 @@ def density_verdicts(
         if other != study.baseline and all(exists(plan, s, of) for s in (study.baseline, other))
     ):
         readings = DensityReadings(plan, records, of, told_by)
-        comparison = Comparison(
-            response=response,
-            pair=Pair(study.baseline, other),
-            conditions=of.conditions,
-            alpha=study.trials.alpha,
-            share=study.trials.alpha,
-            family=f"density of {of.instances} instances, exploratory: by itself",
-        )
-        found = finding(judge(comparison, readings, margin), margin)
+        what = f"density of {of.instances} instances"
+        found = by_itself(study, other, response, of.conditions, readings=readings, what=what)
         yield found.model_copy(update={"conditions": of.together})

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
-from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison
+from steelyard.judge.exploring import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.laws import coin_above
 from steelyard.judge.scaling.findings import CapacityFinding
-from steelyard.judge.streams import Conditions, Pair, Readings, key_of
+from steelyard.judge.streams import Conditions, Readings, key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec, Study
@@ -37,23 +36,15 @@ def capacity_verdicts(
     study: Study, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline, by the capacities of the visits, by itself."""
-    readings, margin = Readings(plan, records), study.trials.margin_log
+    readings = Readings(plan, records)
     for searched in plan.searches:
         response = capacity_response(study, str(searched[FIND]))
-        for other in plan.systems:
-            if other == study.baseline:
-                continue
-            comparison = Comparison(
-                response=response,
-                pair=Pair(study.baseline, other),
-                conditions=searched,
-                alpha=study.trials.alpha,
-                share=study.trials.alpha,
-                family=f"{response.label}, exploratory: by itself",
-            )
-            found = finding(judge(comparison, readings, margin), margin)
-            rest = {name: level for name, level in searched.items() if name != FIND}
-            yield found.model_copy(update={"conditions": rest})
+        rest = {name: level for name, level in searched.items() if name != FIND}
+        found = each_by_itself(
+            study, plan, response, searched, readings=readings, what=response.label
+        )
+        for each in found:
+            yield each.model_copy(update={"conditions": rest})
 
 
 def capacity_response(study: Study, name: str) -> ResponseSpec:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison
+from steelyard.judge.exploring import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.numbers import Scale
 from steelyard.judge.scaling.findings import ScalingFinding
@@ -70,26 +69,10 @@ def peak_verdicts(
     axis = axis_of(study, plan)
     if axis is None:
         return
-    readings, margin = PeakReadings(axis, plan, records), study.trials.margin_log
-    response = _outside_the_guarantee(axis.response)
+    readings, response = PeakReadings(axis, plan, records), axis.response
+    what = f"most {response.label} at any level"
     for conditions in axis.others:
-        for other in plan.systems:
-            if other == study.baseline:
-                continue
-            comparison = Comparison(
-                response=response,
-                pair=Pair(study.baseline, other),
-                conditions=conditions,
-                alpha=study.trials.alpha,
-                share=study.trials.alpha,
-                family=f"most {response.label} at any level, exploratory: by itself",
-            )
-            yield finding(judge(comparison, readings, margin), margin)
-
-
-def _outside_the_guarantee(response: ResponseSpec) -> ResponseSpec:
-    """The same response outside the guarantee: its family is not that of the study's question."""
-    return response.model_copy(update={"primary": False})
+        yield from each_by_itself(study, plan, response, conditions, readings=readings, what=what)
 
 
 @dataclass(frozen=True)

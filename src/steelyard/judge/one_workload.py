@@ -1,0 +1,256 @@
+"""All findings of one workload, by what they are about.
+
+What several of them rest on is computed once (``Evidence``). Each part is a function from there to
+some fields of ``Findings``; no field is told by two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from steelyard import __version__
+from steelyard.judge.calibrations import calibration_findings
+from steelyard.judge.cells import attempt_findings, cell_findings
+from steelyard.judge.claims.judged import claim_findings
+from steelyard.judge.comparison import Judged, finding, judge
+from steelyard.judge.confounders import difference_findings
+from steelyard.judge.consolidation.density import density_verdicts
+from steelyard.judge.consolidation.findings import ConsolidationFinding
+from steelyard.judge.consolidation.matrix import OneWorkload, interference_findings
+from steelyard.judge.consolidation.together import consolidation_findings
+from steelyard.judge.costs.cores import cost_findings
+from steelyard.judge.costs.places import placement_findings
+from steelyard.judge.diagnostics import diagnostics
+from steelyard.judge.dummy import judged_dummy, readings_of
+from steelyard.judge.factors.influence import influence_findings
+from steelyard.judge.failures.count import failure_contrasts, failure_findings
+from steelyard.judge.families import beside, comparisons, contestants, pairs
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
+from steelyard.judge.limits import limits
+from steelyard.judge.modes import mode_words
+from steelyard.judge.planning.gain import covariate_findings
+from steelyard.judge.planning.lengths import length_finding
+from steelyard.judge.planning.resolution import resolution_findings
+from steelyard.judge.ranking.rank import rankings
+from steelyard.judge.requests.times import request_times
+from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
+from steelyard.judge.scaling.curve import scaling_findings
+from steelyard.judge.scaling.findings import ScalingFinding
+from steelyard.judge.scaling.peaks import peak_verdicts
+from steelyard.judge.sections.cut import section_findings
+from steelyard.judge.steadiness.findings import SteadyFinding
+from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
+from steelyard.judge.stop import find_stop, given_up_words
+from steelyard.judge.streams import Readings
+from steelyard.judge.surroundings import left_as_found
+from steelyard.plan.model import Plan
+from steelyard.records.courses import Course
+from steelyard.records.ledger import Event
+from steelyard.records.schema import TrialRecord
+from steelyard.study.each_workload import name_of
+from steelyard.study.model import WORKLOAD, ResponseSpec, Study
+
+Part = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was measured of one workload, and what several findings need of it."""
+
+    study: Study
+    plan: Plan
+    records: Sequence[TrialRecord]
+    events: Sequence[Event]
+    courses: Mapping[str, Course]
+
+    @property
+    def measured(self) -> tuple[Study, Plan, Sequence[TrialRecord]]:
+        return self.study, self.plan, self.records
+
+    @property
+    def margin_log(self) -> float:
+        return self.study.trials.margin_log
+
+    @property
+    def one_of_several(self) -> bool:
+        return WORKLOAD in self.study.factors
+
+    @cached_property
+    def readings(self) -> Readings:
+        return readings_of(*self.measured)
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        asked = comparisons(self.study, self.plan)
+        return [judge(each, self.readings, self.margin_log) for each in asked]
+
+    @cached_property
+    def verdicts(self) -> tuple[VerdictFinding, ...]:
+        return tuple(finding(each, self.margin_log) for each in self.judged)
+
+    @cached_property
+    def overall(self) -> list[Judged]:
+        """Of the primary response, over all conditions."""
+        of_primary = [each for each in self.judged if each.comparison.response.primary]
+        return [each for each in of_primary if each.comparison.conditions is None]
+
+    @cached_property
+    def steadiness(self) -> tuple[SteadyFinding, ...]:
+        return tuple(steady_findings(*self.measured, self.courses))
+
+    @cached_property
+    def scaling(self) -> tuple[ScalingFinding, ...]:
+        return tuple(scaling_findings(*self.measured))
+
+    @cached_property
+    def consolidation(self) -> tuple[ConsolidationFinding, ...]:
+        return tuple(consolidation_findings(*self.measured))
+
+    def noise_log(self) -> float | None:
+        """The noise of a visit, the middle of what the overall comparisons say."""
+        found = [e.noise_log for e in (each.estimate() for each in self.overall) if e is not None]
+        return median(found) if found else None
+
+
+def findings_of_one(evidence: Evidence, run: str) -> Findings:
+    """All findings of a run of one workload, or of one of several."""
+    return Findings(
+        run=run,
+        **_asked(evidence.study, evidence.plan, one_of_several=evidence.one_of_several),
+        **_compared(evidence),
+        **_explored(evidence),
+        **_loaded(evidence),
+        **_side_by_side(evidence),
+        **_measured(evidence),
+        **_priced(evidence),
+        **_doubted(evidence),
+    )
+
+
+def _asked(study: Study, plan: Plan, *, one_of_several: bool) -> Part:
+    """The question, by the study and its plan."""
+    return {
+        "tool_version": __version__,
+        "study": study.name,
+        "question": study.question,
+        "variant": study.variant,
+        "study_sha256": plan.study_sha256,
+        "seed": plan.seed,
+        "compare": study.compare,
+        "design": plan.design if plan.visits else None,
+        "engine": study.judge.engine,
+        "workload": name_of(study) if one_of_several else None,
+        "systems": plan.systems,
+        "baseline": study.baseline,
+        "conditions": plan.conditions,
+        "not_applicable": plan.not_applicable,
+        "responses": tuple(_response(spec) for spec in study.responses.values()),
+    }
+
+
+def _response(spec: ResponseSpec) -> ResponseFinding:
+    return ResponseFinding(
+        name=spec.name,
+        label=spec.label,
+        unit=spec.unit,
+        direction=spec.direction,
+        primary=spec.primary,
+    )
+
+
+def _compared(evidence: Evidence) -> Part:
+    """System against system, and whatever else the study asks to be answered."""
+    study, plan, readings, margin = (
+        evidence.study,
+        evidence.plan,
+        evidence.readings,
+        evidence.margin_log,
+    )
+    dummy = judged_dummy(study, readings)
+    unasked = [judge(each, readings, margin) for each in beside(study, plan)]
+    ranked = rankings(
+        contestants(study, plan), plan, _response(study.primary), evidence.verdicts, unasked
+    )
+    return {
+        "verdicts": evidence.verdicts,
+        "rankings": tuple(ranked),
+        "dummy": None if dummy is None else finding(dummy, margin),
+        "claims": tuple(claim_findings(study, plan, readings, evidence.scaling)),
+    }
+
+
+def _explored(evidence: Evidence) -> Part:
+    """What is seen besides: factors, sections of the report, failures."""
+    study, plan, readings = evidence.study, evidence.plan, evidence.readings
+    counted = tuple(failure_findings(plan, evidence.records))
+    contrasts = failure_contrasts(study, pairs(study, plan), readings, counted)
+    return {
+        "influence": tuple(influence_findings(study, plan, readings)),
+        "sections": tuple(section_findings(study, plan, readings)),
+        "failures": counted,
+        "failure_contrasts": tuple(contrasts),
+    }
+
+
+def _loaded(evidence: Evidence) -> Part:
+    """Over the levels of a load."""
+    return {
+        "scaling": evidence.scaling,
+        "peaks": tuple(peak_verdicts(*evidence.measured)),
+        "capacities": tuple(capacity_findings(*evidence.measured)),
+        "capacity_verdicts": tuple(capacity_verdicts(*evidence.measured)),
+    }
+
+
+def _side_by_side(evidence: Evidence) -> Part:
+    """Several instances on one machine; a matrix over several workloads is made of all of them."""
+    gathered = evidence.consolidation
+    alone = OneWorkload(evidence.study, evidence.plan, gathered)
+    return {
+        "consolidation": gathered,
+        "interference": () if evidence.one_of_several else tuple(interference_findings([alone])),
+        "densities": tuple(density_verdicts(*evidence.measured)),
+    }
+
+
+def _measured(evidence: Evidence) -> Part:
+    """What trials brought, before anything is compared."""
+    return {
+        "cells": tuple(cell_findings(*evidence.measured)),
+        "attempts": tuple(attempt_findings(evidence.records)),
+        "request_times": tuple(request_times(evidence.records)),
+        "costs": tuple(cost_findings(*evidence.measured)),
+        "placements": tuple(placement_findings(*evidence.measured)),
+        "steadiness": evidence.steadiness,
+    }
+
+
+def _priced(evidence: Evidence) -> Part:
+    """What the answer has cost, and what would have made it cheaper."""
+    study, plan, records = evidence.measured
+    return {
+        "stop": find_stop(plan, records, evidence.events),
+        "resolution": tuple(resolution_findings(evidence.events, study.trials)),
+        "covariates": tuple(covariate_findings(evidence.overall, evidence.margin_log)),
+        "lengths": length_finding(*evidence.measured, evidence.courses, evidence.noise_log()),
+    }
+
+
+def _doubted(evidence: Evidence) -> Part:
+    """What speaks against all this, and what it does not say."""
+    return {
+        "calibrations": tuple(calibration_findings(*evidence.measured)),
+        "differences": tuple(difference_findings(*evidence.measured)),
+        "diagnostics": tuple(diagnostics(evidence.plan, evidence.overall, evidence.records)),
+        "limits": (
+            *limits(*evidence.measured),
+            *steadiness_limits(evidence.study, evidence.steadiness),
+            *mode_words(evidence.overall),
+            *given_up_words(evidence.events),
+            *left_as_found(evidence.events),
+        ),
+    }
