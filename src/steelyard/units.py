@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Kind = Literal["size", "duration", "rate", "share", "count", "number"]
 
@@ -250,6 +250,23 @@ def format_quantity(value: float, unit: str) -> str:
 
 
 def format_level(value: Any, kind: Kind | str) -> str:
-    """A level as an author would write it: 4096 of kind ``size`` is ``4 KiB``."""
-    base = {"size": "bytes", "duration": "s", "share": "ratio"}.get(kind)
-    return str(value) if base is None or isinstance(value, str) else format_quantity(value, base)
+    """A level as an author would write it, exactly: 4096 of kind ``size`` is ``4 KiB``.
+
+    Of all units the one with the shortest number, not below 1 if that can be; of several the
+    largest.
+    """
+    known = _UNITS.get(cast("Kind", kind), {})
+    if not known or isinstance(value, str | bool):
+        return str(value)
+    exact = Decimal(str(value))
+    if exact == 0:
+        return "0"
+    forms = [(exact / size, unit) for unit, size in known.items() if unit != "us"]
+    number, unit = min(reversed(forms), key=lambda form: (form[0] < 1, len(_plain(form[0]))))
+    return f"{_plain(number)} {unit}"
+
+
+def _plain(number: Decimal) -> str:
+    """All digits, without an exponent and without idle zeros."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -125,5 +125,30 @@ def test_a_value_is_printed_for_people(value: float, unit: str, text: str) -> No
 
 def test_a_level_prints_as_it_would_be_written() -> None:
     assert units.format_level(4096, "size") == "4 KiB"
+    assert units.format_level(100e6, "rate") == "100 Mbit/s"
     assert units.format_level("off", "word") == "off"
     assert units.format_level(16, "count") == "16"
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        ("rate", "100 Mbit/s"),
+        ("rate", "1.5 Mbit/s"),
+        ("rate", "1 Gbit/s"),
+        ("rate", "123456789 bit/s"),
+        ("size", "4 kB"),
+        ("size", "4097 B"),
+        ("size", "10 MiB"),
+        ("duration", "250 ms"),
+        ("duration", "90 s"),
+        ("duration", "2 h"),
+        ("share", "33.3 %"),
+    ],
+)
+def test_a_level_is_printed_with_every_digit_that_was_written(kind: Kind, written: str) -> None:
+    assert units.format_level(units.parse(written, kind), kind) == written
+
+
+def test_a_level_of_nothing_needs_no_unit() -> None:
+    assert units.format_level(0.0, "rate") == "0"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
-from steelyard.plan.model import level_text
+from steelyard.plan.model import level_text, levels_as
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
 from steelyard.report.anonymous import anonymous
 from steelyard.report.tables import write_report
+from steelyard.study.level_kinds import level_kinds
 from steelyard.study.read import read_study
 
 
@@ -24,9 +26,10 @@ def find(run: Run) -> Findings:
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
-    found = judge_study(
-        study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
-    )
+    with levels_as(level_kinds(study)):
+        found = judge_study(
+            study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
+        )
     return found.model_copy(update={"author_notes": _notes_of(run, found)})
 
 
@@ -43,7 +46,16 @@ def write(
 ) -> list[Path]:
     """Writes the report in these formats into ``folder``, or the run's own."""
     series, own = dict(run.series()), folder is None
-    return write_report(findings, series, folder or run.report_path, formats, beside_records=own)
+    with as_written(run):
+        return write_report(
+            findings, series, folder or run.report_path, formats, beside_records=own
+        )
+
+
+def as_written(run: Run) -> AbstractContextManager[None]:
+    """Within it levels are said as the study's author would write them."""
+    study = read_study(run.study_path, variant=run.facts().variant)
+    return levels_as(level_kinds(study))
 
 
 def for_strangers(run: Run, findings: Findings) -> Findings:

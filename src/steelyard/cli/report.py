@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown
-from steelyard.cli.reading import find, for_strangers, write
+from steelyard.cli.reading import as_written, find, for_strangers, write
 from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
@@ -53,7 +53,8 @@ def report(
             hint="make room, or name a folder that you may write to with --to",
             slug="cannot-write",
         ) from error
-    for line in verdict_lines(findings):
-        say(line)
+    with as_written(opened):
+        for line in verdict_lines(findings):
+            say(line)
     for written in paths:
         say(f"report: {shown(written)}")

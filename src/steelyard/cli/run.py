@@ -16,17 +16,18 @@ from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
 from steelyard.cli.prepare import plan_study
-from steelyard.cli.reading import find, write
+from steelyard.cli.reading import as_written, find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.judge.claims.findings import ClaimWord
 from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Plan, levels_as
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
 from steelyard.report.each_workload import each_of
 from steelyard.report.words import verdict_lines
+from steelyard.study.level_kinds import level_kinds
 from steelyard.study.model import Study
 from steelyard.study.platforms.own import own_texts as own_platforms
 from steelyard.study.profiles import own_texts as own_profiles
@@ -135,7 +136,7 @@ def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | N
     tell(f"records: {shown(opened.path)}")
     interrupt = Interrupt(tell_at_once)
     with interrupt.heard():
-        with watch(study) as watcher:
+        with watch(study) as watcher, levels_as(level_kinds(study)):
             reason = run_session(study, opened, watcher, interrupt)
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
@@ -158,8 +159,9 @@ def _reported(opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
     if json:
         say(findings.model_dump_json(indent=2))
     else:
-        for line in verdict_lines(findings):
-            say(line)
+        with as_written(opened):
+            for line in verdict_lines(findings):
+                say(line)
         say(f"report: {shown(paths[0])}")
     return _exit_code(findings, fail_if or [])
 

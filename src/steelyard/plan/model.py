@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from steelyard.study.model import SCENARIO, WORKLOAD, Level
+from steelyard.units import format_level
+
+_KINDS: ContextVar[Mapping[str, str]] = ContextVar("kinds", default=MappingProxyType({}))
+"""What is said below knows the kind of each factor's levels, and none if nobody told it."""
+
+
+@contextmanager
+def levels_as(kinds: Mapping[str, str]) -> Iterator[None]:
+    """Levels of these factors are said with their units: ``100 Mbit/s``, not ``100000000.0``."""
+    token = _KINDS.set(kinds)
+    try:
+        yield
+    finally:
+        _KINDS.reset(token)
 
 
 class _Frozen(BaseModel):
@@ -27,19 +45,21 @@ class Cell(_Frozen):
         return conditions_text(self.conditions)
 
 
-def level_text(level: Level) -> str:
-    """A level as people write it: ``true``, ``64``."""
-    return str(level).lower() if isinstance(level, bool) else str(level)
+def level_text(level: Level, factor: str | None = None) -> str:
+    """A level as people write it: ``true``, ``64``; of a factor whose kind is known ``4 KiB``."""
+    if isinstance(level, bool):
+        return str(level).lower()
+    return format_level(level, _KINDS.get().get(factor or "", ""))
 
 
 def conditions_text(conditions: dict[str, Level]) -> str:
-    """Conditions as people say them: ``4 users, workload.block 4096``; of several workloads
+    """Conditions as people say them: ``4 users, workload.block 4 KiB``; of several workloads
     ``disk, two, block 4096``.
     """
     words = []
     measured = str(conditions.get(WORKLOAD, ""))
     for name, value in conditions.items():
-        level = level_text(value)
+        level = level_text(value, name)
         if name in {WORKLOAD, SCENARIO}:
             words.append(level)
             continue

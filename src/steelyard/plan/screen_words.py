@@ -21,7 +21,7 @@ def screen_rows(study: Study, plan: Plan) -> Iterator[tuple[str, str]]:
         return
     yield "screened", f"{len(screen.factors)} factors on {screen.system}"
     for letter, name in zip(LETTERS, _leading(screen), strict=False):
-        levels = " or ".join(level_text(level) for level in screen.factors[name])
+        levels = " or ".join(level_text(level, name) for level in screen.factors[name])
         hard = " (hard to change: kept within a visit)" if name in screen.hard_to_change else ""
         yield f"factor {letter}", f"{name}: {levels}{hard}"
     yield "design", _design(screen)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.plan.budget import first_look
-from steelyard.plan.model import Plan, conditions_text
+from steelyard.plan.model import Plan, conditions_text, levels_as
 from steelyard.plan.screen_words import screen_rows
 from steelyard.study.counted import counted
 from steelyard.study.crowding import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
+from steelyard.study.level_kinds import level_kinds
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
@@ -22,6 +23,11 @@ _SHOWN_CONDITIONS = 12
 
 def plan_lines(study: Study, plan: Plan) -> list[str]:
     """What is compared, in which order, and what it will take; one entry per line."""
+    with levels_as(level_kinds(study)):
+        return _lines(study, plan)
+
+
+def _lines(study: Study, plan: Plan) -> list[str]:
     variant = f" (variant {study.variant})" if study.variant else ""
     return [
         f"{study.name}{variant}: {study.question}",

@@ -111,7 +111,7 @@ def _chart(
 def _label(each: EffectFinding) -> str:
     if len(each.factors) > 1:
         return name_of(each.factors)
-    return f"{each.factors[0]}, {level_text(each.levels[0])}"
+    return f"{each.factors[0]}, {level_text(each.levels[0], each.factors[0])}"
 
 
 def _row(each: EffectFinding, number: int, low: float, high: float) -> dict[str, Any]:
@@ -165,8 +165,9 @@ def _pair(pair: PairFinding, response: ResponseFinding, number: int) -> Drawing:
 
 
 def _words(pair: PairFinding, response: ResponseFinding) -> str:
+    one, other = pair.factors
     said = [
-        f"{pair.factors[0]} {level_text(first)}, {pair.factors[1]} {level_text(second)}: "
+        f"{one} {level_text(first, one)}, {other} {level_text(second, other)}: "
         f"{'not measured' if mean is None else quantity(mean, response.unit)}"
         for first, means in zip(pair.first_levels, pair.means, strict=True)
         for second, mean in zip(pair.second_levels, means, strict=True)
@@ -175,7 +176,8 @@ def _words(pair: PairFinding, response: ResponseFinding) -> str:
 
 
 def _lines(pair: PairFinding, scale: Scale) -> Layer:
-    levels = [f"{pair.factors[1]} {level_text(level)}" for level in pair.second_levels]
+    first, second = pair.factors
+    levels = [f"{second} {level_text(level, second)}" for level in pair.second_levels]
     known = [mean / scale.divisor for row in pair.means for mean in row if mean is not None]
     rows = [
         {"x": float(i), "y": mean / scale.divisor, "level": levels[j]}
@@ -184,7 +186,7 @@ def _lines(pair: PairFinding, scale: Scale) -> Layer:
         if mean is not None
     ]
     last = len(pair.first_levels) - 1
-    ticks = [(float(i), level_text(level)) for i, level in enumerate(pair.first_levels)]
+    ticks = [(float(i), level_text(level, first)) for i, level in enumerate(pair.first_levels)]
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[-0.3, last + 0.3], nice=False, zero=False),

@@ -76,8 +76,8 @@ def _shown(found: InfluenceFinding) -> list[EffectFinding]:
 
 
 def _levels(each: EffectFinding) -> str:
-    pairs = zip(each.levels, each.against, strict=True)
-    return "; ".join(f"{level_text(a)} against {level_text(b)}" for a, b in pairs)
+    pairs = zip(each.factors, each.levels, each.against, strict=True)
+    return "; ".join(f"{level_text(a, name)} against {level_text(b, name)}" for name, a, b in pairs)
 
 
 def _size(each: EffectFinding) -> str:
@@ -108,17 +108,18 @@ def _pairs(found: InfluenceFinding, findings: Findings) -> Iterator[Table]:
         pair = pair_of(found, *factors)
         if pair is None:
             continue
+        second = pair.factors[1]
         scale = scale_for([m for row in pair.means for m in row if m is not None], response.unit)
         rows = tuple(
             (
-                f"{pair.factors[0]} {level_text(level)}",
+                f"{pair.factors[0]} {level_text(level, pair.factors[0])}",
                 *(NONE if m is None else significant(m / scale.divisor) for m in means),
             )
             for level, means in zip(pair.first_levels, pair.means, strict=True)
         )
         head = (
             f"{response.label}, {scale.unit}".rstrip(", "),
-            *(f"{pair.factors[1]} {level_text(level)}" for level in pair.second_levels),
+            *(f"{second} {level_text(level, second)}" for level in pair.second_levels),
         )
         columns = frozenset(range(1, len(head)))
         note = "Geometric means over all other factors and over replicates."

@@ -166,7 +166,7 @@ def effect_sentence(each: EffectFinding, found: InfluenceFinding, response: Resp
     if each.effect_log is None:
         return f"{name_of(each.factors)}: not judged."
     if len(each.factors) == 1:
-        levels = f"{level_text(each.levels[0])} instead of {level_text(each.against[0])}"
+        levels = _levels_of(each)
         return (
             f"{each.factors[0]}, {levels}: {_size(each.effect_log, each, response)} "
             f"({ends_words(each, found, response)})."
@@ -177,6 +177,12 @@ def effect_sentence(each: EffectFinding, found: InfluenceFinding, response: Resp
         f"{name_of(each.factors)} together do {_size(each.effect_log, each, response)} more or "
         f"less than their parts ({ends_words(each, found, response)})."
     )
+
+
+def _levels_of(each: EffectFinding) -> str:
+    """The level of its first factor, and what it is told against."""
+    level, other = (level_text(one[0], each.factors[0]) for one in (each.levels, each.against))
+    return f"{level} instead of {other}"
 
 
 def _size(log: float, each: EffectFinding, response: ResponseFinding) -> str:
@@ -210,7 +216,7 @@ def _two_by_two(each: EffectFinding, found: InfluenceFinding, response: Response
     first, second = each.factors
     pair = pair_of(found, first, second)
     changes = "" if pair is None else _changes(each, pair, response)
-    levels = f"{first} {level_text(each.levels[0])} instead of {level_text(each.against[0])}"
+    levels = f"{first} {_levels_of(each)}"
     others = simple_aliases(each.aliases)
     alias = f"; cannot be told from {listed(others)}" if others else ""
     return f"{levels} has {changes}{alias}" if changes else f"{levels}{alias}"
@@ -222,7 +228,7 @@ def _changes(each: EffectFinding, pair: PairFinding, response: ResponseFinding) 
         log = _change(each, pair, level)
         if log is not None:
             size = effect(log, noun_of(response), direction_of(response), exact_to=(0.0,))
-            said.append(f"{size} at {each.factors[1]} {level_text(level)}")
+            said.append(f"{size} at {each.factors[1]} {level_text(level, each.factors[1])}")
     return ", ".join(said)
 
 

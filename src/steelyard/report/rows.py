@@ -355,7 +355,7 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
 def _factors(found: InfluenceFinding) -> str:
     where = "" if found.system is None else f" on {found.system}"
     varied = "; ".join(
-        f"{name} {', '.join(level_text(level) for level in levels)}"
+        f"{name} {', '.join(level_text(level, name) for level in levels)}"
         for name, levels in found.factors.items()
     )
     return (

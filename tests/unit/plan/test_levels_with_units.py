@@ -1,0 +1,96 @@
+"""Levels of factors are said with the units that their author would write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from steelyard.cli.reading import as_written, find, write
+from steelyard.plan.make import make_plan
+from steelyard.plan.model import conditions_text, levels_as
+from steelyard.plan.words import plan_lines
+from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.report.words import verdict_lines
+from steelyard.study.level_kinds import level_kinds
+from steelyard.study.model import Study
+from steelyard.study.read import read_study_bytes
+
+TEXT = """
+study: units
+question: How are levels said?
+systems:
+  one: {platform: podman, service: {use: sink-stream}, disks: {data: {size: 1 GiB}}}
+  two: {platform: podman, service: {use: sink-stream}, disks: {data: {size: 1 GiB}}}
+workload: {use: tcp-stream, pace: [100 Mbit/s, 1.5 Gbit/s]}
+factors:
+  system.memory: [512 MiB]
+  disks.data.size: [1 GB]
+  settings.sysctl.vm.swappiness: [10]
+load: {users: [2]}
+trials: {margin: 5 %}
+"""
+SAID = (
+    "workload.pace 100 Mbit/s, 2 users, system.memory 512 MiB, disks.data.size 1 GB, "
+    "settings.sysctl.vm.swappiness 10"
+)
+
+
+def study(text: str = TEXT) -> Study:
+    return read_study_bytes(text.encode(), Path("study.yaml"))
+
+
+def test_a_plan_says_each_condition_with_its_unit() -> None:
+    read = study()
+    assert any(SAID in line for line in plan_lines(read, make_plan(read, seed=1)))
+
+
+def test_factors_of_several_workloads_have_the_units_of_their_own() -> None:
+    several = TEXT.replace(
+        "workload: {use: tcp-stream, pace: [100 Mbit/s, 1.5 Gbit/s]}",
+        "workloads: {net: {use: tcp-stream, pace: [1 Gbit/s, 0]}, disk: {use: dd, block: [4 KiB, 1 MB]}}",  # noqa: E501
+    )
+    read = study(several)
+    kinds = level_kinds(read)
+    assert kinds["workloads.net.pace"] == "rate"
+    assert kinds["workloads.disk.block"] == "size"
+    told = "\n".join(plan_lines(read, make_plan(read, seed=1)))
+    assert "net, pace 1 Gbit/s" in told
+    assert "disk, block 4 KiB" in told
+    assert "disk, block 1 MB" in told
+
+
+def test_whose_kind_nobody_knows_is_said_as_it_is() -> None:
+    assert conditions_text({"workload.pace": 1e8, "service.x": True}) == (
+        "workload.pace 100000000.0, service.x true"
+    )
+    with levels_as({"workload.pace": "rate"}):
+        assert conditions_text({"workload.pace": 1e8}) == "workload.pace 100 Mbit/s"
+    assert conditions_text({"workload.pace": 1e8}) == "workload.pace 100000000.0"
+
+
+def test_findings_words_and_report_of_a_run_say_the_units(tmp_path: Path) -> None:
+    opened = run_without_trials(tmp_path)
+    findings = find(opened)
+    with as_written(opened):
+        words = "\n".join(verdict_lines(findings))
+    [html] = write(opened, findings, ("html",), None)
+    report = html.read_text(encoding="utf-8")
+    for told in (words, report):
+        assert "100 Mbit/s" in told
+        assert "100000000.0" not in told
+    assert findings.conditions[0]["workload.pace"] == 1e8, "data stay numbers"
+
+
+def run_without_trials(folder: Path) -> Run:
+    read = study()
+    plan = make_plan(read, seed=1)
+    facts = RunFacts(
+        tool_version="0",
+        study=read.name,
+        study_file="study.yaml",
+        study_sha256=read.sha256,
+        variant=None,
+        seed=plan.seed,
+        created_unix_ns=1,
+        command=(),
+    )
+    return create_run(folder, facts, TEXT.encode(), plan, {})
