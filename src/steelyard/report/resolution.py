@@ -73,8 +73,16 @@ def _between(between_log: float) -> str:
 
 
 def length_lines(found: LengthFinding | None) -> list[str]:
-    """What another window would save; nothing when it is less than a fifth of the time."""
-    if found is None or found.time_ratio > _WORTH_SAYING:
+    """What another window would save, and several trials after each reset; nothing that is less
+    than a fifth of the time.
+    """
+    if found is None:
+        return []
+    return [*_window_lines(found), *_trials_lines(found)]
+
+
+def _window_lines(found: LengthFinding) -> list[str]:
+    if found.time_ratio > _WORTH_SAYING:
         return []
     longer = "longer" if found.best_window_s > found.window_s else "shorter"
     words = (
@@ -83,5 +91,18 @@ def length_lines(found: LengthFinding | None) -> list[str]:
         f"{percent(found.time_ratio)} of the time ({_between(found.between_log)}, "
         f"{percent(found.within_log)} within a second of a window, "
         f"{format_duration(found.setup_s)} a trial beside its window)."
+    )
+    return [words]
+
+
+def _trials_lines(found: LengthFinding) -> list[str]:
+    trials, reset_s, ratio = found.best_trials, found.reset_s, found.trials_time_ratio
+    if trials is None or reset_s is None or ratio is None or ratio > _WORTH_SAYING:
+        return []
+    rest_s = found.setup_s - reset_s + found.window_s
+    words = (
+        f"Where a window cannot be longer, {trials} trials after each reset would do it in "
+        f"{percent(ratio)} of the time (a reset takes {format_duration(reset_s)}, a trial without "
+        f"it {format_duration(rest_s)}); a study resets before every trial."
     )
     return [words]

@@ -42,11 +42,14 @@ class CovariateFinding(Frozen):
 
 
 class LengthFinding(Frozen):
-    """Which window would bring the same certainty in the least time.
+    """Which window, or how many trials after each reset, would bring the same certainty soonest.
 
     The noise of a visit is ``between_log`` (between visits, whatever the window) and ``within_log``
     (of one second of a window) together: noise² = between² + within²/window. ``setup_s`` is what a
     trial costs beside its window; ``time_ratio`` the time with ``best_window_s`` over that now.
+    ``reset_s`` is the part of ``setup_s`` that further trials after one reset would not cost again;
+    ``best_trials`` is how many after each reset take the least time, ``trials_time_ratio`` of that
+    now. ``None`` where records do not tell what was reset.
     """
 
     window_s: float
@@ -56,3 +59,6 @@ class LengthFinding(Frozen):
     within_log: float
     best_window_s: float
     time_ratio: float
+    reset_s: float | None = None
+    best_trials: int | None = None
+    trials_time_ratio: float | None = None

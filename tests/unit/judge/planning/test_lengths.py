@@ -6,11 +6,18 @@ import math
 
 import numpy as np
 import pytest
+from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.judge.planning.findings import LengthFinding
-from steelyard.judge.planning.lengths import best, within
+from steelyard.judge.planning.lengths import after_each_reset, best, length_finding, within
+from steelyard.plan.make import make_plan
 from steelyard.records.courses import Course
 from steelyard.report.resolution import length_lines
+from steelyard.study.model import ResponseSpec
+
+THROUGHPUT = ResponseSpec(
+    name="throughput", label="throughput", unit="1/s", direction="higher", primary=True
+)
 
 
 def noise_of(between: float, within_one_second: float, window_s: float) -> float:
@@ -81,3 +88,74 @@ def test_no_noise_between_visits_is_said_as_not_seen() -> None:
     (line,) = length_lines(found)
     assert "no noise between visits is seen" in line
     assert "noise 0" not in line
+
+
+def a_boot(reset_s: float, trial_s: float, *, of_boots: float, of_trials: float) -> LengthFinding:
+    """A second of window in trials that take ``trial_s``, with the noise of each."""
+    setup_s = reset_s + trial_s - 1.0
+    return after_each_reset(
+        best(1.0, setup_s, noise_of(of_boots, of_trials, 1.0), of_trials), reset_s
+    )
+
+
+def test_slow_resets_and_noisy_trials_ask_for_several_after_each_reset() -> None:
+    found = a_boot(200.0, 60.0, of_boots=0.01, of_trials=0.02)
+    assert math.sqrt(200 / 60 * 0.02**2 / 0.01**2) == pytest.approx(3.65, abs=0.01)
+    assert found.best_trials == 4
+    assert found.trials_time_ratio == pytest.approx((440 * 2) / (260 * 5))
+    assert length_lines(found)[-1] == (
+        "Where a window cannot be longer, 4 trials after each reset would do it in 67.7 % of the "
+        "time (a reset takes 3 min 20 s, a trial without it 1 min); a study resets before every "
+        "trial."
+    )
+
+
+def test_noise_of_resets_asks_for_more_resets_not_for_more_trials() -> None:
+    found = a_boot(180.0, 60.0, of_boots=0.05, of_trials=0.01)
+    assert (found.best_trials, found.trials_time_ratio) == (1, 1.0)
+    assert not any("after each reset" in line for line in length_lines(found))
+
+
+def test_a_longer_window_is_never_worse_than_further_trials() -> None:
+    found = a_boot(30.0, 20.0, of_boots=0.01, of_trials=0.03)
+    assert found.trials_time_ratio is not None
+    assert found.time_ratio < found.trials_time_ratio < 1
+
+
+def test_without_noise_between_visits_no_more_trials_are_asked_for_than_ten() -> None:
+    assert a_boot(30.0, 1.0, of_boots=0.0, of_trials=0.03).best_trials == 10
+
+
+def found_in(phases_ns: dict[str, int]) -> LengthFinding | None:
+    """Of twelve trials of 50 s with a noisy window of 10 s, and these phases."""
+    study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warm_up_s=1.0)
+    plan = make_plan(study, 1)
+    trials = [trial for visit in plan.visits[:12] for trial in visit.trials]
+    records = [
+        a_record(trial, None, phases_ns=phases_ns, started_unix_ns=0, finished_unix_ns=50 * 10**9)
+        for trial in trials
+    ]
+    random = np.random.default_rng(2)
+    courses = {
+        str(trial.trial): Course(0.1, tuple(1000 * np.exp(random.normal(0, 0.3, 100))))
+        for trial in trials
+    }
+    return length_finding(study, plan, records, courses, 0.05)
+
+
+def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:
+    second = 10**9
+    found = found_in(
+        {"restore": 20 * second, "start_service": 5 * second, "warm_up": second}
+        | {"window": 10 * second, "undo": 3 * second}
+    )
+    assert found is not None
+    assert (found.setup_s, found.reset_s) == (40.0, 28.0)
+    assert found.best_trials is not None
+
+
+def test_records_that_do_not_tell_of_a_reset_say_nothing_of_it() -> None:
+    found = found_in({"warm_up": 10**9, "window": 10 * 10**9})
+    assert found is not None
+    assert (found.reset_s, found.best_trials, found.trials_time_ratio) == (None, None, None)
+    assert not any("reset" in line for line in length_lines(found))
