@@ -29,6 +29,7 @@ _DECIDING = (
     "estimate",
     "exact",
     "interval",
+    "laws",
     "paths",
     "scores",
     "shape",
