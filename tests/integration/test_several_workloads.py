@@ -117,6 +117,38 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
     assert len(run.records()) == len(of["web"]) + len(of["cpu"])
 
 
+LOST = (
+    APART.replace("study: apart", "study: lost")
+    .replace("{use: http}", "{command: [/bin/false]}")
+    .replace("0 s, drain", "0 s, retry: 0, drain")
+)
+
+
+def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
+    steelyard: Steelyard,
+) -> None:
+    steelyard.folder.joinpath("lost.yaml").write_text(LOST, encoding="utf-8")
+    done = steelyard.run("run", "lost.yaml", "--seed", "5")
+    assert done.returncode == 1, "the primary response of a workload was never measured"
+    assert "web on slow left the study" in done.stderr
+    run = open_run(steelyard.folder / "results" / "lost")
+    (left,) = [event for event in run.events() if event["event"] == "workload_given_up"]
+    assert (left["workload"], left["gone"]) == ("web", ["plain", "slow"])
+    of: dict[str, list[int]] = {"web": [], "cpu": []}
+    for record in run.records():
+        of[str(record.cell.conditions["workload"])].append(record.visit)
+    assert of["web"] == list(range(1, left["visit"] + 1))
+    assert left["visit"] <= 6
+    assert of["cpu"] == list(range(1, 15))
+    web, cpu = _findings(run).workloads
+    assert any("web on slow left the study: visits 1, 3 and 4" in each for each in web.limits)
+    assert not any("decided" in each for each in web.limits)
+    assert not any("left the study" in each for each in cpu.limits)
+
+    steelyard.run("resume", "results/lost")
+    assert len(run.records()) == len(of["web"]) + len(of["cpu"])
+
+
 def _findings(run: Run) -> Findings:
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
     return Findings.model_validate(json.loads(document))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from steelyard.judge.factors.influence import SoFar
 from steelyard.judge.findings import VerdictWord
+from steelyard.plan.model import Plan
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,18 @@ class Look:
     influence: tuple[SoFar, ...] = ()
     settled: frozenset[int] = frozenset()
     open_claims: tuple[str, ...] = ()
+
+    def without_hope(self, plan: Plan) -> Look:
+        """The same of a workload that was given up: nobody waits for it any more."""
+        visits = frozenset(visit.visit for visit in plan.every_visit)
+        return replace(
+            self,
+            decided=True,
+            may_continue=False,
+            visits_to_decide=None,
+            settled=visits,
+            open_claims=(),
+        )
 
 
 def together(looks: Mapping[str, Look]) -> Look:

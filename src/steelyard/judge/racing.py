@@ -9,6 +9,7 @@ still every order with equal probability, and fixed before the first trial. See 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from steelyard.judge.claims.judged import open_parts
 from steelyard.judge.comparison import judge
@@ -23,6 +24,7 @@ from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study
 
 NOBODY: frozenset[str] = frozenset()
+NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
 Measured = Mapping[str, frozenset[str]]
 
 
@@ -32,19 +34,23 @@ def still_measured(
     records: Sequence[TrialRecord],
     block: int,
     given_up: frozenset[str] = NOBODY,
+    *,
+    lost: Measured = NOTHING,
 ) -> Measured:
     """For each workload the systems that it is measured on in a block, by the same rule.
 
-    A workload of several leaves as a whole once all that is asked of it is answered.
+    A workload of several leaves as a whole once all that is asked of it is answered, and systems
+    on which it was ``lost``, as nothing comes of it there.
     """
     if not several(study):
         return {name_of(study): racing(study, plan, records, block, given_up)}
-    return {
-        name_of(one.study): NOBODY
-        if _answered(one.study, one.plan, _earlier(one.plan, one.records, block), given_up)
-        else racing(*one, block, given_up)
-        for one in apart(study, plan, records)
-    }
+    measured: dict[str, frozenset[str]] = {}
+    for one in apart(study, plan, records):
+        without = given_up | lost.get(name_of(one.study), NOBODY)
+        earlier = _earlier(one.plan, one.records, block)
+        answered = _answered(one.study, one.plan, earlier, without)
+        measured[name_of(one.study)] = NOBODY if answered else racing(*one, block, without)
+    return measured
 
 
 def _answered(
@@ -110,10 +116,13 @@ def racing(
     return frozenset(open_systems) - given_up
 
 
-def hopeless(study: Study, plan: Plan, given_up: frozenset[str]) -> bool:
+def hopeless(study: Study, plan: Plan, given_up: frozenset[str], lost: Measured = NOTHING) -> bool:
     """Whether systems were given up and nothing that decides can be compared without them."""
     if several(study):
-        return all(hopeless(own.study, own.plan, given_up) for own in apart(study, plan, ()))
+        return all(
+            hopeless(own.study, own.plan, given_up | lost.get(name_of(own.study), NOBODY))
+            for own in apart(study, plan, ())
+        )
     return bool(given_up) and not possible(deciding(study, plan), given_up)
 
 

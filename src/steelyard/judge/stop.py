@@ -23,8 +23,17 @@ WORKLOADS_LEFT = "workloads_left"
 """The event that says on which systems each workload is measured from a block on."""
 
 
+WORKLOAD_GIVEN_UP = "workload_given_up"
+"""The event that says of which workload of several nothing comes, and on which systems."""
+
+
 def left_words(workload: str, plan: Plan, events: Sequence[Event]) -> Iterator[str]:
-    """A sentence on a workload of several that left because all was decided."""
+    """A sentence on a workload of several that left: all was decided, or nothing came of it."""
+    lost = [e for e in events if e["event"] == WORKLOAD_GIVEN_UP and e["workload"] == workload]
+    for event in {tuple(event["gone"]): event for event in reversed(lost)}.values():
+        yield f"{why_workload_left(event)} The other workloads went on without it."
+    if lost:
+        return
     gone = [
         event["block"]
         for event in events
@@ -47,6 +56,24 @@ def given_up_words(events: Sequence[Event]) -> Iterator[str]:
     for system, event in left.items():
         went_on = "" if whole else "; the other systems went on without it"
         yield f"{why_left(system, event)} What compares it was not continued{went_on}."
+
+
+def why_workload_left(event: Mapping[str, Any]) -> str:
+    """Why a workload of several left, on all systems or some: the ledger's words as sentences."""
+    workload, reasons = event["workload"], event["systems"]
+    first, *others = reasons.values()
+    if len(reasons) > 1 and all(other == first for other in others):
+        return why_left(workload, first)
+    said = [why_left(f"{workload} on {system}", reason) for system, reason in reasons.items()]
+    whole = (
+        ""
+        if set(event["gone"]) <= set(reasons)
+        else (
+            f" Nothing of {workload} can be compared without that, so it was not measured on "
+            "the other systems either."
+        )
+    )
+    return " ".join(said) + whole
 
 
 def why_left(system: str, event: Mapping[str, Any]) -> str:
@@ -75,7 +102,8 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
     """How far the run came. A sitting without an end (killed, or going on) is ``running``."""
     good = {record.trial for record in records if record.outcome is Outcome.OK}
     left = [event for event in events if event["event"] == WORKLOADS_LEFT]
-    wanted = ([t.trial for t in _wanted(visit, left)] for visit in plan.every_visit)
+    lost = [event for event in events if event["event"] == WORKLOAD_GIVEN_UP]
+    wanted = ([t.trial for t in _wanted(visit, left, lost)] for visit in plan.every_visit)
     reason = last_reason(events)
     return StopFinding(
         reason=cast("Reason", reason) if reason in get_args(Reason) else "running",
@@ -87,10 +115,15 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
     )
 
 
-def _wanted(visit: PlannedVisit, left: Sequence[Event]) -> Iterator[PlannedTrial]:
+def _wanted(
+    visit: PlannedVisit, left: Sequence[Event], lost: Sequence[Event]
+) -> Iterator[PlannedTrial]:
     """The trials of a visit without those of workloads that had left by then."""
+    gone = {(e["workload"], each) for e in lost if e["visit"] < visit.visit for each in e["gone"]}
     known = [event["measured"] for event in left if event["block"] <= visit.block]
     for trial in visit.trials:
         name = str(trial.cell.conditions.get(WORKLOAD))
+        if (name, trial.cell.system) in gone:
+            continue
         if not known or trial.cell.system in known[-1].get(name, [trial.cell.system]):
             yield trial

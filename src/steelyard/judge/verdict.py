@@ -21,7 +21,7 @@ from steelyard.judge.families import Comparison, deciding, of_response
 from steelyard.judge.findings import DECIDED, Findings, VerdictWord
 from steelyard.judge.looks import Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.racing import NOBODY, possible
+from steelyard.judge.racing import NOBODY, NOTHING, Measured, hopeless, possible
 from steelyard.judge.stop import find_stop, left_words
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
@@ -36,15 +36,24 @@ def look(
     plan: Plan,
     records: Sequence[TrialRecord],
     given_up: frozenset[str] = NOBODY,
+    *,
+    lost: Measured = NOTHING,
 ) -> Look:
     """The verdict so far on the primary response of every workload, and whether to go on.
 
-    What compares a system that was ``given_up`` is waited for no longer.
+    What compares a system that was ``given_up``, or on which its workload was ``lost``, is waited
+    for no longer.
     """
     _refuse_foreign(study, plan, records)
     if several(study):
-        own = apart(study, plan, records)
-        return together({name_of(one.study): look(*one, given_up) for one in own})
+        looks = {}
+        for one in apart(study, plan, records):
+            name = name_of(one.study)
+            without = given_up | lost.get(name, NOBODY)
+            seen = look(*one, without)
+            ended = name in lost and hopeless(one.study, one.plan, without)
+            looks[name] = seen.without_hope(one.plan) if ended else seen
+        return together(looks)
     readings, margin = readings_of(study, plan, records), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     asked = possible(deciding(study, plan), given_up)

@@ -44,6 +44,12 @@ def in_vain(standing: Standing, plan: Plan, primary_of: PrimaryOf) -> dict[str, 
     return left
 
 
+def with_trials(plan: Plan) -> Plan:
+    """The plan without visits that hold nothing, as those of one workload of several may."""
+    visits = tuple(visit for visit in plan.visits if visit.trials)
+    return plan.model_copy(update={"visits": visits})
+
+
 def _failed(standing: Standing, visits: Sequence[PlannedVisit]) -> bool:
     return not any(standing.measured(trial) for visit in visits for trial in visit.trials)
 

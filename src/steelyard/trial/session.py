@@ -13,22 +13,29 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
+from steelyard.judge.each_workload import OfOne, apart, several
 from steelyard.judge.planning.resolution import SOUNDED, resolutions
 from steelyard.judge.racing import NOBODY, Measured, hopeless, still_measured
-from steelyard.judge.stop import GIVEN_UP, WORKLOADS_LEFT, why_left
+from steelyard.judge.stop import (
+    GIVEN_UP,
+    WORKLOAD_GIVEN_UP,
+    WORKLOADS_LEFT,
+    why_left,
+    why_workload_left,
+)
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Event, Ledger
 from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.each_workload import study_of
+from steelyard.study.each_workload import name_of, study_of
 from steelyard.study.model import FIND, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
 from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.canary import sound_out
 from steelyard.trial.conduct import conduct
-from steelyard.trial.in_vain import in_vain
+from steelyard.trial.in_vain import in_vain, with_trials
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
 from steelyard.trial.stage import Stage
@@ -140,7 +147,7 @@ class _Sitting:
     """One session on one run.
 
     ``settled`` are visits that the judge has no further use for, ``given_up`` systems of which
-    nothing comes.
+    nothing comes, ``lost`` those on which nothing comes of a workload of several.
     """
 
     stage: Stage
@@ -150,6 +157,7 @@ class _Sitting:
     _races: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
     given_up: frozenset[str] = NOBODY
+    lost: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def go(self) -> StopReason:
         """Every visit that is not finished, in the order of the plan."""
@@ -178,11 +186,19 @@ class _Sitting:
         if visit.visit > len(self.stage.plan.visits):
             return False
         study, still = self.stage.study, self._still(visit.block)
-        gone = [trial for trial in visit.trials if not _of_race(study, trial, still)]
+        gone = [
+            trial
+            for trial in visit.trials
+            if not _of_race(study, trial, still) or self._is_lost(trial)
+        ]
         if visit.system in self.given_up or len(gone) == len(visit.trials):
             return True
         self.standing.leave_out(gone)
         return False
+
+    def _is_lost(self, trial: PlannedTrial) -> bool:
+        workload = workload_name(self.stage.study, trial.cell.conditions)
+        return trial.cell.system in self.lost.get(workload, NOBODY)
 
     def _still(self, block: int) -> Measured:
         """What is measured in a block, known when it begins: see ``judge/racing.py``."""
@@ -190,7 +206,9 @@ class _Sitting:
             stage = self.stage
             records = self.standing.records
             with stage.interrupt.waiting():
-                still = still_measured(stage.study, stage.plan, records, block, self.given_up)
+                still = still_measured(
+                    stage.study, stage.plan, records, block, self.given_up, lost=self.lost
+                )
             self._tell_who_left(block, still)
             self._races[block] = still
         return self._races[block]
@@ -231,7 +249,8 @@ class _Sitting:
 
     def _reason_to_stop(self) -> StopReason | None:
         self._give_up()
-        if hopeless(self.stage.study, self.stage.plan, self.given_up):
+        self._give_up_workloads()
+        if hopeless(self.stage.study, self.stage.plan, self.given_up, self.lost):
             return "failures"
         if self._decided():
             return "decided"
@@ -250,10 +269,35 @@ class _Sitting:
             self.watcher.gives_up(why_left(system, failed[system]))
         self.given_up |= failed.keys()
 
+    def _give_up_workloads(self) -> None:
+        """Lets workloads of several leave of which nothing comes, by the rules of systems."""
+        stage = self.stage
+        if not several(stage.study) or hopeless(stage.study, stage.plan, self.given_up):
+            return
+        for one in apart(stage.study, stage.plan, self.standing.records):
+            self._give_up_workload(one)
+
+    def _give_up_workload(self, one: OfOne) -> None:
+        stage, name = self.stage, name_of(one.study)
+        before = self.lost.get(name, NOBODY)
+        standing = Standing(stage.study.trials.retry, one.records)
+        failed = in_vain(standing, with_trials(one.plan), lambda _: one.study.primary)
+        new = {s: why for s, why in failed.items() if s not in before | self.given_up}
+        if not new:
+            return
+        gone = before | new.keys()
+        if hopeless(one.study, one.plan, self.given_up | gone):
+            gone = frozenset(stage.plan.systems)
+        done = max(visit.visit for visit in self.standing.visits_done(stage.plan))
+        told = {"workload": name, "systems": new, "gone": sorted(gone), "visit": done}
+        stage.ledger.append(WORKLOAD_GIVEN_UP, **told)
+        self.watcher.gives_up(why_workload_left(told))
+        self.lost[name] = gone
+
     def _decided(self) -> bool:
         stage, records = self.stage, self.standing.records
         with stage.interrupt.waiting():
-            seen = look(stage.study, stage.plan, records, self.given_up)
+            seen = look(stage.study, stage.plan, records, self.given_up, lost=self.lost)
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
         self.settled = seen.settled
         return seen.decided

@@ -295,3 +295,35 @@ def test_a_neighbour_is_a_factor_among_others() -> None:
 
 def _renamed(responses: Mapping[str, Measured]) -> dict[str, Measured]:
     return {"latency" if n == "run_time" else n: each for n, each in responses.items()}
+
+
+def test_a_workload_that_was_lost_holds_nobody_up() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    both = frozenset(plan.systems)
+    records = [r for r in records_of(plan, visits=11) if r.cell.conditions["workload"] == "disk"]
+    lost = {"cpu": both}
+    assert not look(study, plan, records).decided
+    assert look(study, plan, records, lost=lost).decided
+    assert hopeless(study, plan, NOBODY, {"cpu": both, "disk": both})
+    assert not hopeless(study, plan, NOBODY, lost)
+    assert still_measured(study, plan, records, 3, lost=lost) == {"cpu": NOBODY, "disk": both}
+
+
+def test_visits_without_a_workload_that_was_lost_are_whole() -> None:
+    study = a_study()
+    plan = make_plan(study, 11)
+    gone = sorted(plan.systems)
+    why = {"missing": ["rate"], "trials": 6, "why": "it failed", "so_often": 6}
+    event: Event = {"event": "workload_given_up", "at_unix_ns": 1, "workload": "cpu", "visit": 3,
+                    "systems": dict.fromkeys(gone, why), "gone": gone}  # fmt: skip
+    kept = [
+        record
+        for record in records_of(plan, visits=9)
+        if record.visit <= 3 or record.cell.conditions["workload"] == "disk"
+    ]
+    found = judge_study(study, plan, kept, run="r", events=[event])
+    assert found.stop.visits_done == 9
+    cpu, disk = found.workloads
+    assert any(each.startswith("cpu left the study: ") for each in cpu.limits)
+    assert not any("left the study" in each for each in disk.limits)
