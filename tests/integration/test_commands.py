@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.plan.model import Plan
 from steelyard.traces.bank import read_bank
-from tests.integration.conftest import LONG_STUDY, Finished, Steelyard
+from tests.integration.conftest import LONG_STUDY, LONGEST_S, Finished, Steelyard
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -128,7 +128,7 @@ def test_load_and_sink_work_alone_and_their_counts_agree(
     words = ["-c", "4", "-t", "1", "-d", "300ms", "--json"]
     done = steelyard.run("load", f"{protocol}://{address}/", *words)
     sink.send_signal(signal.SIGTERM)
-    stdout, _ = sink.communicate(timeout=30)
+    stdout, _ = sink.communicate(timeout=LONGEST_S)
     document, counters = json.loads(done.stdout), json.loads(stdout.splitlines()[-1])
     schema = json.loads((SCHEMAS / "load-result.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, schema)
@@ -159,7 +159,7 @@ def test_a_trace_that_is_interrupted_keeps_what_it_has(steelyard: Steelyard) -> 
     while "trials" not in process.stderr.readline() and process.poll() is None:
         pass
     process.send_signal(signal.SIGINT)
-    stdout, _ = process.communicate(timeout=60)
+    stdout, _ = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 130
     count = len(read_bank(steelyard.folder / "mine.csv").trials)
     assert stdout.startswith(f"{count} trials in ")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import time
 
 from steelyard.records.archive import Run, open_run
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import LONGEST_S, Steelyard, with_an_event
 
 STUDY = """\
 study: race
@@ -53,25 +54,34 @@ def test_a_decided_system_is_passed_over_and_the_order_of_the_others_kept(
     steelyard: Steelyard,
 ) -> None:
     (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
-    done = steelyard.run("run", ".", "--fail-if", "contradicted")
-    assert done.returncode == 5, done.stderr
-    assert_raced(open_run(steelyard.folder / "results" / "race"))
-    assert "slow-is-fast: contradicted" in done.stdout
-    assert "best first" in done.stdout
+    ended: list[subprocess.CompletedProcess[str]] = []
+
+    def run_it(seed: str) -> Run:
+        ended.append(steelyard.run("run", ".", "--fail-if", "contradicted", "--seed", seed))
+        return open_run(steelyard.folder / "results" / "race")
+
+    assert_raced(with_an_event("systems_left", steelyard, run_it))
+    assert ended[-1].returncode == 5, ended[-1].stderr
+    assert "slow-is-fast: contradicted" in ended[-1].stdout
+    assert "best first" in ended[-1].stdout
 
 
 def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steelyard) -> None:
     (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
-    process = steelyard.start("run", ".")
     results = steelyard.folder / "results" / "race"
-    while process.poll() is None and not any(results.glob("*/trials/0022-1")):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    done = steelyard.run("resume", "results/race")
-    assert done.returncode == 0, done.stderr
-    assert_raced(open_run(results))
+
+    def run_it(seed: str) -> Run:
+        process = steelyard.start("run", ".", "--seed", seed)
+        while process.poll() is None and not any(results.glob("*/trials/0022-1")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=LONGEST_S)
+        assert process.returncode == 130, stderr
+        done = steelyard.run("resume", "results/race")
+        assert done.returncode == 0, done.stderr
+        return open_run(results)
+
+    assert_raced(with_an_event("systems_left", steelyard, run_it))
 
 
 BROKEN = """\

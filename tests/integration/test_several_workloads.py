@@ -9,7 +9,7 @@ import pytest
 from steelyard.judge.findings import Findings
 from steelyard.records.archive import Run, open_run
 from steelyard.report.each_workload import NO_GRAND_MEAN
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import Steelyard, assert_each_ended_well, with_an_event
 
 STUDY = """\
 study: mixed
@@ -43,8 +43,8 @@ def run(steelyard: Steelyard) -> Run:
 def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
     run: Run, steelyard: Steelyard
 ) -> None:
-    records = run.records()
-    assert {record.outcome for record in records} == {"ok"}
+    assert_each_ended_well((record.trial, record.outcome) for record in run.records())
+    records = [record for record in run.records() if record.outcome == "ok"]
     first = [record for record in records if record.visit == 1]
     assert {(r.cell.conditions["workload"], r.cell.conditions["scenario"]) for r in first} == {
         ("web", "both"), ("cpu", "alone"), ("cpu", "both"),
@@ -82,27 +82,37 @@ study: apart
 question: Which of two workloads tells the places apart?
 systems:
   plain: {platform: native, service: {use: sink-http}}
-  slow:  {platform: native, service: {use: sink-http, delay: 20 ms}}
+  slow:  {platform: native, service: {use: sink-http, delay: 5 ms}}
 workloads:
   web: {use: http}
   cpu: {use: linpack, n: 100}
 generator: {calibrate: false}
 judge: {guards: {}}
-trials: {margin: 0.1 %, window: 100 ms, warm_up: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
+trials: {margin: 0.1 %, window: 200 ms, warm_up: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
 """
 
 
 def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Steelyard) -> None:
     steelyard.folder.joinpath("apart.yaml").write_text(APART, encoding="utf-8")
-    done = steelyard.run("run", "apart.yaml", "--seed", "5")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "left out of later visits" in done.stderr
-    run = open_run(steelyard.folder / "results" / "apart")
-    (left,) = [event for event in run.events() if event["event"] == "workloads_left"]
+    said: list[str] = []
+
+    def run_it(seed: str) -> Run:
+        done = steelyard.run("run", "apart.yaml", "--seed", seed)
+        assert done.returncode == 0, done.stdout + done.stderr
+        said.append(done.stderr)
+        return open_run(steelyard.folder / "results" / "apart")
+
+    run = with_an_event("workloads_left", steelyard, run_it)
+    assert "left out of later visits" in said[-1]
+    left, *later = [event for event in run.events() if event["event"] == "workloads_left"]
     assert left["measured"] == {"web": [], "cpu": ["plain", "slow"]}
+    if later:
+        return  # the equal ones were told apart: rare, and allowed
     of: dict[str, list[int]] = {"web": [], "cpu": []}
-    for record in run.records():
-        of[str(record.cell.conditions["workload"])].append(record.visit)
+    before = run.records()
+    for record in before:
+        if record.attempt == 1:
+            of[str(record.cell.conditions["workload"])].append(record.visit)
     assert of["web"] == list(range(1, left["block"]))
     assert of["cpu"] == list(range(1, 15))
     findings = _findings(run)
@@ -114,7 +124,7 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
 
     again = steelyard.run("resume", "results/apart")
     assert again.returncode == 0, again.stderr
-    assert len(run.records()) == len(of["web"]) + len(of["cpu"])
+    assert len(run.records()) == len(before)
 
 
 LOST = (

@@ -7,14 +7,17 @@ import signal
 import time
 
 from steelyard.records.archive import open_run
-from steelyard.records.schema import Outcome
-from tests.integration.conftest import Finished, Steelyard
+from tests.integration.conftest import (
+    LONGEST_S,
+    Finished,
+    Steelyard,
+    assert_each_ended_well,
+)
 
 
 def test_a_study_runs_to_its_report_and_leaves_only_results(finished: Finished) -> None:
     run = open_run(finished.folder / "results" / "tiny")
-    records = run.records()
-    assert {record.outcome for record in records} == {Outcome.OK}
+    assert_each_ended_well((record.trial, record.outcome) for record in run.records())
     assert {path.name for path in finished.folder.iterdir()} == {"study.yaml", "results"}
     assert not (run.path / "scratch").exists()
     assert "report: " in finished.done.stdout.splitlines()[-1]
@@ -52,11 +55,11 @@ def test_ctrl_c_marks_the_attempt_undoes_everything_and_offers_resume(
 ) -> None:
     process = steelyard.start("run", ".")
     trials = steelyard.folder / "results" / "tiny"
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONGEST_S
     while not list(trials.glob("*/trials/0002-1")) and time.monotonic() < end:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 130, stderr
     assert "steelyard resume results/tiny/" in stderr
     run = open_run(trials)
@@ -71,7 +74,7 @@ def test_ctrl_c_marks_the_attempt_undoes_everything_and_offers_resume(
 def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
     process = steelyard.start("run", ".")
     trials = steelyard.folder / "results" / "tiny"
-    end = time.monotonic() + 60
+    end = time.monotonic() + LONGEST_S
     while not list(trials.glob("*/trials/0001-1")) and time.monotonic() < end:
         time.sleep(0.01)
     process.send_signal(signal.SIGSTOP)  # or it may have ended before the second looks
@@ -80,7 +83,7 @@ def test_two_controllers_on_one_run_are_refused(steelyard: Steelyard) -> None:
     finally:
         process.send_signal(signal.SIGCONT)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=LONGEST_S)
     assert second.returncode == 3
     assert "is being written by another steelyard" in second.stderr
 

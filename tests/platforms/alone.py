@@ -1,19 +1,26 @@
-"""Tests that change values of the whole machine take turns, whichever process they run in."""
+"""Tests that cannot be done side by side take turns, whichever process they run in."""
 
 from __future__ import annotations
 
 import fcntl
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-_LOCK = Path(tempfile.gettempdir(), "tests-of-machine-settings.lock")
+
+def alone_with_the_machine() -> AbstractContextManager[None]:
+    """Waits until no other test changes values of the whole machine."""
+    return _alone_with("machine-settings")
+
+
+def alone_with_the_images() -> AbstractContextManager[None]:
+    """Waits until no other test builds an image: what it builds may be what is wanted here."""
+    return _alone_with("images")
 
 
 @contextmanager
-def alone_with_the_machine() -> Iterator[None]:
-    """Waits until no other test changes the machine."""
-    with _LOCK.open("a") as file:
+def _alone_with(what: str) -> Iterator[None]:
+    with Path(tempfile.gettempdir(), f"tests-of-{what}.lock").open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

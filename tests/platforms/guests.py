@@ -6,6 +6,7 @@ import subprocess
 from typing import Any
 
 import pytest
+from tests.platforms.alone import alone_with_the_images
 from tests.platforms.needs import need
 
 from steelyard.engine.locate import find_engine
@@ -40,7 +41,7 @@ def guest_settings() -> dict[str, Any]:
 def built(name: str, kind: Kind) -> str:
     """The name of an image that is there; skips the test where it cannot be built."""
     need(*TOOLS[kind], root=True)
-    with Machines() as machines:
+    with alone_with_the_images(), Machines() as machines:
         build_image(machines.open(LOCAL), find_recipe(name), kind)
     return name
 

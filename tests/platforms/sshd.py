@@ -21,7 +21,7 @@ NAME = "steelyard-far"
 ADDRESS = f"ssh://{NAME}"
 _SEPARATION = Path("/run/sshd")
 """A server of root's wants this empty folder; with Debian its service makes it."""
-_LONGEST_START_S = 10
+_LONGEST_START_S = 60
 _SERVER = """\
 ListenAddress 127.0.0.1
 Port {port}

@@ -117,7 +117,7 @@ def test_the_commands_of_a_whole_life_are_those_that_are_kept(pretended: Pretend
     place.up()
     assert place.facts()["proven"] == ("yes" if pretended.platform.proven else UNPROVEN)
     assert place.address()
-    assert place.host().run(["true"], timeout_s=10).exit_code == 0
+    assert place.host().run(["true"], timeout_s=60).exit_code == 0
     for strength in pretended.platform.resets:
         assert place.reset(strength).evidence
     if pretended.platform.commands is not None and pretended.platform.commands.attach:
@@ -178,7 +178,7 @@ def test_what_a_crash_left_of_ours_is_made_anew(pretended: Pretended) -> None:
     pretended.place().up()
     second = pretended.place()
     second.up()
-    assert second.host().run(["true"], timeout_s=10).exit_code == 0
+    assert second.host().run(["true"], timeout_s=60).exit_code == 0
     second.down()
     assert pretended.world().things == {}
 

@@ -106,7 +106,7 @@ def test_a_native_system_runs_on_the_processors_that_it_declares_and_needs_no_ro
     place = Native(ground(carrier, undo, name, tmp_path, confine={"cpuset": first}))
     try:
         place.up()
-        ran = place.host().run(["grep", "Cpus_allowed_list", "/proc/self/status"], timeout_s=20)
+        ran = place.host().run(["grep", "Cpus_allowed_list", "/proc/self/status"], timeout_s=60)
         assert ran.stdout.split()[-1] == first
         assert place.facts() == {"confined.by": f"affinity={first}"}
     finally:
@@ -134,7 +134,7 @@ def test_a_limit_that_something_else_took_back_is_found_before_the_next_trial(
 def limits(carrier: Host, name: str) -> list[str]:
     """The file that holds the limit on processors, whichever version the machine has."""
     words = ["find", "/sys/fs/cgroup", "-path", f"*/{name}/cpu.*"]
-    files = carrier.run(words, timeout_s=20).stdout.split()
+    files = carrier.run(words, timeout_s=60).stdout.split()
     return [each for each in files if each.endswith(("/cpu.cfs_quota_us", "/cpu.max"))]
 
 

@@ -19,7 +19,7 @@ from steelyard.hosts.undo import UndoLog
 
 
 def told(host: Host, *argv: str) -> str:
-    ran = host.run(list(argv), timeout_s=20)
+    ran = host.run(list(argv), timeout_s=60)
     assert ran.exit_code == 0, ran.stderr
     return str(ran.stdout)
 
@@ -52,7 +52,7 @@ def answers(source: str, listener: str | None, address: str, network: NamespaceN
         port = server.stdout.readline().strip()
         connect = "import socket,sys; socket.create_connection((sys.argv[1],int(sys.argv[2])),5)"
         words = ["nsenter", f"--net={source}", "python3", "-c", connect, address, port]
-        return subprocess.run(words, check=False, timeout=20).returncode == 0
+        return subprocess.run(words, check=False, timeout=120).returncode == 0
     finally:
         server.kill()
         server.communicate()

@@ -232,11 +232,11 @@ def test_a_disk_is_mounted_and_written_inside(make: Make, tmp_path: Path) -> Non
     told("mke2fs", "-q", "-t", "ext2", attached.device)
     host = place.host()
     host.make_directory("/mnt")
-    ran = host.run(["/busybox", "mount", attached.device, "/mnt"], timeout_s=20)
+    ran = host.run(["/busybox", "mount", attached.device, "/mnt"], timeout_s=60)
     assert ran.exit_code == 0, ran.stderr
     host.write_file("/mnt/file", "on the disk\n", create=True)
     assert host.path_facts("/mnt/file").device == attached.device.rpartition("/")[2]
-    assert host.run(["/busybox", "umount", "/mnt"], timeout_s=20).exit_code == 0
+    assert host.run(["/busybox", "umount", "/mnt"], timeout_s=60).exit_code == 0
     place.detach(attached)
 
 
@@ -248,7 +248,7 @@ def test_a_container_runs_on_a_machine_behind_ssh(
         far = open_ssh(ADDRESS)
         place = make(at=far)
         place.up()
-        ran = place.host().run(["@engine", "--version"], timeout_s=20)
+        ran = place.host().run(["@engine", "--version"], timeout_s=60)
         assert ran.exit_code == 0
         assert place.reset("container").evidence["overlay.bytes"] == "0"
         place.down()

@@ -92,7 +92,7 @@ def test_disks_on_a_scsi_bus_come_go_and_hold_a_filesystem(make: Make) -> None:
     for disk in disks:
         place.detach(disk)
     again = place.attach(RawDisk("data-2", 32 << 20))
-    assert not place.host().run(["blkid", "-p", again.device], timeout_s=20).succeeded
+    assert not place.host().run(["blkid", "-p", again.device], timeout_s=60).succeeded
 
 
 def test_a_disk_that_does_not_fit_is_refused_before_it_is_made(make: Make) -> None:
@@ -110,7 +110,7 @@ def test_without_a_lab_network_a_port_of_the_guest_is_reached_through_loopback(
     place = make(network="user", ports=("18925",))
     place.up()
     argv = ["@engine", "sink", "http", "--listen", "0.0.0.0:18925"]
-    place.host().start("sink", argv, directory=place.folder(), ready_timeout_s=30)
+    place.host().start("sink", argv, directory=place.folder(), ready_timeout_s=60)
     load = ["@engine", "load", f"http://{place.address()}:18925/", "-c", "1", "-n", "20"]
     ran = carrier.run(load, timeout_s=60)
     assert ran.succeeded, ran.stderr

@@ -149,10 +149,10 @@ def test_a_service_enters_its_cgroup_before_it_runs_and_the_group_goes(
     applied = apply_settings(carrier, limits, undo, place)
     try:
         [enter] = [one.enter for one in applied if one.enter]
-        seen = carrier.run([*enter, "cat", "/proc/self/cgroup"], timeout_s=10)
+        seen = carrier.run([*enter, "cat", "/proc/self/cgroup"], timeout_s=60)
         assert place.label in seen.stdout, seen.stderr
         heavy = ["python3", "-c", "x = bytearray(128 << 20); print('fits')"]
-        assert "fits" not in carrier.run([*enter, *heavy], timeout_s=30).stdout
+        assert "fits" not in carrier.run([*enter, *heavy], timeout_s=60).stdout
     finally:
         revert_settings(carrier, applied, undo)
     assert not list(Path("/sys/fs/cgroup").glob(f"*/{place.label}"))

@@ -61,7 +61,7 @@ def test_an_engine_that_was_damaged_there_is_carried_again(sshd: Sshd) -> None:
     carried.write_bytes(b"#!/bin/sh\nexit 7\n")
     carried.chmod(0o700)
     again = open_ssh(ADDRESS)
-    assert again.run(["@engine", "--version"], timeout_s=20).exit_code == 0
+    assert again.run(["@engine", "--version"], timeout_s=60).exit_code == 0
     again.close()
 
 
@@ -126,7 +126,7 @@ def test_what_the_agent_started_ends_with_the_connection(sshd: Sshd, far: Host) 
         "sink",
         ["@engine", "sink", "http", "--listen", "127.0.0.1:0"],
         directory="/tmp",
-        ready_timeout_s=20,
+        ready_timeout_s=60,
     )
     assert Path(f"/proc/{started.pid}").exists()
     far.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 from steelyard.engine.locate import find_engine
 
-LONGEST_S = 60
+LONGEST_S = 300
 OPERATIONS = 200
 
 

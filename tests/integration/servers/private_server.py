@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 CONFIGS = Path(__file__).parent / "configs"
-READY_WITHIN_S = 30.0
-ENDED_WITHIN_S = 20.0
+READY_WITHIN_S = 120.0
+ENDED_WITHIN_S = 60.0
 PORTS = range(30_300, 32_700)
 """Between those of the services of a study and those of connections."""
 

@@ -20,7 +20,7 @@ from steelyard.systems import services
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES
 from tests.integration.services.started import assert_nobody_holds, assert_nothing_is_left, spec_of
 
-ANSWER_S = 30.0
+ANSWER_S = 120.0
 
 OWN = """\
 summary: A server.

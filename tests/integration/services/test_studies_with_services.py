@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import Steelyard, assert_each_ended_well
 from tests.integration.servers.private_server import open_folder, require_program, require_root
 from tests.integration.services.started import assert_nobody_holds
 
@@ -52,10 +52,9 @@ def run(lab: Steelyard, text: str, name: str = "pair") -> list[dict[str, Any]]:
     (lab.folder / "study.yaml").write_text(text, encoding="utf-8")
     done = lab.run("run", ".")
     kept = records(lab, name)
-    told = [(each["outcome"], each["failure"]) for each in kept]
-    assert {outcome for outcome, _ in told} == {"ok"}, told
+    assert_each_ended_well((each["trial"], each["outcome"]) for each in kept)
     assert done.returncode == 0, done.stderr
-    return kept
+    return [each for each in kept if each["outcome"] == "ok"]
 
 
 def versions(kept: list[dict[str, Any]]) -> dict[str, str]:

@@ -64,7 +64,7 @@ class Driver:
         place = Place(f"{self.label}-set-{number}", plan.mount_point, devices, profiles)
         applied = apply_settings(host, self.settings(filesystem), self.undo, place)
         worker = ["sh", "-c", "echo ready; exec sleep 600"]
-        host.start("worker", worker, directory=folder, ready_timeout_s=10)
+        host.start("worker", worker, directory=folder, ready_timeout_s=60)
         self.container(folder, number)
         host.stop("worker", grace_s=1)
         revert_settings(host, applied, self.undo)
