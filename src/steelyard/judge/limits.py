@@ -121,6 +121,6 @@ def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[str]:
 
 def _doubts(records: Sequence[TrialRecord]) -> Iterator[str]:
     good = [r for r in records if r.outcome is Outcome.OK]
-    kinds = Counter(kind for r in good for kind in {d.kind for d in r.doubts})
+    kinds = Counter(kind for r in good for kind in dict.fromkeys(d.kind for d in r.doubts))
     for kind, count in kinds.most_common():
         yield f"{count} of {len(good)} trials that count {SUSPECT} {kind.replace('_', ' ')}."

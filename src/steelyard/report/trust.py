@@ -214,7 +214,7 @@ def failure_lines(findings: Findings) -> list[str]:
         )
     doubted = [a for a in attempts if a.outcome == OK and a.doubts]
     if doubted:
-        reasons = Counter(kind for a in doubted for kind in {_kind(d) for d in a.doubts})
+        reasons = Counter(kind for a in doubted for kind in dict.fromkeys(map(_kind, a.doubts)))
         lines.append(
             f"{len(doubted)} of {counted(len(attempts), 'attempt')} counted but are in doubt: "
             + "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())

@@ -13,6 +13,7 @@ from steelyard.report.flat import csv_text
 from steelyard.report.html import render
 from steelyard.report.markdown import markdown_text
 from steelyard.report.tables import FORMATS, write_report
+from steelyard.report.trust import failure_lines
 
 
 def rows(case: str, kind: str) -> list[dict[str, str]]:
@@ -107,3 +108,14 @@ def test_levels_of_a_factor_are_not_called_systems(tmp_path: Path) -> None:
         assert "that the levels of settings.tuned differ by a constant ratio only" in page
         assert "Systems" not in page
         assert "he systems" not in page
+
+
+def test_a_report_names_doubts_in_the_order_of_the_trials_each_time_it_is_written() -> None:
+    kinds = ("late", "steal", "run_delay", "swap", "turbo", "clock", "guest_steal")
+    findings = golden("plain")
+    doubted = findings.attempts[0].model_copy(
+        update={"doubts": tuple(f"suspect: {kind}: more than wanted" for kind in kinds)}
+    )
+    (line,) = failure_lines(findings.model_copy(update={"attempts": (doubted,)}))
+    named = "; ".join(f"{kind.replace('_', ' ')} (1)" for kind in kinds)
+    assert line == f"1 of 1 attempt counted but are in doubt: {named}."

@@ -212,7 +212,7 @@ def _notes(each: Asked, screening: Screening) -> Iterator[str]:
     fewest = max(FEWEST_REPLICATES, 2 * turns)
     if count < fewest:
         yield f"{count} of {fewest} replicates that shares of variation need"
-    for between in {answer.question.between for answer in screening.answers}:
+    for between in sorted({answer.question.between for answer in screening.answers}):
         df = each.design.error_df(count, between=between) if count >= turns else 0
         if df < LEAST_DF:
             of = "visits" if between else "trials"
