@@ -33,8 +33,8 @@ load: {{users: 2}}
 responses: {{throughput: {{primary: true}}}}
 trials:
   margin: 5 %
-  window: 200 ms
-  warm_up: 20 ms
+  window: 1 s
+  warm_up: 100 ms
   reset: snapshot
   budget: {{trials: 6 per cell}}
 """
