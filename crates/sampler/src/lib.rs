@@ -3,6 +3,7 @@
 //! Each reader takes a root folder in the place of `/`, so that tests can build a machine.
 //! A counter or fact that the kernel does not offer is `None` with a reason, never 0.
 
+mod battery;
 mod cgroup;
 mod disk;
 mod facts;

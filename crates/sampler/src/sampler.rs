@@ -11,7 +11,7 @@ use steelyard_wire::sample::{SampleJob, Samples};
 use crate::reader::Reader;
 use crate::source::Missing;
 use crate::table::Table;
-use crate::{cgroup, disk, family, machine, network, sensor, threads};
+use crate::{battery, cgroup, disk, family, machine, network, sensor, threads};
 
 /// Shortest and longest interval, milliseconds.
 pub const INTERVAL_MS: std::ops::RangeInclusive<u64> = 100..=60_000;
@@ -84,6 +84,7 @@ impl Recorder {
         readers.push(network::open(root, &mut missing));
         readers.push(disk::open(root, &job.disks, &mut missing));
         readers.extend(sensor::open(root, &mut missing));
+        readers.extend(battery::open(root, &mut missing));
         for (name, pid) in &job.processes {
             readers.extend(family::open(root, name, *pid, &mut missing));
         }

@@ -1,4 +1,5 @@
-"""Energy of a machine, by the counters of its processors (RAPL, ``/sys/class/powercap``).
+"""Energy of a machine, by the counters of its processors (RAPL, ``/sys/class/powercap``), or what
+it draws from its batteries.
 
 ``psys`` counts the whole board where a machine has it; else the packages and their memory are added
 (``dram``, or ``package-1.dram`` where several packages have some).
@@ -10,7 +11,13 @@ from steelyard.trial.streams import Reading
 from steelyard.trial.window import WindowSamples
 
 _BEGIN, _END = "power.", ".energy_uj"
+_DRAWN, _DISCHARGING = "battery.drawn_uw", "battery.discharging"
 _WHOLE, _PACKAGE, _MEMORY = "psys", "package-", "dram"
+
+_FEWEST = 2
+_NOT_DISCHARGING = (
+    "the battery did not discharge all the while: what one takes in is not what is used"
+)
 
 
 def mean_power_w(window: WindowSamples) -> Reading:
@@ -40,6 +47,23 @@ def energy_j(window: WindowSamples) -> Reading:
     if window.length_s is None:
         return None, "the length of the window is not known"
     return watts * window.length_s, None
+
+
+def battery_power_w(window: WindowSamples) -> Reading:
+    """Mean of the watts that were drawn from batteries, if they fed the machine all the while."""
+    if _DRAWN not in window.frame.columns:
+        why = window.missing.get("battery", "no battery was sampled")
+        return None, f"not available here: {why}"
+    feeding = window.frame[_DISCHARGING]
+    if feeding.len() >= _FEWEST and not feeding.null_count() and feeding.to_numpy().min() == 0:
+        return None, _NOT_DISCHARGING
+    missing = window.why_missing(_DRAWN)
+    if missing is not None:
+        return None, missing
+    drawn_uw = window.frame[_DRAWN].to_numpy()
+    if drawn_uw.max() == 0:
+        return None, "the battery tells 0 W while it discharges"
+    return float(drawn_uw.mean()) / 1e6, None
 
 
 def zones_of(window: WindowSamples) -> list[str]:

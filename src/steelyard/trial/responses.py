@@ -21,7 +21,7 @@ from steelyard.trial.latencies import (
     time_of,
     undefined,
 )
-from steelyard.trial.power import energy_j, mean_power_w
+from steelyard.trial.power import battery_power_w, energy_j, mean_power_w
 from steelyard.trial.streams import (
     Reading,
     jitter,
@@ -342,5 +342,6 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "host.vcpu_wait": _of_vcpus("run_delay_ns"),
     "power.mean": lambda seen: mean_power_w(seen.outside),
     "power.energy": lambda seen: energy_j(seen.outside),
+    "power.battery": lambda seen: battery_power_w(seen.outside),
     "generator.cpu_per_operation": _generator_cpu_per_operation,
 }

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from steelyard.trial.power import energy_j, mean_power_w
+from steelyard.trial.power import battery_power_w, energy_j, mean_power_w
 from steelyard.trial.window import WindowSamples
 
 SECOND = 10**9
@@ -52,3 +52,40 @@ def test_a_counter_that_is_hidden_or_stands_still_gives_no_figure() -> None:
     assert mean_power_w(window(hidden)) == (None, "not available here: permission denied")
     assert mean_power_w(window(hidden, package_0=[0, None, 2])) == (None, "permission denied")
     assert mean_power_w(window(package_0=[7, 7, 7])) == (None, "the energy counters stood still")
+
+
+def battery(
+    drawn_uw: list[int | None], discharging: list[int | None], missing: dict[str, str] | None = None
+) -> WindowSamples:
+    columns = {"battery.drawn_uw": drawn_uw, "battery.discharging": discharging}
+    clock = [i * SECOND for i in range(len(drawn_uw))]
+    frame = pl.DataFrame(
+        {"monotonic_ns": clock, **columns}, schema_overrides=dict.fromkeys(columns, pl.Int64)
+    )
+    return WindowSamples.cut(frame, missing or {}, 0, 9 * SECOND)
+
+
+def test_power_from_a_battery_is_the_mean_of_what_it_told() -> None:
+    told = battery([7_000_000, 9_000_000, 11_000_000], [1, 1, 1])
+    assert battery_power_w(told) == (pytest.approx(9.0), None)
+
+
+def test_a_battery_that_charges_or_rests_for_a_moment_measures_nothing() -> None:
+    for told in (battery([7, None, 7], [1, 0, 1]), battery([None, None], [0, 0])):
+        value, why = battery_power_w(told)
+        assert value is None
+        assert why is not None
+        assert "did not discharge all the while" in why
+
+
+def test_a_machine_without_a_battery_says_so_and_is_not_zero() -> None:
+    nothing = {"battery": "/sys/class/power_supply: no battery there to read"}
+    value, why = battery_power_w(window(nothing))
+    assert value is None
+    assert why == "not available here: /sys/class/power_supply: no battery there to read"
+    assert battery_power_w(battery([0, 0], [1, 1]))[0] is None
+    silent = {"battery.drawn_uw": "no battery tells its power"}
+    assert battery_power_w(battery([None, None], [1, 1], silent)) == (
+        None, "no battery tells its power",
+    )  # fmt: skip
+    assert battery_power_w(battery([5], [1]))[1] == "1 samples in the window, 2 are needed"
