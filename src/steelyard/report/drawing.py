@@ -27,6 +27,10 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu 
 SYSTEM_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#4b5a6b")
 SYSTEM_SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
+_FONT_OF_ALL = f' font-family="{FONT}"'
+# What the renderer writes on every tag: the font that the drawing has, and what is so without it.
+_SAID_ANYWAY = (_FONT_OF_ALL, ' opacity="1"', ' stroke-width="1"', ' transform="translate(0,0)"')
+
 _VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 
 _THEME: dict[str, Any] = {
@@ -112,7 +116,7 @@ def _accessible(svg: str, name: str, title: str, description: str) -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
         f'aria-labelledby="{name}-title {name}-words" viewBox="0 0 {width} {height}" '
-        f'style="max-width:{width}px">'
+        f'style="max-width:{width}px"{_FONT_OF_ALL}>'
         f'<title id="{name}-title">{html.escape(title)}</title>'
         f'<desc id="{name}-words">{html.escape(description)}</desc>'
     )
@@ -127,6 +131,8 @@ def _lean(body: str) -> str:
 
 def _lean_tag(tag: str) -> str:
     tag = re.sub(r' (?:aria-[a-z]+|role|pointer-events|class)="[^"]*"', "", tag)
+    for said in _SAID_ANYWAY:
+        tag = tag.replace(said, "")
     return re.sub(r"(\d\.\d{2})\d+", r"\1", tag)
 
 
