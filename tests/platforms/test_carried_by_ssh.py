@@ -26,7 +26,7 @@ from steelyard.systems.contract.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 from steelyard.systems.qemu.guest_image import guest_image
 
-LONGEST_S = 400
+LONGEST_S = 900
 FAR_GENERATOR = f"""\
 study: far-generator
 question: Does it matter how many processors serve what another machine asks for?
