@@ -131,7 +131,8 @@ def test_smbclient_speaks_what_samba_offers_by_default(host: Host, folder: Path)
 
 
 def test_viewers_wait_for_their_first_picture(host: Host, folder: Path) -> None:
-    with started(host, folder, "rtsp", height=120) as service:
+    # Debian's GStreamer 1.22 seldom dies of its own assertion when several look at one stream.
+    with started(host, folder, "rtsp", height=120, encoded="for each client") as service:
         read = measured(host, folder, "rtsp-start", service, clients=2, height=240)
     assert value(read, "errors") == 0
     steps = ["rtsp.connect.median", "rtsp.playing.median", "rtsp.packet.median"]
