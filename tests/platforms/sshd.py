@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -119,7 +119,8 @@ class Sshd:
     def break_connections(self) -> None:
         """Kills what serves them, as a machine that goes down would."""
         for pid in self.sessions():
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(pid, signal.SIGKILL)
 
     def stop(self) -> None:
         if self._server is not None:

@@ -106,6 +106,14 @@ def test_a_busy_filesystem_stays_and_so_does_its_loop_device(
     assert not attached(image)
 
 
+def test_who_looks_at_a_loop_device_for_a_moment_does_not_keep_it(host: Host, image: Path) -> None:
+    with Path(run("losetup", "--find", "--show", image)).open("rb") as device:
+        looking = subprocess.Popen(["sleep", "0.5"], stdin=device)
+    DetachLoop(str(image)).apply(host)
+    looking.wait()
+    assert not attached(image)
+
+
 def test_a_deleted_file_does_not_hide_its_loop_device(host: Host, image: Path) -> None:
     run("losetup", "--find", "--show", image)
     image.unlink()

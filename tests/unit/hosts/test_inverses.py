@@ -11,6 +11,7 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
+from steelyard.hosts.inverses import storage
 from steelyard.hosts.inverses.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.inverses.command import Command
@@ -193,7 +194,18 @@ def test_a_loop_device_whose_file_was_deleted_is_still_ours() -> None:
     assert "losetup --detach /dev/loop3" in runs(machine)
 
 
-def test_a_loop_device_that_stays_because_it_is_in_use_is_named() -> None:
+def test_a_loop_device_that_somebody_looks_at_for_a_moment_is_waited_for() -> None:
+    machine = Machine()
+    answers = [loops(("/dev/loop3", FILE))] * 3 + [loops()]
+    machine.tools["losetup --list"] = lambda _: answers.pop(0)
+    DetachLoop(FILE).apply(machine.host())
+    assert runs(machine).count("losetup --detach /dev/loop3") == 1
+
+
+def test_a_loop_device_that_stays_because_it_is_in_use_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(storage, "_PATIENCE_S", 0)
     machine = Machine()
     machine.tools["losetup --list"] = lambda _: loops(("/dev/loop3", FILE))
     with pytest.raises(AgentRefusal, match=r"/dev/loop3 is still in use"):

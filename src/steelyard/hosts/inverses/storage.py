@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass
 
 from steelyard.hosts.host import Host
@@ -11,6 +12,9 @@ from steelyard.hosts.inverses.inverse import refused
 from steelyard.hosts.mounts import MOUNT_TABLE, mounted_at
 
 _GONE = " (deleted)"
+_TRIES = 40
+_PATIENCE_S = 0.05
+"""Whoever lists disks opens each for a moment; what is detached then goes when that one closes."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,14 @@ class DetachLoop:
     def apply(self, host: Host) -> None:
         for device in loops_of(host, self.backing_file):
             run_tool(host, ["losetup", "--detach", device])
-        left = loops_of(host, self.backing_file)
-        if left:  # the kernel says yes and detaches a device that is in use at its last close
-            raise refused(f"{left[0]} is still in use", "unmount or stop what lies on it")
+        for _ in range(
+            _TRIES
+        ):  # the kernel says yes, and detaches what is in use at its last close
+            left = loops_of(host, self.backing_file)
+            if not left:
+                return
+            time.sleep(_PATIENCE_S)
+        raise refused(f"{left[0]} is still in use", "unmount or stop what lies on it")
 
 
 def loops_of(host: Host, backing_file: str) -> list[str]:
