@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,13 +51,16 @@ class Steelyard:
 
     folder: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    form: str | None = "md"
+    """Of reports, where none is asked for: half of a short run's processor time goes into charts.
+    ``None`` leaves it to the command."""
 
     @property
     def environment(self) -> dict[str, str]:
         return {**os.environ, "STEELYARD_TEST_MARK": self.mark, "NO_COLOR": "1", "COLUMNS": "200"}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "steelyard", *arguments]
+        command = [sys.executable, "-m", "steelyard", *arguments, *self._form(arguments)]
         return subprocess.Popen(
             command,
             cwd=self.folder,
@@ -77,6 +80,10 @@ class Steelyard:
             process.communicate()
             raise
         return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
+
+    def _form(self, arguments: Sequence[str]) -> tuple[str, ...]:
+        asked = arguments[0] not in {"run", "resume"} or "--format" in arguments
+        return () if asked or self.form is None else ("--format", self.form)
 
     def processes(self) -> list[int]:
         """Every live process that this folder's commands started, whatever became of its parent."""
@@ -160,7 +167,7 @@ class Finished:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("finished")
     (folder / "study.yaml").write_text(STUDY, encoding="utf-8")
-    tool = Steelyard(folder)
+    tool = Steelyard(folder, form=None)
     done = tool.run("run", "study.yaml")
     assert done.returncode == 0, done.stderr
     assert tool.wait_until_no_process() == [], "processes were left behind"

@@ -68,7 +68,7 @@ def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
     study.write_text(study.read_text() + cut)
     (steelyard.folder / "words").mkdir()
     (steelyard.folder / "words" / "two.md").write_text("As seen in spring.\n")
-    done = steelyard.run("run", ".")
+    done = steelyard.run("run", ".", "--format", "html")
     assert done.returncode == 0, done.stderr
     (run,) = (steelyard.folder / "results" / "tiny").iterdir()
     assert "<p>As seen in spring.</p>" in (run / "report" / "report.html").read_text()

@@ -57,7 +57,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     service, workload, responses = CASES[protocol]
     text = STUDY.format(service=service, workload=workload, responses=responses)
     (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
-    done = steelyard.run("run", "study.yaml")
+    done = steelyard.run("run", "study.yaml", "--format", "html")
     assert done.returncode == 0, done.stderr
     run = open_run(steelyard.folder / "results" / "protocols")
     assert_each_ended_well((record.trial, record.outcome) for record in run.records())

@@ -99,7 +99,7 @@ def test_a_system_that_fails_every_visit_leaves_and_the_others_go_on(steelyard: 
     text = text.replace("  seed: 4", "  seed: 4\n  retry: 0")
     (steelyard.folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
     (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
-    steelyard.run("run", ".")
+    steelyard.run("run", ".", "--format", "html")
     run = open_run(steelyard.folder / "results" / "race")
     (left,) = [event for event in run.events() if event["event"] == "system_given_up"]
     assert left["system"] == "slow"

@@ -33,7 +33,7 @@ trials: {margin: 50 %, window: 100 ms, warm_up: 20 ms, drain: 100 ms, budget: {t
 @pytest.fixture
 def run(steelyard: Steelyard) -> Run:
     steelyard.folder.joinpath("mixed.yaml").write_text(STUDY, encoding="utf-8")
-    done = steelyard.run("run", "mixed.yaml", "--seed", "5")
+    done = steelyard.run("run", "mixed.yaml", "--seed", "5", "--format", "html,md")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "web:" in done.stdout.splitlines()
     assert "cpu:" in done.stdout.splitlines()
@@ -68,8 +68,6 @@ def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
     beside = [c.interference for c in findings.workloads[1].consolidation]
     assert [each.beside for each in beside if each is not None] == [("web",), ("web",)]
 
-    again = steelyard.run("report", str(run.path), "--format", "md")
-    assert again.returncode == 0, again.stderr
     text = (run.report_path / "report.md").read_text(encoding="utf-8")
     assert "\n## web\n" in text
     assert "\n## cpu\n" in text

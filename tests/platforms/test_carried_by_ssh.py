@@ -87,7 +87,7 @@ def steelyard(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def measured(folder: Path, text: str) -> list[dict[str, object]]:
     """Records of the study's trials, which all ended well and left nothing to take back."""
     (folder / "study.yaml").write_text(text, encoding="utf-8")
-    ran = steelyard(folder, "run", "study.yaml")
+    ran = steelyard(folder, "run", "study.yaml", "--format", "md")
     assert ran.returncode in (0, 1), ran.stderr
     return all_good(folder, ran.stderr)
 

@@ -34,7 +34,7 @@ def test_a_study_in_the_lab_measures_every_trial_and_leaves_nothing(tmp_path: Pa
     need("podman", "ip", "nsenter", root=True)
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     ran = subprocess.run(
-        [sys.executable, "-m", "steelyard", "run", "study.yaml"],
+        [sys.executable, "-m", "steelyard", "run", "study.yaml", "--format", "md"],
         cwd=tmp_path,
         env={**os.environ, "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
@@ -11,9 +14,28 @@ from steelyard.plan.model import level_text, levels_as
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
 from steelyard.report.anonymous import anonymous
-from steelyard.report.tables import write_report
+from steelyard.report.tables import FORMATS, write_report
 from steelyard.study.level_kinds import level_kinds
 from steelyard.study.read import read_study
+
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format", "-f", help=f"Forms of the report, comma-separated: {', '.join(FORMATS)}."
+    ),
+]
+
+
+def chosen_formats(text: str) -> tuple[str, ...]:
+    """The forms that were asked for, each once.
+
+    Raises ``typer.BadParameter`` for one that there is not.
+    """
+    chosen = dict.fromkeys(word.strip() for word in text.split(","))
+    unknown = [word for word in chosen if word not in FORMATS]
+    if unknown:
+        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(FORMATS)}")
+    return tuple(chosen)
 
 
 def find(run: Run) -> Findings:

@@ -8,19 +8,23 @@ from typing import Annotated
 import typer
 
 from steelyard.cli.console import say, shown
-from steelyard.cli.reading import as_written, find, for_strangers, write
+from steelyard.cli.reading import (
+    FormatOption,
+    as_written,
+    chosen_formats,
+    find,
+    for_strangers,
+    write,
+)
 from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
-from steelyard.report.tables import FORMATS
 from steelyard.report.words import verdict_lines
 
 
 def report(
     path: RunArgument,
-    formats: Annotated[
-        str, typer.Option("--format", "-f", help=f"Comma-separated: {', '.join(FORMATS)}.")
-    ] = "html",
+    formats: FormatOption = "html",
     to: Annotated[
         Path | None,
         typer.Option("--to", help="Write into this folder instead of the run's own."),
@@ -35,10 +39,7 @@ def report(
     ] = False,
 ) -> None:
     """Write the report of a run again and print its verdicts."""
-    chosen = tuple(word.strip() for word in formats.split(","))
-    unknown = [word for word in chosen if word not in FORMATS]
-    if unknown:
-        raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(FORMATS)}")
+    chosen = chosen_formats(formats)
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
     opened = open_run(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +18,7 @@ from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
 from steelyard.cli.prepare import plan_study
-from steelyard.cli.reading import as_written, find, write
+from steelyard.cli.reading import FormatOption, as_written, chosen_formats, find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.judge.claims.findings import ClaimWord
@@ -56,6 +58,15 @@ class FailIf(StrEnum):
     CONTRADICTED = ClaimWord.CONTRADICTED.value
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is written and said when a run has ended, and what of it is a failure."""
+
+    formats: tuple[str, ...]
+    json: bool
+    fail_if: tuple[FailIf, ...]
+
+
 FailIfOption = Annotated[
     list[FailIf] | None,
     typer.Option(
@@ -77,20 +88,28 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     results: ResultsOption = Path("results"),
     json: JsonOption = False,
     fail_if: FailIfOption = None,
+    formats: FormatOption = "html",
 ) -> int:
     """Run a study to its verdict and write the report."""
+    asked = Asked(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     read, planned = plan_study(study, variant, seed)
     check_version(find_engine())
     for line in plan_lines(read, planned):
         tell(line)
-    return _measure(read, _create(study, read, planned, results), json=json, fail_if=fail_if)
+    return _measure(read, _create(study, read, planned, results), asked)
 
 
-def resume(path: RunArgument, json: JsonOption = False, fail_if: FailIfOption = None) -> int:
+def resume(
+    path: RunArgument,
+    json: JsonOption = False,
+    fail_if: FailIfOption = None,
+    formats: FormatOption = "html",
+) -> int:
     """Go on with a run that was interrupted; no finished trial is lost or repeated."""
+    asked = Asked(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
-    return _measure(study, opened, json=json, fail_if=fail_if)
+    return _measure(study, opened, asked)
 
 
 def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
@@ -132,7 +151,7 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
     return {} if study.report.notes is None else kept_notes(beside / study.report.notes)
 
 
-def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
+def _measure(study: Study, opened: Run, asked: Asked) -> int:
     tell(f"records: {shown(opened.path)}")
     interrupt = Interrupt(tell_at_once)
     with interrupt.heard():
@@ -141,7 +160,7 @@ def _measure(study: Study, opened: Run, *, json: bool, fail_if: list[FailIf] | N
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:
-        return _reported(opened, json=json, fail_if=fail_if)
+        return _reported(opened, asked)
     except KeyboardInterrupt:
         return _interrupted(opened, "the run itself had ended")
 
@@ -153,17 +172,19 @@ def _interrupted(opened: Run, further: str) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _reported(opened: Run, *, json: bool, fail_if: list[FailIf] | None) -> int:
+def _reported(opened: Run, asked: Asked) -> int:
     findings = find(opened)
-    paths = write(opened, findings, ("html", "json"))
-    if json:
+    written = dict.fromkeys((*asked.formats, "json"))  # findings.json always lies beside them
+    paths = write(opened, findings, tuple(written))
+    if asked.json:
         say(findings.model_dump_json(indent=2))
     else:
         with as_written(opened):
             for line in verdict_lines(findings):
                 say(line)
-        say(f"report: {shown(paths[0])}")
-    return _exit_code(findings, fail_if or [])
+        for path in paths[: len(asked.formats)]:
+            say(f"report: {shown(path)}")
+    return _exit_code(findings, asked.fail_if)
 
 
 def _words_of(findings: Findings) -> set[str]:
@@ -173,7 +194,7 @@ def _words_of(findings: Findings) -> set[str]:
     return verdicts | {claim.word.value for claim in findings.claims}
 
 
-def _exit_code(findings: Findings, fail_if: list[FailIf]) -> int:
+def _exit_code(findings: Findings, fail_if: Sequence[FailIf]) -> int:
     found = {word for each in each_of(findings) for word in _words_of(each)}
     if found & {word.value for word in fail_if}:
         return ExitCode.VERDICT_NOT_MET

@@ -16,7 +16,7 @@ PROTOCOL = 1
 
 
 class _Message(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 def _end_in_words(exit_code: int | None, signal: int | None) -> str:

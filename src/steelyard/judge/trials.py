@@ -46,7 +46,7 @@ class TrialsVerdict(BaseModel):
     the first. ``lost`` says in sentences what of the guarantee does not hold for these trials.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     schema_version: Literal[1] = 1
     response: ResponseFinding

@@ -28,7 +28,7 @@ def levels_as(kinds: Mapping[str, str]) -> Iterator[None]:
 
 
 class _Frozen(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Cell(_Frozen):

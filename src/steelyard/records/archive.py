@@ -46,7 +46,7 @@ _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 class RunFacts(BaseModel):
     """What ``run.json`` holds: where the run came from."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     schema_version: Literal[1] = 1
     tool_version: str

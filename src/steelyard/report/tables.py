@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from steelyard.judge.findings import Findings
-from steelyard.report.chart_time import Series
 from steelyard.report.flat import csv_text
-from steelyard.report.html import render
 from steelyard.report.junit import junit_text
 from steelyard.report.latex import latex_text
 from steelyard.report.markdown import markdown_text
+
+if TYPE_CHECKING:
+    from steelyard.report.chart_time import Series
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,20 @@ class Format:
     """The text where the records do not lie beside it, if that is another."""
 
 
+def _page(findings: Findings, series: Series, *, records: str | None = "..") -> str:
+    from steelyard.report.html import render  # noqa: PLC0415 - what draws charts is slow to load
+
+    return render(findings, series, records=records)
+
+
 def json_text(findings: Findings) -> str:
     """The findings themselves, as documented in the reference."""
     return findings.model_dump_json(indent=2) + "\n"
 
 
 FORMATS: dict[str, Format] = {
-    "html": Format("html", "report.html", "one page to read, with charts, works offline", render,
-                   lambda findings, series: render(findings, series, records=None)),
+    "html": Format("html", "report.html", "one page to read, with charts, works offline", _page,
+                   lambda findings, series: _page(findings, series, records=None)),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
                  lambda findings, _: markdown_text(findings)),
     "tex": Format("tex", "report.tex", "the same tables for a paper in LaTeX, to be \\input",

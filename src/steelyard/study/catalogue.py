@@ -30,7 +30,9 @@ Shelf = Literal["workloads", "platforms", "services"]
 class Platform(Entry):
     """A kind of place a system lives in, and how thoroughly it can be reset."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True
+    )
 
     summary: str
     """One sentence that says what the platform is."""

@@ -37,7 +37,7 @@ BYTES = "bytes"
 class Spec(BaseModel):
     """Part of a study."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class ServiceSpec(Spec):

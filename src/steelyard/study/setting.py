@@ -32,7 +32,7 @@ OFF = "off"
 class Entry(BaseModel):
     """Something that is declared in a file; keys it does not have are mistakes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Setting(Entry):

@@ -8,7 +8,7 @@ from steelyard.plan.model import Cell
 
 
 class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class TimesRow(_Finding):

@@ -23,13 +23,17 @@ _IDLE = re.compile(r"until idle(?:,\s*at most\s+(.+))?", re.DOTALL)
 class Part(BaseModel):
     """A mapping of the study file; keys it does not declare are mistakes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True
+    )
 
 
 class OpenPart(BaseModel):
     """A mapping whose further keys depend on what it names; ``resolve`` checks them."""
 
-    model_config = ConfigDict(frozen=True, extra="allow", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="allow", use_attribute_docstrings=True, defer_build=True
+    )
 
     def further(self) -> dict[str, Any]:
         """The keys that are not declared, as written."""
@@ -112,7 +116,7 @@ Word = Annotated[str, BeforeValidator(_word), _schema("string", "number", "boole
 class Limit(BaseModel):
     """A limit as written: ``at most 0.1 %``, ``at least 100``, ``none``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     side: str
     quantity: str
 
@@ -149,7 +153,7 @@ TrialsPerCell = Annotated[
 class Settle(BaseModel):
     """A pause as written: a duration, or ``until idle, at most 2 min``."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     duration_s: float
     until_idle: bool
 

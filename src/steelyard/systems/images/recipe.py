@@ -92,7 +92,7 @@ class Recipe(Part):
 class NamedRecipe(BaseModel):
     """A recipe with its name: that of the catalogue, or of the file it was read from."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
     name: str
     recipe: Recipe
 

@@ -25,7 +25,7 @@ _CACHE = 'printf %s "${XDG_CACHE_HOME:-$HOME/.cache}"'
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class FileFacts(_Part):
