@@ -3,7 +3,6 @@
 use std::os::fd::BorrowedFd;
 
 use crate::protocol::{Flow, Protocol, Turn};
-use crate::store::{Message, Outcome};
 
 /// The discard server of one event loop.
 #[derive(Debug)]
@@ -23,17 +22,6 @@ impl Protocol for Discard {
 
     fn consume(&mut self, (): &mut (), input: &[u8], _turn: &mut Turn<'_>) -> (usize, Flow) {
         (input.len(), Flow::Continue)
-    }
-
-    fn stored(
-        &mut self,
-        (): &mut (),
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol stores nothing.
-        Flow::Continue
     }
 
     fn unfinished(&self, (): &()) -> bool {

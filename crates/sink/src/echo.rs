@@ -8,7 +8,6 @@ use steelyard_flow::exchange::{HEAD_BYTES, Head};
 
 use crate::fault::FaultKind;
 use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
-use crate::store::{Message, Outcome};
 use crate::tally::ErrorKind;
 
 /// Largest response; a request for more is refused.
@@ -127,17 +126,6 @@ impl Protocol for Echo {
             }
         }
         (at, Flow::Continue)
-    }
-
-    fn stored(
-        &mut self,
-        _session: &mut Session,
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol stores nothing.
-        Flow::Continue
     }
 
     fn unfinished(&self, session: &Session) -> bool {

@@ -22,7 +22,6 @@ use crate::ftp::verb::Verb;
 use crate::options::{FtpOptions, SinkOptions};
 use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
 use crate::side::Event;
-use crate::store::{Message, Outcome};
 use crate::tally::{ErrorKind, Tally};
 
 /// Longest command line taken, with its line end.
@@ -197,17 +196,6 @@ impl Protocol for Ftp {
             // A port that nobody waits for any more.
             Data::None | Data::Open => Flow::Continue,
         }
-    }
-
-    fn stored(
-        &mut self,
-        _session: &mut Session,
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol hands nothing to the store.
-        Flow::Continue
     }
 
     fn unfinished(&self, session: &Session) -> bool {

@@ -24,7 +24,6 @@ use crate::http2::frame::PREFACE;
 use crate::http2::{self, Http2};
 use crate::options::{BodyEnd, HttpOptions};
 use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
-use crate::store::{Message, Outcome};
 use crate::tally::{ErrorKind, Tally};
 
 /// Replies to pipelined requests are sent when they reach this size.
@@ -315,17 +314,6 @@ impl Protocol for Http {
             Session::Two(two) => self.two.release(two, turn),
             _ => Flow::Continue,
         }
-    }
-
-    fn stored(
-        &mut self,
-        _session: &mut Session,
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol stores nothing.
-        Flow::Continue
     }
 
     fn unfinished(&self, session: &Session) -> bool {

@@ -18,7 +18,7 @@ use crate::imap::session::{Phase, Session};
 use crate::maildrop::Maildrops;
 use crate::options::SinkOptions;
 use crate::protocol::{Flow, Protocol, Reply, Turn};
-use crate::store::{MEMORY_BYTES, Message, Outcome};
+use crate::store::MEMORY_BYTES;
 use crate::tally::ErrorKind;
 use crate::worker::Post;
 
@@ -371,17 +371,6 @@ impl Protocol for Imap {
 
     fn too_idle(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"* BYE Silent for too long\r\n");
-    }
-
-    fn stored(
-        &mut self,
-        _session: &mut Session,
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol hands nothing to the store threads.
-        Flow::Continue
     }
 
     fn unfinished(&self, session: &Session) -> bool {

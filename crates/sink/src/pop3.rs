@@ -13,7 +13,7 @@ use crate::maildrop::Maildrops;
 use crate::options::SinkOptions;
 use crate::pop3::session::{Phase, Session};
 use crate::protocol::{Flow, Protocol, Reply, Turn};
-use crate::store::{MEMORY_BYTES, Message, Outcome};
+use crate::store::MEMORY_BYTES;
 use crate::tally::ErrorKind;
 
 /// Longest line taken: RFC 2449 asks for 255, a SASL response may be longer (RFC 5034, 4).
@@ -192,17 +192,6 @@ impl Protocol for Pop3 {
     fn secured(&mut self, session: &mut Session) {
         *session = Session::default();
         session.secure = true;
-    }
-
-    fn stored(
-        &mut self,
-        _session: &mut Session,
-        _message: Box<Message>,
-        _outcome: Outcome,
-        _turn: &mut Turn<'_>,
-    ) -> Flow {
-        // Never asked: this protocol hands nothing to the store threads.
-        Flow::Continue
     }
 
     fn unfinished(&self, session: &Session) -> bool {

@@ -62,14 +62,18 @@ pub(crate) trait Protocol: Sized {
         Flow::Continue
     }
 
-    /// What became of a message handed out with [`Flow::Store`].
+    /// What became of a message handed out with [`Flow::Store`]; a protocol that hands out none is
+    /// never asked.
+    #[expect(clippy::boxed_local, reason = "those that store give the box back")]
     fn stored(
         &mut self,
-        session: &mut Self::Session,
-        message: Box<Message>,
-        outcome: Outcome,
-        turn: &mut Turn<'_>,
-    ) -> Flow;
+        _session: &mut Self::Session,
+        _message: Box<Message>,
+        _outcome: Outcome,
+        _turn: &mut Turn<'_>,
+    ) -> Flow {
+        Flow::Continue
+    }
 
     /// Whether the peer may not leave now without leaving something half done.
     fn unfinished(&self, session: &Self::Session) -> bool;
