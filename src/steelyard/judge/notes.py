@@ -131,8 +131,9 @@ def _beyond_the_machine(
     more = visits_to_decide(equal, horizon, margin_log, comparison.share)
     if more is None or more > horizon:
         yield (
-            f"a margin of {math.expm1(margin_log):.2g} lies below what this machine resolves in "
-            f"{horizon} visits: one visit varies by {found.noise_log:.2g} (in logarithms)"
+            f"a margin of {100 * math.expm1(margin_log):.3g} % lies below what this machine "
+            f"resolves in {horizon} visits: one visit varies by "
+            f"{100 * math.expm1(found.noise_log):.2g} %"
         )
 
 

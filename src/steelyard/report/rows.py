@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.judge.factors.findings import InfluenceFinding
@@ -36,6 +36,7 @@ NOT_MEASURED = "not measured"
 NOT_APPLICABLE = "not applicable"
 NONE = "–"
 MOST_REASONS = 1
+_MOST_PLACES = 3
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def response_table(
         "Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
         f"Against {findings.baseline}", "Interval", "Verdict",
     )  # fmt: skip
-    notes = tuple(note for cell in cells.values() for note in _missing_notes(cell))
+    notes = tuple(_missing_notes(list(cells.values())))
     if not findings.conditions:
         head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
@@ -99,16 +100,32 @@ def _places(findings: Findings) -> list[Cell]:
     return compared or list({_key(each.cell): each.cell for each in findings.cells}.values())
 
 
-def _missing_notes(cell: CellFinding) -> list[str]:
-    """Why a cell is empty; single failed attempts of other cells are in their own table."""
-    if cell.values:
-        return []
+def _missing_notes(cells: Sequence[CellFinding]) -> list[str]:
+    """Why cells are empty, each reason once; single failed attempts are in their own table."""
+    places: dict[str, list[str]] = {}
+    for cell in cells:
+        if not cell.values:
+            places.setdefault(_why_missing(cell), []).append(_place(cell))
+    return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
+
+
+def _among(places: Sequence[str], cells: int) -> str:
+    """A few by name; of many their number, since the table itself says which they are."""
+    if len(places) <= _MOST_PLACES:
+        return ", ".join(places)
+    return "All cells" if len(places) == cells else f"{len(places)} of {cells} cells"
+
+
+def _place(cell: CellFinding) -> str:
     where = cell.cell.conditions_text()
-    place = f"{cell.cell.system} at {where}" if where else cell.cell.system
+    return f"{cell.cell.system} at {where}" if where else cell.cell.system
+
+
+def _why_missing(cell: CellFinding) -> str:
     reasons = [reason.replace("_", " ") for reason in cell.not_measured]
     more = len(reasons) - MOST_REASONS
     said = [*reasons[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
-    return [f"{place}: {NOT_MEASURED}, {'; '.join(said) or 'never tried'}."]
+    return "; ".join(said) or "never tried"
 
 
 def _comparable(findings: Findings, place: Cell) -> bool:

@@ -9,6 +9,7 @@ from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import Findings
 from steelyard.report.html import render, typeset
+from steelyard.report.rows import response_table
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}
@@ -143,6 +144,16 @@ def test_a_cell_without_data_reads_not_measured_with_its_reason_and_never_zero()
     chart = re.search(r'<desc id="load-throughput-words">([^<]+)', page("failed"))
     assert chart is not None
     assert "durable at 16 users: not measured" in chart[1]
+
+
+def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_told_once() -> None:
+    found = golden("failed")
+    lost = [c for c in found.cells if c.values and c.response == found.responses[0].name][1:]
+    why = {"values": (), "median": None, "low": None, "high": None, "not_measured": ("too few",)}
+    cells = [c.model_copy(update=why) if c in lost else c for c in found.cells]
+    table = response_table(found.model_copy(update={"cells": tuple(cells)}), found.responses[0])
+    told = [note for note in table.notes if "too few" in note]
+    assert told == [f"{len(lost)} of 6 cells: not measured, too few."]
 
 
 def test_every_attempt_is_listed_also_those_that_failed() -> None:
