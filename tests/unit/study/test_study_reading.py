@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -60,10 +61,16 @@ def test_the_schema_in_the_repository_is_current() -> None:
     assert kept == schema_text(), "run: python -m steelyard.study.json_schema > the file"
 
 
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    """The written schema, which is one itself."""
+    read: dict[str, Any] = json.loads(schema_text())
+    jsonschema.Draft202012Validator.check_schema(read)
+    return read
+
+
 @pytest.mark.parametrize("path", [*EXAMPLES, *STUDIES], ids=lambda path: path.parent.name)
-def test_the_schema_accepts_every_example(path: Path) -> None:
-    schema = json.loads(schema_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
+def test_the_schema_accepts_every_example(path: Path, schema: dict[str, Any]) -> None:
     jsonschema.Draft202012Validator(schema).validate(read_source(path).tree)
 
 
