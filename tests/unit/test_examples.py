@@ -84,6 +84,12 @@ def test_both_forms_of_a_report_come_from_the_same_run(page: str) -> None:
     assert f"<span>run {run[1]}</span>" in text_of(page, "report.html")
 
 
+@pytest.mark.parametrize("path", sorted(EXAMPLES.rglob("report.*")), ids=str)
+def test_every_report_can_be_reached_from_its_page(path: Path) -> None:
+    page, *_ = path.relative_to(EXAMPLES).parts
+    assert f"]({path.relative_to(EXAMPLES)})" in text_of(f"{page}.md")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_names_the_command_that_runs_its_study(page: str) -> None:
     assert f"steelyard run studies/{page}" in text_of(f"{page}.md").partition("## Run it")[2]
