@@ -71,9 +71,15 @@ class Judged:
         return estimate(self.series.values, self.series.other)
 
     def forecast(self, margin_log: float) -> int | None:
-        """About how many further visits; ``None`` when decided, or nothing is in sight."""
+        """About how many further visits; ``None`` when decided, or nothing is in sight.
+
+        What a veto or an open guard withholds is one: more visits of the effect do not bring it.
+        """
         found = self.estimate()
-        if self.word is not VerdictWord.UNDECIDED or found is None or self.stream is None:
+        withheld = self.veto is not None or self.unguarded is not None
+        if self.word is not VerdictWord.UNDECIDED or withheld or found is None:
+            return None
+        if self.stream is None:
             return None
         visits = len(self.series.values)
         return visits_to_decide(found, visits, margin_log, self.comparison.share)

@@ -103,6 +103,7 @@ def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
     verdict = overall(judge_study(study, plan, records, run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.withheld
+    assert verdict.visits_to_decide is None, "more visits of what is known already bring nothing"
     assert (
         "durable is ahead, but that its p99 is not worse by 1 % or more is not shown"
         in (verdict.notes[0])
