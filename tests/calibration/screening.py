@@ -55,18 +55,20 @@ class Case:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest(), "big")
 
 
-def studies(case: Case) -> Iterator[list[Floats]]:
-    """The replicates of each study, cell by cell in the order of their layout."""
+def studies(case: Case) -> Iterator[tuple[list[Floats], list[Floats]]]:
+    """The replicates of each study, cell by cell in the order of their layout, and their places."""
     rng = np.random.Generator(np.random.PCG64(case.seed()))
     design = DESIGNS[case.design]
     truths = [_truth(design, layout, case.effects) for layout in design.layouts]
     for _ in range(case.studies):
         series = NOISES[case.noise](rng, case.replicates * design.cells)
         rows = series.reshape(case.replicates, design.cells)
-        yield [
-            truths[i % len(truths)] + _in_order(design.layouts[i % len(truths)], rows[i], case, rng)
-            for i in range(case.replicates)
-        ]
+        met, places = [], []
+        for i in range(case.replicates):
+            noise, order = _in_order(design.layouts[i % len(truths)], rows[i], case, rng)
+            met.append(truths[i % len(truths)] + noise)
+            places.append(i * design.cells + np.argsort(order).astype(float))
+        yield met, places
 
 
 def _truth(design: Design, layout: Layout, effects: Mapping[Subset, float]) -> Floats:
@@ -75,22 +77,27 @@ def _truth(design: Design, layout: Layout, effects: Mapping[Subset, float]) -> F
     return np.asarray(sum(made) if made else np.zeros(design.cells))
 
 
-def _in_order(layout: Layout, slots: Floats, case: Case, rng: np.random.Generator) -> Floats:
-    """What noise each cell meets: whole plots in random order, cells in random order in them."""
+def _in_order(
+    layout: Layout, slots: Floats, case: Case, rng: np.random.Generator
+) -> tuple[Floats, list[int]]:
+    """What noise each cell meets: whole plots in random order, cells in random order in them.
+
+    And the order.
+    """
     plots = np.asarray(layout.plots)
     values = np.empty(len(slots))
     order: list[int] = []
     for plot in rng.permutation(layout.whole_plots):
         order += [int(i) for i in rng.permutation(np.flatnonzero(plots == plot))]
     values[order] = slots
-    return np.asarray(values + rng.normal(0, case.visit_sd, layout.whole_plots)[plots])
+    return np.asarray(values + rng.normal(0, case.visit_sd, layout.whole_plots)[plots]), order
 
 
 def judged(case: Case) -> Iterator[Screening]:
     """Each study judged as shipped, to the end of its replicates."""
     design = DESIGNS[case.design]
-    for rows in studies(case):
-        yield screen(design, rows, case.planned, MARGIN_LOG, ALPHA)
+    for rows, places in studies(case):
+        yield screen(design, rows, case.planned, MARGIN_LOG, ALPHA, places=places)
 
 
 def falsely_influential(case: Case) -> int:
@@ -146,8 +153,8 @@ def share_coverage(case: Case) -> dict[Subset, float]:
     variances = {subset: (size / 2) ** 2 for subset, size in case.effects.items()}
     total = sum(variances.values()) + SD**2 + case.visit_sd**2
     held = dict.fromkeys((term.factors for term in terms(design)), 0)
-    for seed, rows in enumerate(studies(case)):
-        for each in shares(fit(design, rows), seed):
+    for seed, (rows, places) in enumerate(studies(case)):
+        for each in shares(fit(design, rows, places), seed):
             if each.term is not None:
                 truth = variances.get(each.term.factors, 0.0) / total
                 held[each.term.factors] += each.low <= truth <= each.high

@@ -19,8 +19,9 @@ from steelyard.study.model import Level, Study
 class Asked:
     """One set of factors that is asked about, and what was measured of it.
 
-    ``replicates`` are natural logarithms by cell, in the order of the layouts; ``left_out`` counts
-    those that were begun and miss a cell; ``problems`` say why no ratio is defined.
+    ``replicates`` are natural logarithms by cell, in the order of the layouts, and ``places`` the
+    numbers of their trials, where cells of a replicate have no visits in common; ``left_out``
+    counts replicates that were begun and miss a cell; ``problems`` say why no ratio is defined.
     """
 
     system: str | None
@@ -32,6 +33,7 @@ class Asked:
     relations: tuple[str, ...]
     visits: frozenset[int]
     replicates: tuple[Floats, ...]
+    places: tuple[Floats, ...]
     left_out: int
     problems: tuple[str, ...]
 
@@ -89,6 +91,7 @@ def _of_comparison(study: Study, plan: Plan, readings: Readings) -> Asked:
         relations=(),
         visits=frozenset(visit.visit for visit in plan.visits),
         replicates=tuple(rows),
+        places=(),
         left_out=sum(
             table.begun(cells[v.visit]) and v not in complete[s]
             for s, vs in by_system.items()
@@ -110,15 +113,16 @@ def _of_screen(study: Study, screen: ScreenPlan, readings: Readings) -> Asked:
         )
         layouts.append(Layout(indices, plots_of(indices, hard)))
     table = _Table(study.primary.name, readings)
-    parts: list[list[Floats]] = [[] for _ in layouts]
+    parts: list[list[tuple[Floats, Floats]]] = [[] for _ in layouts]
     left_out = 0
     for block, cells in _blocks(screen).items():
         turn = (block - 1) % len(layouts)
         ordered = [cells[_key(cell)] for cell in screen.fractions[turn].cells]
         if table.complete(ordered):
-            parts[turn].append(table.values(ordered))
+            parts[turn].append((table.values(ordered), table.places(ordered)))
         else:
             left_out += table.begun(ordered)
+    measured = list(_by_turns(parts))
     return Asked(
         system=screen.system,
         factors=screen.factors,
@@ -128,7 +132,8 @@ def _of_screen(study: Study, screen: ScreenPlan, readings: Readings) -> Asked:
         resolution=screen.fractions[0].resolution,
         relations=tuple(each.relation for each in screen.fractions if each.relation),
         visits=frozenset(visit.visit for visit in screen.visits),
-        replicates=tuple(_by_turns(parts)),
+        replicates=tuple(values for values, _ in measured),
+        places=tuple(places for _, places in measured),
         left_out=left_out,
         problems=table.problems,
     )
@@ -154,7 +159,9 @@ def _blocks(screen: ScreenPlan) -> dict[int, dict[object, _Cell]]:
     return blocks
 
 
-def _by_turns(parts: Sequence[Sequence[Floats]]) -> Iterator[Floats]:
+def _by_turns(
+    parts: Sequence[Sequence[tuple[Floats, Floats]]],
+) -> Iterator[tuple[Floats, Floats]]:
     """One of each layout after the other, until one of them has no more."""
     for i in range(max(len(part) for part in parts)):
         for part in parts:
@@ -188,6 +195,11 @@ class _Table:
     def values(self, cells: Sequence[_Cell]) -> Floats:
         records = [self.readings.good(each.visit, each.conditions)[0] for each in cells]
         return np.array([math.log(record.value(self.response) or math.nan) for record in records])
+
+    def places(self, cells: Sequence[_Cell]) -> Floats:
+        """Where the trials stand in the order of the study."""
+        records = [self.readings.good(each.visit, each.conditions)[0] for each in cells]
+        return np.array([record.trial for record in records], dtype=np.float64)
 
     def _usable(self, record: TrialRecord) -> bool:
         value = record.value(self.response)

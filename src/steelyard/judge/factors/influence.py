@@ -74,7 +74,7 @@ def influence_findings(study: Study, plan: Plan, readings: Readings) -> Iterator
 def _screened(study: Study, each: Asked) -> Screening:
     margin, alpha = study.trials.margin_log, study.trials.alpha
     replicates = () if each.problems else each.replicates
-    return screen(each.design, replicates, each.planned, margin, alpha)
+    return screen(each.design, replicates, each.planned, margin, alpha, places=each.places)
 
 
 def _settled(each: Asked, screening: Screening) -> bool:

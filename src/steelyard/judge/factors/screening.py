@@ -57,9 +57,17 @@ class Screening:
 
 
 def screen(
-    design: Design, replicates: Sequence[Floats], planned: int, margin_log: float, alpha: float
+    design: Design,
+    replicates: Sequence[Floats],
+    planned: int,
+    margin_log: float,
+    alpha: float,
+    *,
+    places: Sequence[Floats] = (),
 ) -> Screening:
     """Every effect after these replicates of a plan of so many; fixed ``alpha`` for all together.
+
+    ``places`` are those of the trials in time, as :func:`fit` takes them.
 
     A study that stopped is judged as it stood at its last look. After one replicate of a fraction
     the questions are those of that fraction alone.
@@ -75,8 +83,9 @@ def screen(
         one_sided = boundary(design, planned, min(0.5, 2 * alpha))
         for look, outer, inner in zip(when, two_sided, one_sided, strict=True):
             if look <= len(replicates):
-                book.look(fit(design, replicates[:look]), look, outer, inner, margin_log)
-    now = fit(design, replicates)
+                then = fit(design, replicates[:look], places[:look])
+                book.look(then, look, outer, inner, margin_log)
+    now = fit(design, replicates, places)
     return Screening(book.answers(now.estimates()), now)
 
 

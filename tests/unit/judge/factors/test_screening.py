@@ -219,3 +219,47 @@ def test_looks_grow_sparse_where_there_are_many_and_include_the_last() -> None:
     assert found[-1] == 100
     assert len(found) < 45
     assert all(a < b for a, b in itertools.pairwise(found))
+
+
+def orders(design: Design, count: int, seed: int = 2) -> list[Floats]:
+    """Places of the cells: replicate after replicate, in random order within each."""
+    rng = np.random.default_rng(seed)
+    return [i * design.cells + rng.permutation(design.cells).astype(float) for i in range(count)]
+
+
+def test_a_steady_drift_changes_nothing_where_the_places_of_trials_are_known() -> None:
+    level, places = replicates(0.02 * signs(CUBE, 1), 4), orders(CUBE, 4)
+    drifting = [row + 0.03 * place for row, place in zip(level, places, strict=True)]
+    still, moved = fit(CUBE, level, places), fit(CUBE, drifting, places)
+    assert moved.estimates() == pytest.approx(still.estimates())
+    assert moved.within.sum_of_squares == pytest.approx(still.within.sum_of_squares)
+    assert moved.drift is not None
+    assert still.drift is not None
+    assert moved.drift.slope - still.drift.slope == pytest.approx(0.03)
+    assert fit(CUBE, drifting).within.sum_of_squares > 10 * moved.within.sum_of_squares
+
+
+def test_taking_a_drift_out_is_least_squares_with_the_places_beside_cells_and_replicates() -> None:
+    rows, places = replicates(0.02 * signs(CUBE, 1), 3), orders(CUBE, 3)
+    found = fit(CUBE, rows, places)
+    cells, blocks = np.tile(np.eye(8), (3, 1)), np.repeat(np.eye(3), 8, axis=0)
+    model = np.column_stack([cells, blocks[:, 1:], np.concatenate(places)])
+    solved, left, *_ = np.linalg.lstsq(model, np.concatenate(rows), rcond=None)
+    assert found.within.df == 3 * 8 - model.shape[1] == 13
+    assert found.within.sum_of_squares == pytest.approx(left[0])
+    weights = np.array([question.weights[0] for question in questions(CUBE)])
+    assert found.estimates() == pytest.approx(weights @ solved[:8])
+    covariance = np.linalg.inv(model.T @ model)[:8, :8]
+    assert found.variance_factors() == pytest.approx(np.diag(weights @ covariance @ weights.T))
+    every = np.linalg.qr(np.column_stack([np.ones(8), np.eye(8)[:, 1:]]))[0][:, 1:] / np.sqrt(8)
+    assert found.unit_variance() == pytest.approx(np.diag(every.T @ covariance @ every).mean())
+
+
+def test_cells_that_always_come_at_the_same_place_leave_no_drift_to_be_seen() -> None:
+    rows, places = replicates(0.02 * signs(CUBE, 1), 3), [np.arange(8.0)] * 3
+    assert fit(CUBE, rows, places).drift is None
+
+
+def test_visits_with_an_error_of_their_own_have_no_drift_taken_out() -> None:
+    split = full_factorial((2, 2, 2), hard=1)
+    assert fit(split, replicates(np.zeros(8), 3), orders(split, 3)).drift is None
