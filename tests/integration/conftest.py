@@ -52,7 +52,7 @@ class Steelyard:
     folder: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
     form: str | None = "md"
-    """Of reports, where none is asked for: half of a short run's processor time goes into charts.
+    """Of reports, where none is asked for: charts take a third of a short run's processor time.
     ``None`` leaves it to the command."""
 
     @property

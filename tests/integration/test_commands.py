@@ -188,7 +188,16 @@ def test_a_target_that_is_not_there_is_the_operators(steelyard: Steelyard) -> No
 
 
 @pytest.mark.parametrize(
-    "words", [["bogus"], ["plan"], ["load"], ["load", "gopher://x/"], ["run", "a", "b"]]
+    "words",
+    [
+        ["bogus"],
+        ["plan"],
+        ["load"],
+        ["load", "gopher://x/"],
+        ["run", "a", "b"],
+        ["run", ".", "--format", "pdf"],
+    ],
 )
 def test_a_wrong_command_line_is_the_authors(steelyard: Steelyard, words: list[str]) -> None:
     assert steelyard.run(*words).returncode == 2
+    assert not (steelyard.folder / "results").exists()

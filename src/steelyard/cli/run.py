@@ -59,7 +59,7 @@ class FailIf(StrEnum):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Wanted:
     """What is written and said when a run has ended, and what of it is a failure."""
 
     formats: tuple[str, ...]
@@ -91,12 +91,12 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     formats: FormatOption = "html",
 ) -> int:
     """Run a study to its verdict and write the report."""
-    asked = Asked(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
+    wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     read, planned = plan_study(study, variant, seed)
     check_version(find_engine())
     for line in plan_lines(read, planned):
         tell(line)
-    return _measure(read, _create(study, read, planned, results), asked)
+    return _measure(read, _create(study, read, planned, results), wanted)
 
 
 def resume(
@@ -106,10 +106,10 @@ def resume(
     formats: FormatOption = "html",
 ) -> int:
     """Go on with a run that was interrupted; no finished trial is lost or repeated."""
-    asked = Asked(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
+    wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
-    return _measure(study, opened, asked)
+    return _measure(study, opened, wanted)
 
 
 def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
@@ -151,7 +151,7 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
     return {} if study.report.notes is None else kept_notes(beside / study.report.notes)
 
 
-def _measure(study: Study, opened: Run, asked: Asked) -> int:
+def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
     tell(f"records: {shown(opened.path)}")
     interrupt = Interrupt(tell_at_once)
     with interrupt.heard():
@@ -160,7 +160,7 @@ def _measure(study: Study, opened: Run, asked: Asked) -> int:
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:
-        return _reported(opened, asked)
+        return _reported(opened, wanted)
     except KeyboardInterrupt:
         return _interrupted(opened, "the run itself had ended")
 
@@ -172,19 +172,19 @@ def _interrupted(opened: Run, further: str) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _reported(opened: Run, asked: Asked) -> int:
+def _reported(opened: Run, wanted: Wanted) -> int:
     findings = find(opened)
-    written = dict.fromkeys((*asked.formats, "json"))  # findings.json always lies beside them
+    written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
     paths = write(opened, findings, tuple(written))
-    if asked.json:
+    if wanted.json:
         say(findings.model_dump_json(indent=2))
     else:
         with as_written(opened):
             for line in verdict_lines(findings):
                 say(line)
-        for path in paths[: len(asked.formats)]:
+        for path in paths[: len(wanted.formats)]:
             say(f"report: {shown(path)}")
-    return _exit_code(findings, asked.fail_if)
+    return _exit_code(findings, wanted.fail_if)
 
 
 def _words_of(findings: Findings) -> set[str]:

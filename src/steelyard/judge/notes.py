@@ -14,6 +14,7 @@ from steelyard.judge.spending import FIRST_LOOK
 from steelyard.judge.streams import Series
 
 _EXAGGERATED_BELOW_SDS = 2.5
+_TWO_DIGITS = 10
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
 
@@ -131,10 +132,15 @@ def _beyond_the_machine(
     more = visits_to_decide(equal, horizon, margin_log, comparison.share)
     if more is None or more > horizon:
         yield (
-            f"a margin of {100 * math.expm1(margin_log):.3g} % lies below what this machine "
-            f"resolves in {horizon} visits: one visit varies by "
-            f"{100 * math.expm1(found.noise_log):.2g} %"
+            f"a margin of {_percent(margin_log)} lies below what this machine resolves in "
+            f"{horizon} visits: one visit varies by {_percent(found.noise_log)}"
         )
+
+
+def _percent(log: float) -> str:
+    """Two digits, or all before the point: ``1.3 %``, ``150 %``."""
+    size = 100 * math.expm1(log)
+    return f"{size:.0f} %" if size >= _TWO_DIGITS else f"{size:.2g} %"
 
 
 def _stopped_early(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -139,6 +140,19 @@ def test_a_margin_below_what_the_machine_resolves_stays_undecided_with_a_forecas
     assert verdict.visits_to_decide is None or verdict.visits_to_decide > 100
     assert any("below what this machine resolves" in note for note in verdict.notes)
     assert_readable(found)
+
+
+@pytest.mark.parametrize(("noise", "told"), [(0.05, r"[3-9]\.\d %|\d %"), (1.0, r"1\d\d %|\d\d %")])
+def test_how_much_visits_vary_is_told_in_percent_however_much_that_is(
+    noise: float, told: str
+) -> None:
+    study = a_study(users=(1,), per_cell=20, margin_ratio=0.01)
+    plan = make_plan(study, 3)
+    found = judge_study(study, plan, measured(plan, noisy(1.0, noise)), run="r")
+    (note,) = (n for n in found.verdicts[0].notes if "resolves" in n)
+    assert re.fullmatch(
+        rf"a margin of 1 % lies below .+ in 40 visits: one visit varies by ({told})", note
+    )
 
 
 def test_a_study_that_was_changed_after_its_first_trial_is_refused() -> None:

@@ -83,9 +83,8 @@ class DetachLoop:
     def apply(self, host: Host) -> None:
         for device in loops_of(host, self.backing_file):
             run_tool(host, ["losetup", "--detach", device])
-        for _ in range(
-            _TRIES
-        ):  # the kernel says yes, and detaches what is in use at its last close
+        # The kernel says yes, and detaches what is in use at its last close.
+        for _ in range(_TRIES):
             left = loops_of(host, self.backing_file)
             if not left:
                 return
