@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +32,7 @@ from steelyard.judge.trial_arguments import (
     refuse_engine,
 )
 from steelyard.judge.trial_rows import Design, TrialRows, Visit, visits_of
-from steelyard.judge.vetoes import left_behind
+from steelyard.judge.vetoes import left_behind, owed_to_the_visit_before
 from steelyard.study.model import Level, ResponseSpec
 
 LOAD = "load"
@@ -224,7 +224,13 @@ class _Bench:
         decision = decide(stream, margin_log, comparison.share)
         veto = None
         if decision.words and not stream.once:
-            veto = left_behind(series, margin_log)
+            veto = left_behind(series, margin_log) or owed_to_the_visit_before(
+                series,
+                decision,
+                lambda values: decide(
+                    self.stream(replace(series, values=values)), margin_log, comparison.share
+                ),
+            )
         return Judged(comparison, series, stream, decision, veto)
 
     def series(self, comparison: Comparison) -> Series:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
 
 from steelyard.judge.decision import Decision, decide
 from steelyard.judge.disturbed import disturbed, owed_to, saturated
 from steelyard.judge.estimate import estimate
 from steelyard.judge.families import Comparison
+from steelyard.judge.scores import Floats
 from steelyard.judge.shape import carry_over, counts_differ, halves
 from steelyard.judge.streams import Pair, Readings, Series, stream_of
 
@@ -30,6 +35,7 @@ def veto(
         or saturated(pair, series, readings, decision.words)
         or owed_to(pair, series, readings, decision.words)
         or _fragile(comparison, series, decision, readings, margin_log)
+        or _owed_to_the_visit_before(comparison, series, decision, readings, margin_log)
     )
 
 
@@ -111,3 +117,52 @@ def _fragile(
     if decide(stream, margin_log, comparison.share).words == decision.words:
         return None
     return "fragile: with the failed attempts kept, the verdict would be another"
+
+
+def _owed_to_the_visit_before(
+    comparison: Comparison,
+    series: Series,
+    decision: Decision,
+    readings: Readings,
+    margin_log: float,
+) -> str | None:
+    """A decision that would be another with as much taken out as the visit before may leave.
+
+    Asked only where that shows, and where it can be taken out of a logarithm.
+    """
+    if comparison.scale != "log":
+        return None
+
+    def again(values: Floats) -> Decision:
+        known = replace(series.defined(), values=values)
+        stream = stream_of(known, readings, comparison.pair, comparison.paths)
+        return decide(stream, margin_log, comparison.share)
+
+    return owed_to_the_visit_before(series, decision, again)
+
+
+def owed_to_the_visit_before(
+    series: Series, decision: Decision, again: Callable[[Floats], Decision]
+) -> str | None:
+    """The same of any series of logarithms; ``again`` decides on other values of its visits.
+
+    Of several systems it is not known which leaves it: whichever it is, the decision must hold.
+    """
+    known = series.defined()
+    left = carry_over(known.values, known.other, known.slots, known.before)
+    if left is None or not left.shows:
+        return None
+    most = max(left.low_log, left.high_log, key=abs)
+    if all(again(known.values - most * led).words == decision.words for led in _led_by(known)):
+        return None
+    return "the verdict may be owed to what a visit leaves behind for the next: see below"
+
+
+def _led_by(series: Series) -> list[Floats]:
+    """For each system that may leave something: 1 for the visits that came after one of it."""
+    if series.before:
+        names = sorted({name for name in series.before if name is not None})
+        return [np.array([float(each == name) for each in series.before]) for name in names]
+    place = {slot: index for index, slot in enumerate(series.slots)}
+    after = [slot - 1 in place and series.other[place[slot - 1]] for slot in series.slots]
+    return [np.array(after, dtype=np.float64)]

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
+import pytest
+from tests.calibration.faults import FAULTS, struck
 from tests.unit.judge.studies import RESPONSES, a_record, a_study, measured, noisy
 
+from steelyard.judge.decision import Decision
 from steelyard.judge.findings import VerdictFinding, VerdictWord
+from steelyard.judge.paths import big_stick
+from steelyard.judge.scores import Floats
+from steelyard.judge.streams import Series
 from steelyard.judge.verdict import judge_study
+from steelyard.judge.vetoes import owed_to_the_visit_before
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
@@ -155,6 +164,66 @@ def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
     verdict = judge_study(study, plan, measured(plan, haunted), run="r").verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
     assert any("the reset is not effective" in note for note in verdict.notes)
+
+
+def haunted_by_the_visit_before(left: float) -> Series:
+    """Forty visits of two systems that are equal but for what ``durable`` leaves behind."""
+    random = np.random.default_rng(5)
+    other = big_stick(1, 40, random)[:, 0] > 0
+    values = random.normal(0, 0.005, 40) + left * np.r_[False, other[:-1]]
+    return Series(tuple(range(1, 41)), tuple(range(40)), other, values, ())
+
+
+def by_the_sign(series: Series) -> Callable[[Floats], Decision]:
+    """Decides by the means of the arms alone."""
+
+    def decided(values: Floats) -> Decision:
+        apart = values[series.other].mean() - values[~series.other].mean()
+        return Decision((VerdictWord.SLOWER,) if apart < -0.002 else (), 40)
+
+    return decided
+
+
+def test_a_difference_that_the_visit_before_may_have_made_is_not_told() -> None:
+    series = haunted_by_the_visit_before(0.03)
+    decide = by_the_sign(series)
+    decision = decide(series.values)
+    assert decision.words == (VerdictWord.SLOWER,)
+    why = owed_to_the_visit_before(series, decision, decide)
+    assert why is not None
+    assert "leaves behind" in why
+
+
+def test_a_difference_that_is_left_without_the_visit_before_is_told() -> None:
+    haunted = haunted_by_the_visit_before(0.03)
+    slower = replace(haunted, values=haunted.values - 0.05 * haunted.other)
+    decide = by_the_sign(slower)
+    assert owed_to_the_visit_before(slower, decide(slower.values), decide) is None
+
+
+def test_of_several_systems_whichever_may_leave_it_is_taken_out() -> None:
+    pair = haunted_by_the_visit_before(0.03)
+    names = ("fast", *("durable" if other else "fast" for other in pair.other[:-1]))
+    series = replace(pair, before=(None, *names[1:]))
+    decide = by_the_sign(series)
+    assert owed_to_the_visit_before(series, decide(series.values), decide) is not None
+
+
+def test_where_nothing_shows_no_decision_is_made_again() -> None:
+    series = haunted_by_the_visit_before(0.0)
+
+    def never(_values: Floats) -> Decision:
+        raise AssertionError("decided again")
+
+    assert owed_to_the_visit_before(series, Decision((VerdictWord.SLOWER,), 9), never) is None
+
+
+@pytest.mark.parametrize("number", [5041, 6098])
+def test_a_study_that_was_told_apart_by_what_visits_leave_is_undecided(number: int) -> None:
+    """Two of the studies of equal systems that were called different before."""
+    caught = struck(FAULTS[0], number)
+    assert caught.named
+    assert not caught.verdict
 
 
 def test_crashed_attempts_are_a_response_of_their_own() -> None:

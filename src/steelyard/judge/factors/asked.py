@@ -68,19 +68,20 @@ def study_factors(study: Study, plan: Plan) -> dict[str, tuple[Level, ...]]:
 def _of_comparison(study: Study, plan: Plan, readings: Readings) -> Asked:
     """Visits are whole plots; the i-th good ones of all systems make replicate i."""
     factors = study_factors(study, plan)
-    places = [(system, conditions) for system in plan.systems for conditions in plan.conditions]
+    combined = [(system, conditions) for system in plan.systems for conditions in plan.conditions]
     indices = tuple(
         (plan.systems.index(system), *(factors[n].index(c[n]) for n in list(factors)[1:]))
-        for system, c in places
+        for system, c in combined
     )
     by_system = {s: [v for v in plan.visits if v.system == s] for s in plan.systems}
     table = _Table(study.primary.name, readings)
     cells = {v.visit: [_Cell(v.visit, c) for c in plan.conditions] for v in plan.visits}
     complete = {s: [v for v in vs if table.complete(cells[v.visit])] for s, vs in by_system.items()}
-    rows = []
+    measured = []
     for visits in zip(*(complete[system] for system in plan.systems), strict=False):
         by_name = dict(zip(plan.systems, visits, strict=True))
-        rows.append(table.values([_Cell(by_name[s].visit, c) for s, c in places]))
+        met = [_Cell(by_name[s].visit, c) for s, c in combined]
+        measured.append((table.values(met), table.places(met)))
     return Asked(
         system=None,
         factors=factors,
@@ -90,8 +91,8 @@ def _of_comparison(study: Study, plan: Plan, readings: Readings) -> Asked:
         resolution=None,
         relations=(),
         visits=frozenset(visit.visit for visit in plan.visits),
-        replicates=tuple(rows),
-        places=(),
+        replicates=tuple(values for values, _ in measured),
+        places=tuple(places for _, places in measured),
         left_out=sum(
             table.begun(cells[v.visit]) and v not in complete[s]
             for s, vs in by_system.items()

@@ -212,8 +212,9 @@ def _notes(each: Asked, screening: Screening) -> Iterator[str]:
     fewest = max(FEWEST_REPLICATES, 2 * turns)
     if count < fewest:
         yield f"{count} of {fewest} replicates that shares of variation need"
+    fitted = screening.fit if count >= turns else None
     for between in sorted({answer.question.between for answer in screening.answers}):
-        df = each.design.error_df(count, between=between) if count >= turns else 0
+        df = 0 if fitted is None else fitted.stratum(between=between).df
         if df < LEAST_DF:
             of = "visits" if between else "trials"
             yield (

@@ -2,8 +2,8 @@
 
 For balanced designs the mean squares are exact: what is changed between visits is judged by how
 visits of equal levels differ from block to block, what is changed within them by how trials do.
-Where all trials have one error and their places in time are known, a steady drift over the whole
-study is taken out with them, for one degree of freedom.
+Where the places of trials in time are known, a steady drift over the whole study is taken out of
+both, for one degree of freedom of trials: trials of one visit tell how fast the machine moves.
 Source: Montgomery, "Design and Analysis of Experiments" (8th ed. 2013), chapters 5, 6, 14 and 15
 (analysis of covariance).
 """
@@ -107,7 +107,7 @@ def fit(design: Design, replicates: Sequence[Floats], places: Sequence[Floats] =
     """Estimates after these replicates, in order; every layout must have come up.
 
     ``places`` are those of the cells in the order of trials, replicate by replicate: a steady drift
-    along them is taken out. Without them, and where visits have an error of their own, none is.
+    along them is taken out. Without them none is.
 
     Raises:
         ValueError: a replicate does not have a number for each cell, or a layout is missing.
@@ -117,9 +117,9 @@ def fit(design: Design, replicates: Sequence[Floats], places: Sequence[Floats] =
         raise ValueError("a replicate holds every cell of its layout, and every layout comes up")
     parts = [np.asarray(replicates[i::turns], dtype=np.float64) for i in range(turns)]
     drift = None
-    if len(places) and design.whole_plots == 1:
+    if len(places):
         along = [_centred(np.asarray(places[i::turns], dtype=np.float64)) for i in range(turns)]
-        drift = _drift(parts, along)
+        drift = _drift(design, parts, along)
         if drift is not None:
             parts = [p - drift.slope * a for p, a in zip(parts, along, strict=True)]
     errors = [_errors(*each) for each in zip(design.layouts, parts, strict=True)]
@@ -136,17 +136,30 @@ def fit(design: Design, replicates: Sequence[Floats], places: Sequence[Floats] =
     )
 
 
-def _drift(parts: Sequence[Floats], along: Sequence[Floats]) -> Drift | None:
-    """By least squares from what differs between replicates of a cell.
+def _drift(design: Design, parts: Sequence[Floats], along: Sequence[Floats]) -> Drift | None:
+    """By least squares from what differs between replicates of a cell, within visits.
 
     ``None`` when its places do not, as after one replicate.
     """
-    repeated = [each - each.mean(axis=0) for each in along]
+    inside = [_within(*each) for each in zip(design.layouts, along, strict=True)]
+    repeated = [each - each.mean(axis=0) for each in inside]
     spread = sum(float(np.square(each).sum()) for each in repeated)
     if spread <= 0:
         return None
     shared = sum(float((r * p).sum()) for r, p in zip(repeated, parts, strict=True))
     return Drift(shared / spread, spread, tuple(each.mean(axis=0) for each in along))
+
+
+def _within(layout: Layout, part: Floats) -> Floats:
+    """The means of whole plots removed."""
+    return np.asarray(part - _plot_means(layout, part)[:, np.asarray(layout.plots)])
+
+
+def _plot_means(layout: Layout, part: Floats) -> Floats:
+    """Replicates × whole plots."""
+    plots = np.asarray(layout.plots)
+    means = [part[:, plots == plot].mean(axis=1) for plot in range(layout.whole_plots)]
+    return np.stack(means, axis=1)
 
 
 def _centred(part: Floats) -> Floats:
@@ -158,8 +171,6 @@ def _errors(layout: Layout, part: Floats) -> tuple[float, float]:
     """Sums of squares within and between whole plots."""
     left = _centred(part)
     left = left - left.mean(axis=0)
-    plots = np.asarray(layout.plots)
-    size = len(plots) // layout.whole_plots
-    means = np.stack([left[:, plots == plot].mean(axis=1) for plot in range(layout.whole_plots)])
-    between = float(size * np.square(means).sum())
+    size = len(layout.plots) // layout.whole_plots
+    between = float(size * np.square(_plot_means(layout, left)).sum())
     return max(0.0, float(np.square(left).sum()) - between), between

@@ -260,6 +260,29 @@ def test_cells_that_always_come_at_the_same_place_leave_no_drift_to_be_seen() ->
     assert fit(CUBE, rows, places).drift is None
 
 
-def test_visits_with_an_error_of_their_own_have_no_drift_taken_out() -> None:
+def test_a_steady_drift_is_taken_out_of_visits_as_their_trials_tell_it() -> None:
     split = full_factorial((2, 2, 2), hard=1)
-    assert fit(split, replicates(np.zeros(8), 3), orders(split, 3)).drift is None
+    level, places = replicates(0.02 * signs(split, 1), 6), visits_in_order(split, 6)
+    drifting = [row + 0.03 * place for row, place in zip(level, places, strict=True)]
+    still, moved = fit(split, level, places), fit(split, drifting, places)
+    assert moved.estimates() == pytest.approx(still.estimates())
+    assert moved.between.sum_of_squares == pytest.approx(still.between.sum_of_squares)
+    assert (moved.within.df, moved.between.df) == (6 * 5 - 1, 5)
+
+
+def visits_in_order(design: Design, count: int, seed: int = 7) -> list[Floats]:
+    """Places of the cells: whole plots in random order, trials in random order in them."""
+    rng = np.random.default_rng(seed)
+    plots = np.array(design.layouts[0].plots)
+    found = []
+    for i in range(count):
+        order = [np.flatnonzero(plots == p) for p in rng.permutation(design.whole_plots)]
+        met = np.concatenate([rng.permutation(cells) for cells in order])
+        found.append(i * design.cells + np.argsort(met).astype(float))
+    return found
+
+
+def test_the_slope_of_a_drift_between_visits_alone_is_not_taken_for_one_of_the_machine() -> None:
+    split = full_factorial((2, 2, 2), hard=1)
+    places = [np.array([0.0, 1, 2, 3, 4, 5, 6, 7])] * 3
+    assert fit(split, replicates(np.zeros(8), 3), places).drift is None
