@@ -23,6 +23,7 @@ from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Doubt, Measured, Outcome, TrialRecord
+from steelyard.report.trust import failure_lines
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02
@@ -104,7 +105,7 @@ FAULTS = (
     Fault("the generator is at its ceiling, 10 % are hidden", _ceiling, ("generator",), _ALIKE),
     Fault("the clock steps during trials of one arm", _clock_step, ("clock",)),
     Fault("the processor throttles in one arm", _throttled, ("throttl", "frequency")),
-    Fault("the disk fills, and trials of one arm fail", _full, ("fail",)),
+    Fault("the disk fills, and trials of one arm fail", _full, ("fail", "did not end well")),
 )
 
 
@@ -130,12 +131,14 @@ def struck(fault: Fault, number: int) -> Caught:
 
 
 def _texts(findings: Findings) -> list[str]:
-    """What is said where a reader of the verdict must see it: notes, and what was not tested."""
+    """What is said where a reader of the verdict must see it: notes, what was not tested, and what
+    a report counts under "before relying on this".
+    """
     shipped_with = "The error rate holds for any noise"
     notes = [note for each in findings.verdicts if not each.exploratory for note in each.notes]
     ours = "shared its processors"
     limits = [t for t in findings.limits if not t.startswith(shipped_with) and ours not in t]
-    return [*notes, *limits]
+    return [*notes, *limits, *failure_lines(findings)]
 
 
 def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -> list[TrialRecord]:

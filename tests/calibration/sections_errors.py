@@ -16,7 +16,11 @@ from tests.calibration.goals import (
 )
 from tests.calibration.store import Result, Store
 
-DESIGNS = {**ENGINE_DESIGNS, "cube": "2^3, screening"}
+DESIGNS = {
+    **ENGINE_DESIGNS,
+    "cube": "2^3, screening, 8 replicates",
+    "default cube": "the same, 14",
+}
 MOST_FALSE = 0.055
 MOST_OPPOSITE = 0.005
 

@@ -16,12 +16,14 @@ from tests.calibration.goals import (
 )
 from tests.calibration.store import Result, Store
 
+_CUBES = ("cube", "default cube")
+
 
 def screenings(store: Store, errors: Store) -> Told:
-    """G9; the family-wise error is that of the third design of G1."""
+    """G9; the family-wise error is that of the screenings of G1."""
     found = [each for each in store.all() if "found" in each.counts]
     shares = store.get("intervals of shares")
-    null = [each for each in errors.all() if each.about.get("design") == "cube"]
+    null = [each for each in errors.all() if each.about.get("design") in _CUBES]
     if not found or shares is None or not null:
         return Told(Standing.NOT_MEASURED, "not everything was run")
     standings = [of_rate(each.counts["wrong"], each.studies, 0.055) for each in null]
@@ -34,8 +36,8 @@ def screenings(store: Store, errors: Store) -> Told:
     held = [count / shares.studies for count in shares.counts.values()]
     told = (
         f"4 % found in {min(each.share('found') for each in found):.1%} at least; shares held in "
-        f"{min(held):.1%} to {max(held):.1%} of {shares.studies:,}; false effects: the third "
-        f"design of G1; {sizes_text((0, each.studies) for each in found)}"
+        f"{min(held):.1%} to {max(held):.1%} of {shares.studies:,}; false effects: the screenings "
+        f"of G1; {sizes_text((0, each.studies) for each in found)}"
     )
     lines = [
         "| what | share | studies |",

@@ -98,7 +98,7 @@ def faults(store: Store) -> Told:
         "does. Systems are equal but where it is said; every fault is at the cost of one of them",
         "and leaves in the records what the tool writes. *Said all the same*: a difference, or at",
         "the generator's ceiling equivalence; without a fault 5 % as well. *Named*: notes or",
-        "limits tell of the fault. *Caught*: named, and not said all the same.",
+        "limits tell of the fault, or the report counts it. *Caught*: named, and not said.",
         "",
         "| fault | caught | named | said all the same | studies |",
         "|---|---:|---:|---:|---:|",

@@ -1,4 +1,4 @@
-"""What validation simulates of screenings, curves, warm-ups: the third design of G1, G9 to G11."""
+"""What validation simulates of screenings, curves, warm-ups: the screenings of G1, G9 to G11."""
 
 from __future__ import annotations
 
@@ -22,9 +22,12 @@ from tests.calibration.screening import Case, falsely_influential, found_all, sh
 from tests.calibration.tally import Tally, Task
 from tests.calibration.warm_ups import SHAPES, safe
 
+from steelyard.study.screening import DEFAULT_REPLICATES
+
 _AN_EFFECT, _A_PAIR = (0,), (1, 2)
 _MIXED = {(0,): 0.2, (1,): 0.1, (0, 1): 0.04}
-_REPLICATES = 8
+_CUBES = ((8, "cube", "2^3"), (DEFAULT_REPLICATES, "default cube", "2^3x14"))
+"""A small budget, and that of a study that names none."""
 _FORTY_TRIALS = 5
 _SHARES_FROM = 3
 _TRIALS = 8
@@ -43,10 +46,12 @@ class _Batch(Case):
 
 def families() -> Iterator[Task]:
     """Cells of the goals that have engines of their own."""
-    for noise in NOISES:
-        case = _Batch(noise=noise, replicates=_REPLICATES, planned=_REPLICATES)
-        about = {"noise": noise, "design": "cube"}
-        yield Task("G1", f"{noise}, 2^3", about, _counted(case, "wrong", falsely_influential))
+    for replicates, design, name in _CUBES:
+        for noise in NOISES:
+            case = _Batch(noise=noise, replicates=replicates, planned=replicates)
+            about = {"noise": noise, "design": design}
+            null = _counted(case, "wrong", falsely_influential)
+            yield Task("G1", f"{noise}, {name}", about, null)
     four_percent = math.log(1.04)
     for factors in (_AN_EFFECT, _A_PAIR):
         case = _Batch(effects={factors: four_percent}, replicates=_FORTY_TRIALS)

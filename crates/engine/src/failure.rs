@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 use steelyard_load::LoadError;
+use steelyard_net::barrier::OffBarrier;
 use steelyard_sampler::SamplerError;
 use steelyard_sink::SinkError;
 use steelyard_wire::agent::{Failure, FailureKind};
@@ -25,6 +26,15 @@ pub(crate) fn failure(
 /// A request that makes no sense.
 pub(crate) fn bad_request(message: impl Into<String>, hint: &'static str) -> Failure {
     failure(FailureKind::BadRequest, message, hint)
+}
+
+/// A common time to start that has passed, or cannot be meant.
+pub(crate) fn off_barrier(off: OffBarrier) -> Failure {
+    let kind = match off {
+        OffBarrier::Past(_) => FailureKind::LateStart,
+        OffBarrier::Far(_) => FailureKind::BadRequest,
+    };
+    failure(kind, off.to_string(), off.hint())
 }
 
 /// What the system said while doing `action`.
@@ -69,6 +79,7 @@ pub(crate) fn hint_for(kind: FailureKind) -> Option<&'static str> {
         FailureKind::Unreachable => "is the server running and listening there?",
         FailureKind::ResourceLimit => "raise the limits (ulimit -n, ulimit -u, memory)",
         FailureKind::ProtocolMismatch => "install the same version on both machines",
+        FailureKind::LateStart => "choose a time to start that is further ahead",
         FailureKind::BadRequest | FailureKind::Cancelled | FailureKind::System => return None,
     })
 }

@@ -43,6 +43,9 @@ pub enum LoadError {
         /// What to do about it.
         hint: &'static str,
     },
+    /// The common time to start had passed before every connection was ready.
+    #[error("not ready to start with the others: {0}")]
+    Late(OffBarrier),
     /// Ended on request before the window began.
     #[error("cancelled before the measuring window began")]
     Cancelled,
@@ -61,7 +64,10 @@ pub enum LoadError {
 
 impl From<OffBarrier> for LoadError {
     fn from(off: OffBarrier) -> Self {
-        Self::bad_job(off.to_string(), off.hint())
+        match off {
+            OffBarrier::Past(_) => Self::Late(off),
+            OffBarrier::Far(_) => Self::bad_job(off.to_string(), off.hint()),
+        }
     }
 }
 
@@ -72,6 +78,7 @@ impl LoadError {
             Self::BadJob { .. } => FailureKind::BadRequest,
             Self::Unresolved { .. } | Self::NoSink { .. } => FailureKind::Unreachable,
             Self::NoConnection { kind, .. } => *kind,
+            Self::Late(_) => FailureKind::LateStart,
             Self::Cancelled => FailureKind::Cancelled,
             Self::Log { .. } => FailureKind::System,
             Self::Worker(_) => FailureKind::ResourceLimit,
@@ -84,6 +91,7 @@ impl LoadError {
             Self::BadJob { hint, .. } => hint.as_deref(),
             Self::Unresolved { .. } => Some("check the host name, or use an address"),
             Self::NoConnection { hint, .. } | Self::NoSink { hint, .. } => Some(hint),
+            Self::Late(off) => Some(off.hint()),
             Self::Cancelled => None,
             Self::Log { .. } => Some("is there room, and may you write there?"),
             Self::Worker(_) => Some("ask for fewer threads or raise the limits"),

@@ -22,7 +22,7 @@ impl OffBarrier {
     /// What to do about it.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::Past(_) => "choose one that is further ahead",
+            Self::Past(_) => "it needs a later start: the next attempt of a study gets one",
             Self::Far(_) => "choose one within the hour, by the clock of the machine that starts",
         }
     }

@@ -243,6 +243,8 @@ pub enum FailureKind {
     NotFound,
     /// The process was not ready in time, or nothing listens.
     NotReady,
+    /// The common time to start had passed before all was ready.
+    LateStart,
     /// The process ended before it was ready.
     ProcessDied,
     /// The target could not be reached at all.

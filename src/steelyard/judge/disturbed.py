@@ -24,6 +24,8 @@ FROM_OUTSIDE = {
 """Doubts that speak of the machine. Swapping and the like may be what a system is slow by."""
 
 _LEVEL = 0.01
+_LEVEL_OF_A_LOOK = 0.002
+"""Of what is asked again after every visit until it holds: about 1 % of a study."""
 _MOST_SATURATED = 0.5
 _SATURATED = "generator_near_ceiling"
 
@@ -69,7 +71,8 @@ def owed_to(
 
     Of few visits, the disturbed ones decide before Fisher's test can tell that they are unequal.
     Asked of what disturbed the system that is behind more often than the one ahead; one-sided at
-    1 %, with the same contrast as the second test, beside the disturbance.
+    0.2 %, as a study asks until it holds, with the same contrast as the second test, beside the
+    disturbance.
     """
     wins = {VerdictWord.FASTER: True, VerdictWord.SLOWER: False}
     ahead = next((wins[word] for word in words if word in wins), None)
@@ -98,7 +101,7 @@ def _clear_beside(hit: Mask, series: Series, *, ahead: bool) -> bool:
     found = contrast(series.values, series.other, covariate=hit.astype(np.float64))
     if found is None:
         return False
-    reach = float(t_bound(_LEVEL, found.freedom)) * found.standard_error_log
+    reach = float(t_bound(_LEVEL_OF_A_LOOK, found.freedom)) * found.standard_error_log
     return (found.difference_log if ahead else -found.difference_log) > reach
 
 

@@ -9,7 +9,9 @@ from steelyard.judge.normal import ASSUMPTION
 from steelyard.judge.shape import counts_differ
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.ending import measured
 from steelyard.study.model import Study
+from steelyard.study.timing import resets
 
 GUARANTEE = "The error rate holds"
 SUSPECT = "are suspect:"
@@ -30,19 +32,26 @@ def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator
     yield _machine(records)
     yield from _conditions(plan)
     yield from _screened(plan)
-    yield (
-        f"A trial measures {study.trials.window_s:g} s after {study.trials.warm_up_s:g} s of "
-        "warm-up: longer runs were not tested."
-    )
-    yield (
-        f"Trials start from a reset of strength '{study.trials.reset}': "
-        f"{_NOT_RENEWED[study.trials.reset]} were the same throughout."
-    )
+    yield (f"A trial measures {measured(study)}: longer runs were not tested.")
+    yield from _resets(study)
     yield from _generator(study, records)
     yield from _doubts(records)
     yield from failures(plan, records)
     if len(plan.systems) > 1:
         yield _guarantee(study)
+
+
+def _resets(study: Study) -> Iterator[str]:
+    """One sentence for each strength; of whose systems, where they differ."""
+    by_word: dict[str, list[str]] = {}
+    for name, word in resets(study).items():
+        by_word.setdefault(word, []).append(name)
+    for word, names in by_word.items():
+        of = f" of {', '.join(names)}" if len(by_word) > 1 else ""
+        yield (
+            f"Trials{of} start from a reset of strength '{word}': {_NOT_RENEWED[word]} were the "
+            "same throughout."
+        )
 
 
 def _guarantee(study: Study) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text, levels_as
 from steelyard.plan.screen_words import screen_rows
-from steelyard.study.counted import counted
 from steelyard.study.crowding import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
+from steelyard.study.ending import ending, is_foreseen
 from steelyard.study.level_kinds import level_kinds
 from steelyard.study.model import FIND, Study
 from steelyard.study.platforms.own import platform_of
 from steelyard.study.platforms.support import UNPROVEN
-from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
+from steelyard.study.timing import MOST_VISITS_OF_ONE, resets, searched_unit
 from steelyard.units import format_bytes, format_duration, format_share
 
 _SHOWN_VISITS = 16
@@ -107,15 +107,6 @@ def _crowds(study: Study) -> list[tuple[str, str]]:
     return [("too small", found.words) for found in crowded(study)]
 
 
-def _ending(study: Study) -> str:
-    ending = counted(study.workload.settings)
-    if ending is None:
-        return f"window {format_duration(study.trials.window_s)}"
-    if ending.operations_per_user is not None:
-        return f"{ending.operations_per_user:,} {study.workload.operation} of each user"
-    return f"{ending.operations:,} {study.workload.operation}"
-
-
 def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:
     width = max(len(key) for key, _ in rows)
     return [f"  {key:<{width}}  {value}" for key, value in rows]
@@ -185,9 +176,20 @@ def _trial(study: Study, plan: Plan) -> str:
     trials = study.trials
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
     return (
-        f"reset {trials.reset}, {settle}warm-up {format_duration(trials.warm_up_s)}, "
-        f"{_ending(study)}: about {format_duration(plan.forecast.trial_s)}"
-        f"{'' if counted(study.workload.settings) is None else ' and what they take'}"
+        f"reset {_resets(study)}, {settle}{ending(study)}: "
+        f"about {format_duration(plan.forecast.trial_s)}"
+        f"{'' if is_foreseen(study) else ' and what that takes'}"
+    )
+
+
+def _resets(study: Study) -> str:
+    """One word where all systems have the same, else whose is which."""
+    words = resets(study)
+    if len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return " and ".join(
+        f"{word} of {', '.join(name for name, own in words.items() if own == word)}"
+        for word in dict.fromkeys(words.values())
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from steelyard.study import timing
 from steelyard.study.fractions import MOST_FULL, principal
 from steelyard.study.model import Level, Study
+from steelyard.study.platforms.own import platform_of
 
 DEFAULT_REPLICATES = 14
 MOST_REPLICATES = 200
@@ -85,8 +86,12 @@ def _fixed(study: Study, system: str) -> dict[str, Level]:
 
 
 def replicate_s(study: Study, asked: Screened) -> float:
-    """One replicate: a trial of every cell."""
-    return timing.trial_s(study) * asked.cells
+    """One replicate: a trial of every cell, on a system made anew where its settings change."""
+    made_s = 0.0
+    if any(name.startswith("system.") for name in asked.factors):
+        thorough = max(platform_of(study.systems[asked.system]).resets, key=timing.RESETS.index)
+        made_s = timing.RESET_ALLOWANCE_S[thorough]
+    return (timing.trial_s(study) + made_s) * asked.cells
 
 
 def replicates_within(study: Study) -> int:

@@ -17,6 +17,7 @@ RESET_ALLOWANCE_S: dict[str, float] = {
     "snapshot": 15.0,
     "boot": 60.0,
 }
+RESETS = list(RESET_ALLOWANCE_S)
 # What stopping, collecting and storing take.
 COLLECT_ALLOWANCE_S = 0.1
 # The window of one calibration run at most.
@@ -93,7 +94,18 @@ def _trial_s(study: Study) -> float:
     by_the_clock = entry.is_load and counted(study.workload.settings) is None
     if entry.ends == "window" or by_the_clock:
         declared += trials.warm_up_s + trials.window_s
-    return declared + RESET_ALLOWANCE_S[trials.reset] + COLLECT_ALLOWANCE_S
+    return declared + _reset_s(study) + COLLECT_ALLOWANCE_S
+
+
+def _reset_s(study: Study) -> float:
+    """The mean over the systems, each of which may have a reset of its own."""
+    each_s = [RESET_ALLOWANCE_S[word] for word in resets(study).values()]
+    return math.fsum(each_s) / len(each_s)
+
+
+def resets(study: Study) -> dict[str, str]:
+    """How thoroughly each system goes back to its first state, by its name."""
+    return {name: system.reset or study.trials.reset for name, system in study.systems.items()}
 
 
 def searches_count(study: Study) -> int:

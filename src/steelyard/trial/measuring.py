@@ -32,6 +32,9 @@ BARRIER_S = 0.3
 """From the first job sent to the common start: long enough for every agent to have read its own."""
 _PROBED_BARRIER_S = 2.0
 """Where a bystander starts with the load: a busy machine has one more agent to wake."""
+_LONGER_S = (2.0, 8.0, 30.0)
+"""What a system gets instead whose service took too long to take all connections."""
+LATE_START = "late_start"
 
 
 def measure_all(scene: Scene) -> None:
@@ -50,10 +53,11 @@ def measure_all(scene: Scene) -> None:
         for drive in drives:
             drive.warm_up()
         start_sampling(watches, scene.stage.study.sample.every_s)
-        _begin(drives, probes)
+        _begin(drives, probes, _ahead_s(scene))
         with scene.stage.interrupt.waiting():
             _finish(scene, drives, probes)
-    except BaseException:
+    except BaseException as failure:
+        _give_longer(scene, failure)
         for cancel in [each.cancel for each in drives] + [each.cancel for each in probes]:
             with suppress(AgentRefusal, EngineError):  # what went wrong first is what is told
                 cancel()
@@ -110,11 +114,24 @@ def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
     return ProbeDrive(instance, prober, clock_of(scene, prober), job, open_ended)
 
 
-def _begin(drives: list[Drive], probes: list[ProbeDrive]) -> None:
+def _ahead_s(scene: Scene) -> float:
+    """From the first job sent to the common start."""
+    usual_s = _PROBED_BARRIER_S if _probed(scene) else BARRIER_S
+    return max(usual_s, scene.stage.ahead_s.get(scene.trial.cell.system, 0.0))
+
+
+def _give_longer(scene: Scene, failure: BaseException) -> None:
+    """The next attempt on this system has a later start if this one was not ready for its own."""
+    if isinstance(failure, AgentRefusal) and failure.failure.kind == LATE_START:
+        now_s = _ahead_s(scene)
+        longer_s = next((each for each in _LONGER_S if each > now_s), now_s)
+        scene.stage.ahead_s[scene.trial.cell.system] = longer_s
+
+
+def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> None:
     together_ns = None
     if len(drives) + len(probes) > 1:
-        wait_s = _PROBED_BARRIER_S if probes else BARRIER_S
-        together_ns = time.monotonic_ns() + round(wait_s * 1e9)
+        together_ns = time.monotonic_ns() + round(ahead_s * 1e9)
         for probe in probes:
             probe.begin(together_ns)
     for drive in drives:
@@ -123,7 +140,7 @@ def _begin(drives: list[Drive], probes: list[ProbeDrive]) -> None:
 
 def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None:
     longest_s = max(drive.longest_s for drive in drives)
-    deadline_ns = time.monotonic_ns() + round((longest_s + _PROBED_BARRIER_S) * 1e9)
+    deadline_ns = time.monotonic_ns() + round((longest_s + _LONGER_S[-1]) * 1e9)
     measured = [drive for drive in drives if drive.instance in scene.measured]
     for drive in measured:
         drive.finish(deadline_ns)

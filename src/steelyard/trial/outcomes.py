@@ -13,6 +13,7 @@ OF_FAILURE_KIND: dict[str, Outcome] = {
     "disk_full": Outcome.DISK_FULL,
     "not_found": Outcome.NOT_FOUND,
     "not_ready": Outcome.SERVICE_NOT_READY,
+    "late_start": Outcome.SERVICE_NOT_READY,
     "process_died": Outcome.SERVICE_DIED,
     "unreachable": Outcome.UNREACHABLE,
     "resource_limit": Outcome.RESOURCE_LIMIT,

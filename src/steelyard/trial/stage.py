@@ -44,6 +44,8 @@ class Stage:
         self.lodging = Lodging(self.machines, self.undo, self.folder_on, self.mark)
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
+        self.ahead_s: dict[str, float] = {}
+        """How long before a common start its jobs are sent, by system; where the usual is short."""
 
     @property
     def scratch(self) -> str:

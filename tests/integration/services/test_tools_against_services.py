@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,20 +44,48 @@ def given_of(folder: Path, use: str, service: RunningService | None) -> dict[str
     return given
 
 
-def ran(tool: ReadyTool) -> Ran:
-    [words] = tool.commands
-    return tool.host.run(
-        list(words), timeout_s=LONGEST_S, directory=tool.folder, environment=PLAIN_WORDS
+@contextmanager
+def a_disk(folder: Path) -> Iterator[str]:
+    """A block device over a file of the folder; skips where none can be made."""
+    file = folder / "disk"
+    file.write_bytes(bytes(4 << 20))
+    made = subprocess.run(
+        ["losetup", "--find", "--show", str(file)], capture_output=True, text=True, check=False
     )
+    if made.returncode:
+        pytest.skip(f"no loop device: {made.stderr.strip()}")
+    device = made.stdout.strip()
+    try:
+        yield device
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+
+
+def ran(tool: ReadyTool) -> Ran:
+    """The measured command; what comes after it, such as its last sync, has to go well."""
+    first, *after = (
+        tool.host.run(
+            list(words), timeout_s=LONGEST_S, directory=tool.folder, environment=PLAIN_WORDS
+        )
+        for words in tool.commands
+    )
+    assert all(each.succeeded for each in after)
+    return first
 
 
 def measured(
-    host: Host, folder: Path, use: str, service: RunningService | None = None, **written: Any
+    host: Host,
+    folder: Path,
+    use: str,
+    service: RunningService | None = None,
+    *,
+    device: str | None = None,
+    **written: Any,
 ) -> dict[str, Measured]:
     """What one run of the tool measures; skips where the tool is not installed."""
     own = folder / "tool"
     own.mkdir()
-    given = given_of(own, use, service)
+    given = given_of(own, use, service) | ({"device": device} if device else {})
     try:
         tool = make_ready(
             spec_of(use, **written), Ground(host, str(own), given, lambda _: None, LONGEST_S)
@@ -171,6 +202,45 @@ def test_hpl_and_stream_are_measured_in_one_run(host: Host, folder: Path) -> Non
     assert value(read, "hpcc.hpl.rate") > 0
     assert value(read, "hpcc.hpl.residual") < 16
     assert value(read, "hpcc.stream.triad") > 0
+
+
+ALONE: dict[str, dict[str, Any]] = {
+    "archive": {"size": "1 MiB", "files": 8},
+    "compile": {"files": 2},
+    "dd": {"total": "1 MiB", "block": "64 KiB"},
+    "fio": {"size": "1 MiB", "direct": False},
+    "ioping": {"direct": False},
+    "stress-ng": {},
+    "sysbench-cpu": {"limit": 1000},
+    "sysbench-fileio": {"total": "1 MiB", "files": 4},
+    "sysbench-memory": {"total": "16 MiB"},
+}
+"""Tools that need no server, with little to do."""
+
+
+@pytest.mark.parametrize("use", ALONE)
+def test_a_tool_alone_runs_and_every_figure_it_promises_is_read(
+    host: Host, folder: Path, use: str
+) -> None:
+    read = measured(host, folder, use, **ALONE[use])
+    primary = catalogue.workload(use).primary
+    assert primary in read or primary == "run_time", "the time of a run is taken by the controller"
+    assert all(one.value is not None or one.missing for one in read.values())
+    assert primary == "run_time" or value(read, primary) > 0
+
+
+def test_hdparm_reads_a_disk(host: Host, folder: Path) -> None:
+    with a_disk(folder) as device:
+        assert (
+            value(measured(host, folder, "hdparm", device=device, test="cache"), "hdparm.rate") > 0
+        )
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_iperf_3_counts_bytes(host: Host, folder: Path, protocol: str) -> None:
+    written = {"protocol": protocol} | ({"rate": "1 Mbit/s"} if protocol == "udp" else {})
+    with started(host, folder, "iperf3") as service:
+        assert value(measured(host, folder, "iperf3", service, **written), "throughput") > 1e4
 
 
 def test_iozone_measures_all_its_thirteen_ways(host: Host, folder: Path) -> None:

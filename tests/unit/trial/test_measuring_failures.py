@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from steelyard.engine.messages import Failure
+from steelyard.engine.refusal import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
@@ -15,8 +17,10 @@ from steelyard.records.schema import Outcome
 from steelyard.study import catalogue
 from steelyard.trial.driving import RunDrive
 from steelyard.trial.instance import Instance
+from steelyard.trial.measuring import LATE_START, _ahead_s, _give_longer
 from steelyard.trial.outcomes import TrialFailed
 from steelyard.trial.sampling import Watch, stop_sampling
+from steelyard.trial.scene import Scene
 from steelyard.workloads.tools.ready import ReadyTool
 
 RAN: dict[str, Any] = {
@@ -71,3 +75,35 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
     seen, untold = stop_sampling([Watch("host", host, 0)])
     assert seen == {}
     assert [str(error) for error in untold] == ["the agent has ended"]
+
+
+def an_attempt(probed: bool = True) -> Scene:
+    """Of the system ``slow``, with or without a bystander."""
+    stage = SimpleNamespace(ahead_s={})
+    study = SimpleNamespace(probe="probe" if probed else None)
+    cell = SimpleNamespace(study=study, find=None)
+    trial = SimpleNamespace(cell=SimpleNamespace(system="slow"))
+    return cast("Scene", SimpleNamespace(stage=stage, cell=cell, trial=trial))
+
+
+def late() -> AgentRefusal:
+    return AgentRefusal("load", Failure(kind=LATE_START, message="300 ms ago"))
+
+
+@pytest.mark.parametrize(("probed", "waits"), [(True, [2, 8, 30, 30]), (False, [0.3, 2, 8, 30])])
+def test_a_system_that_was_not_ready_to_start_gets_longer_the_next_time(
+    probed: bool, waits: list[float]
+) -> None:
+    scene, found = an_attempt(probed), []
+    for _ in waits:
+        found.append(_ahead_s(scene))
+        _give_longer(scene, late())
+    assert found == waits
+    assert list(scene.stage.ahead_s) == ["slow"]
+
+
+def test_whatever_else_fails_leaves_the_start_as_it_is() -> None:
+    scene = an_attempt()
+    _give_longer(scene, AgentRefusal("load", Failure(kind="unreachable", message="no answer")))
+    _give_longer(scene, KeyboardInterrupt())
+    assert scene.stage.ahead_s == {}

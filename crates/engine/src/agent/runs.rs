@@ -16,7 +16,7 @@ use super::children::{end_all, hangs};
 use super::conversation::Done;
 use super::launch::{Order, launch};
 use super::output::Output;
-use crate::failure::{bad_request, failure, refused};
+use crate::failure::{failure, off_barrier, refused};
 
 /// How long a killed program may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -105,7 +105,7 @@ impl Ticket {
     pub(super) fn run(self, job: &RunJob) -> Done {
         if let Some(at_ns) = job.start_at_monotonic_ns {
             let left = barrier::left_ns(monotonic_ns(), at_ns);
-            let left_ns = left.map_err(|off| bad_request(off.to_string(), off.hint()))?;
+            let left_ns = left.map_err(off_barrier)?;
             self.wait_for_start(Duration::from_nanos(left_ns).saturating_sub(AHEAD))?;
         }
         let child = start(job)?;

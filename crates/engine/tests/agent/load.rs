@@ -109,7 +109,7 @@ fn a_load_begins_its_warm_up_at_its_time_and_never_long_after_it() {
     assert_conserved(&result);
     job["start_at_monotonic_ns"] = json!(at_ns - 5_000_000_000);
     let failure = agent.error(json!({ "verb": "load", "job": job }));
-    assert_eq!(failure["kind"], "bad_request");
+    assert_eq!(failure["kind"], "late_start");
     assert!(
         failure["message"].as_str().unwrap().contains("ms ago"),
         "{failure}"

@@ -161,7 +161,7 @@ fn a_program_starts_at_its_time_and_never_long_after_it() {
     assert!(ran["started_monotonic_ns"].as_u64().unwrap() >= at_ns);
     request["start_at_monotonic_ns"] = json!(at_ns - 5_000_000_000);
     let failure = agent.error(request);
-    assert_eq!(failure["kind"], "bad_request");
+    assert_eq!(failure["kind"], "late_start");
     assert!(failure["message"].as_str().unwrap().contains("ms ago"));
 }
 

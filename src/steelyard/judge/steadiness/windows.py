@@ -14,6 +14,7 @@ from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.ending import measured
 from steelyard.study.model import Study
 
 
@@ -67,10 +68,7 @@ def mean_course(courses: Sequence[Course]) -> tuple[Floats, float]:
 
 def steadiness_limits(study: Study, found: Sequence[SteadyFinding]) -> Iterator[str]:
     """What the windows do not allow to say. The cut must be one for all systems, and declared."""
-    window = (
-        f"the declared window, {study.trials.window_s:g} s after {study.trials.warm_up_s:g} s of "
-        "warm-up"
-    )
+    window = f"the declared window, {measured(study)}"
     never = [each for each in found if each.state is Steadiness.NEVER]
     if never:
         yield (
