@@ -8,13 +8,15 @@ from steelyard.study.model import Direction
 from steelyard.study.setting import Entry
 
 Join = Literal["sum", "largest", "least", "mean"]
+Shared = Literal["kernel", "disk"]
 
 
 class Response(Entry):
     """A number per trial. A name with ``{p}`` stands for one per statistic.
 
     What may be zero has no logarithm and therefore cannot decide a study. ``instances`` says how
-    the figures of several instances become the one of their trial.
+    the figures of several instances become the one of their trial; ``shared`` what instances may
+    have in common, such as containers their kernel, which then counts once.
     """
 
     label: str
@@ -24,4 +26,5 @@ class Response(Entry):
     source: Literal["load", "samples", "probe", "command", "tool"]
     may_be_zero: bool = False
     instances: Join = "largest"
+    shared: Shared | None = None
     runs: bool = True

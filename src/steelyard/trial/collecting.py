@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Doubt, Measured
@@ -83,29 +84,66 @@ def limits_of(scene: Scene, seen: Seen) -> str | None:
     return limited_by(seen, scene.cores())
 
 
+@dataclass(frozen=True)
+class Common:
+    """What an instance may have in common with others: names of its kernel and its disk there.
+
+    What is not known is nobody else's.
+    """
+
+    kernel: Hashable = None
+    disk: Hashable = None
+
+
+def common_of(instance: Instance) -> Common:
+    """The kernel by the number of its boot; the disk of its store by its device, where the study
+    attaches one, else that of the kernel's machine.
+    """
+    kernel = instance.host.boot_id
+    own = next((each.device for each in instance.prepared.values()), None)
+    return Common(kernel, None if kernel is None else (kernel, own))
+
+
 def of_all_instances(
     wanted: Mapping[str, str],
     instances: Sequence[Mapping[str, Measured]],
     known: Mapping[str, Response],
+    common: Sequence[Common] = (),
 ) -> dict[str, Measured]:
     """Each response over all instances that run the workload, joined as it is ``known`` to be.
 
-    One that an instance lacks is not known of all of them.
+    One that an instance lacks is not known of all of them. What several share by ``common``, one
+    for each instance, is the mean of what they saw of it.
     """
     if len(instances) == 1:
         return dict(instances[0])
     return {
-        name: _joined(known[name], unit, [responses[name] for responses in instances])
+        name: _joined(known[name], unit, [responses[name] for responses in instances], common)
         for name, unit in wanted.items()
     }
 
 
-def _joined(response: Response, unit: str, measured: Sequence[Measured]) -> Measured:
+def _joined(
+    response: Response, unit: str, measured: Sequence[Measured], common: Sequence[Common]
+) -> Measured:
     for number, one in enumerate(measured, start=1):
         if one.value is None:
             why = f"instance {number}: {one.missing}"
             return Measured(value=None, unit=unit, missing=why, infinite=one.infinite)
-    values = [one.value for one in measured if one.value is not None]
+    values = _once_each([one.value for one in measured if one.value is not None], response, common)
     join = _JOINED[response.instances]
     fewest = min((one.of for one in measured if one.of is not None), default=None)
     return Measured(value=join(values), unit=unit, of=fewest)
+
+
+def _once_each(
+    values: Sequence[float], response: Response, common: Sequence[Common]
+) -> list[float]:
+    """The values, those that are of one and the same thing as their mean."""
+    if response.shared is None or not common:
+        return list(values)
+    by_thing: dict[Hashable, list[float]] = {}
+    for number, (value, each) in enumerate(zip(values, common, strict=True)):
+        thing = getattr(each, response.shared)
+        by_thing.setdefault(number if thing is None else ("shared", thing), []).append(value)
+    return [sum(of) / len(of) for of in by_thing.values()]

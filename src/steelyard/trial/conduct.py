@@ -19,6 +19,7 @@ from steelyard.systems.platform import Platform
 from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
 from steelyard.trial.canary import canary_of
 from steelyard.trial.collecting import (
+    common_of,
     disturbances,
     doubts_of_probes,
     limits_of,
@@ -171,7 +172,8 @@ def collect(scene: Scene) -> None:
             instance.distributions = distributions_of(seen.driven)
         scene.limited = scene.limited or limits_of(scene, seen)
     each_one = [each.responses for each in scene.measured]
-    scene.responses = of_all_instances(wanted, each_one, responses_in(scene.stage.study))
+    common = [common_of(each) for each in scene.measured]
+    scene.responses = of_all_instances(wanted, each_one, responses_in(scene.stage.study), common)
     scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
     calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
     loads = [each.load.result for each in scene.measured if each.load is not None]

@@ -6,7 +6,7 @@ import pytest
 
 from steelyard.records.schema import Measured
 from steelyard.study.catalogue import responses
-from steelyard.trial.collecting import of_all_instances
+from steelyard.trial.collecting import Common, of_all_instances
 
 
 def measured(value: float | None, missing: str | None = None) -> Measured:
@@ -44,3 +44,25 @@ def test_what_one_instance_lacks_is_missing_of_all_with_its_number_and_reason() 
     joined = of_all_instances({"response.p99": "ns"}, instances, responses())["response.p99"]
     assert joined.value is None
     assert joined.missing == "instance 2: fewer than the 1,000 samples"
+
+
+def summed(response: str, common: list[Common], *values: float) -> float | None:
+    instances = [{response: measured(value)} for value in values]
+    return of_all_instances({response: "x"}, instances, responses(), common)[response].value
+
+
+def test_two_containers_see_the_processors_of_their_one_kernel_which_count_once() -> None:
+    one = Common("boot", ("boot", None))
+    assert summed("system.cpu", [one, one], 1.9, 2.1) == pytest.approx(2.0)
+    assert summed("throughput", [one, one], 10.0, 20.0) == 30.0
+    assert summed("host.instance_cpu", [one, one], 0.5, 0.5) == 1.0
+
+
+def test_two_guests_have_processors_of_their_own() -> None:
+    assert summed("system.cpu", [Common("a"), Common("b")], 1.0, 0.5) == 1.5
+    assert summed("system.cpu", [Common(), Common()], 1.0, 0.5) == 1.5, "unknown is not the same"
+
+
+def test_a_disk_counts_once_for_all_whose_files_lie_on_it() -> None:
+    same, other = Common("boot", ("boot", None)), Common("boot", ("boot", "/dev/loop7"))
+    assert summed("disk.writes", [same, same, other], 40.0, 40.0, 5.0) == 45.0
