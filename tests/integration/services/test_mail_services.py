@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steelyard.hosts.host import Host
-from tests.integration.servers.engine_load import assert_all_good, load
+from tests.integration.servers.engine_load import assert_all_good, kinds, load
 from tests.integration.servers.private_server import wait_until
 from tests.integration.services.started import started
 
@@ -30,6 +30,22 @@ def test_dovecot_serves_the_mailboxes_it_was_given(host: Host, folder: Path) -> 
         drained = load(f"pop3://{where['pop3']}", *LOGIN, "-c", "4", operations=4)
         assert_all_good(drained, 4)
         assert drained["counts"]["bytes_in"] > 20 * 4096
+
+
+def test_a_full_mailbox_refuses_messages_and_what_it_refused_is_counted_by_its_reason(
+    host: Host, folder: Path
+) -> None:
+    sizes = {"mailboxes": 2, "messages": 1, "message_size": "4 kB"}
+    with started(host, folder, "dovecot", **sizes, quota=True, quota_size="20 kB") as service:
+        to = ("--recipients", "2", "--size", "4096")
+        found = load(f"lmtp://{service.listeners['lmtp']}", *to, operations=20)
+        stored = messages(folder / "data" / "mail")
+        again = load(f"imap://{service.listeners['imap']}", *LOGIN, operations=4)
+    assert set(kinds(found)) == {"no_room"}
+    assert found["counts"]["ok"] == stored - 2, "each is in a mailbox or was refused"
+    assert 2 <= found["counts"]["ok"] <= 12
+    assert kinds(found)["no_room"] == 20 - found["counts"]["ok"]
+    assert_all_good(again, 4)
 
 
 @pytest.mark.parametrize("tls", ["implicit", "starttls"])

@@ -142,3 +142,31 @@ def test_a_server_that_runs_already_is_compared_and_lives_on(lab: Steelyard) -> 
     finally:
         sink.terminate()
         sink.communicate()
+
+
+FULL = """\
+study: full
+question: Does a server with small mailboxes take as many messages?
+systems:
+  roomy: {platform: native, service: {use: dovecot, mailboxes: 2}}
+  small: {platform: native, service: {use: dovecot, mailboxes: 2, quota: true, quota_size: 100 kB}}
+workload: {use: lmtp, recipients: 2, body: 8 KiB}
+responses: {throughput: {primary: true}, errors.no_room: {}}
+gates: {errors.no_room: at most 10 %}
+trials: {margin: 50 %, window: 300 ms, warm_up: 0 s, retry: 0, budget: {trials: 6 per cell}}
+"""
+
+
+def test_what_full_mailboxes_refuse_is_counted_shown_and_gated(lab: Steelyard) -> None:
+    require_root("dovecot")
+    require_program("dovecot", "dovecot-lmtpd")
+    (lab.folder / "study.yaml").write_text(FULL, encoding="utf-8")
+    told = lab.run("run", ".")
+    kept = records(lab, "full")
+    small = [each for each in kept if each["cell"]["system"] == "small"]
+    roomy = [each for each in kept if each["cell"]["system"] == "roomy"]
+    assert {each["outcome"] for each in small} == {"refused_by_gate"}, told.stdout + told.stderr
+    assert {each["outcome"] for each in roomy} == {"ok"}
+    assert all(each["responses"]["errors.no_room"]["value"] > 0.1 for each in small)
+    assert all(each["responses"]["errors.no_room"]["value"] == 0 for each in roomy)
+    assert "no_room" in told.stdout + told.stderr
