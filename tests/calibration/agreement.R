@@ -49,7 +49,8 @@ weights_of <- function(r) {
   phi <- 0
   d <- v - mean(v)
   if (n >= 16 && sum(d^2) > 0) phi <- sum(d[-1] * d[-n]) / sum(d^2) + 1.5 / n
-  phi <- if (phi < 0.25) 0 else min(phi, 0.95)
+  if (phi < 0.25 && phi > -max(0.25, 2 / sqrt(n))) phi <- 0
+  phi <- clipped_at(phi, 0.95)
   fresh <- v - phi * c(0, v[-n])
   fresh <- fresh - mid_mean(fresh)
   psi <- clipped_at(fresh / (2 * spread(fresh)), 1)
@@ -118,7 +119,7 @@ levels_of <- function(alpha, last) { # one-sided probability at each look, for s
       whole <- convolve(density, rev(kernel), type = "open")
       density <- whole[70 + seq_along(sums)]
     }
-    allowed <- alpha * (0.15 + 0.75 * log(n / FIRST) / log(BUDGET / FIRST))
+    allowed <- alpha * (0.15 + 0.65 * log(n / FIRST) / log(BUDGET / FIRST))
     above <- cumsum(rev(density)) * step # mass from the lower edge of each cell on, from the top
     boundary <- approx(above, rev(sums - step / 2), allowed - before, ties = "ordered")$y
     density[sums >= boundary] <- 0
@@ -154,8 +155,8 @@ contrast <- function(y, other) { # difference, standard error, degrees of freedo
     rest <- y - drop(hat %*% y)
     if (n >= 16 && sum(rest^2) > 0) {
       phi <- sum(rest[-1] * rest[-n]) / sum(rest^2) + 1.5 / n
-      if (phi >= max(0.25, 2 / sqrt(n))) {
-        phi <- min(phi, 0.95)
+      if (abs(phi) >= max(0.25, 2 / sqrt(n))) {
+        phi <- clipped_at(phi, 0.95)
         whitened <- function(v) c(v[1] * sqrt(1 - phi^2), v[-1] - phi * v[-n])
         columns <- apply(columns, 2, whitened)
         y <- whitened(y)

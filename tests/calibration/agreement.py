@@ -70,6 +70,7 @@ STUDIES = (
     Study("pairs", "independent 2 %", 0.05, 24),
     Study("pairs", "AR(1) 0.9", 0.02, 32),
     Study("pairs", "sine 3 %, period 2 to 20", -0.09, 24),
+    Study("bigstick", "sine 3 %, period 2", 0.05, 40),
 )
 
 

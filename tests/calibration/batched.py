@@ -71,13 +71,13 @@ def judged(
     *,
     alpha: float = ALPHA,
     beyond_decision: bool = False,
-    on_the_grid: bool = True,
+    at_the_bounds: frozenset[VerdictWord] = frozenset(),
 ) -> list[Outcome]:
     """What the judge says of every comparison of a batch.
 
     ``beyond_decision`` follows the tests at 0 alone, to the end of the budget, and gives no
-    words. Without ``on_the_grid`` a word counts as soon as the exact tests at 0 and at the
-    margins allow it: an upper bound on words.
+    words. A word of ``at_the_bounds`` counts as soon as the exact tests at 0 and at the margins
+    allow it, which is cheaper: an upper bound on that word.
     """
     count = len(batch.values)
     bench = _Bench(_residuals(batch), _shared_pool(batch), horizon, batch.canary)
@@ -92,8 +92,8 @@ def judged(
             _note(outcomes[index], tests[index], look)
             asked = not beyond_decision and outcomes[index].at is None
             if asked and _allowed(tests[index], look):
-                stream = _stream(batch, index, look, horizon) if on_the_grid else None
-                _decide(outcomes[index], tests[index], look, stream, alpha)
+                stream = _stream(batch, index, look, horizon)
+                _decide(outcomes[index], tests[index], look, (stream, alpha), at_the_bounds)
         if not beyond_decision:
             open_ones = [i for i in open_ones if outcomes[i].at is None]
     for index, outcome in enumerate(outcomes):
@@ -186,13 +186,20 @@ def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:
 
 
 def _decide(
-    outcome: Outcome, tests: _Tests, look: int, stream: Stream | None, alpha: float
+    outcome: Outcome,
+    tests: _Tests,
+    look: int,
+    asked: tuple[Stream, float],
+    at_the_bounds: frozenset[VerdictWord],
 ) -> None:
-    words = _allowed(tests, look)
-    if stream is not None:
-        words = [w for w in words if decision._on_the_grid(w, stream, MARGIN, alpha) is not None]
+    stream, alpha = asked
+    words = tuple(
+        word
+        for word in _allowed(tests, look)
+        if word in at_the_bounds or decision._on_the_grid(word, stream, MARGIN, alpha) is not None
+    )
     if words:
-        outcome.words, outcome.at = tuple(words), look
+        outcome.words, outcome.at = words, look
 
 
 def _stream(batch: Batch, index: int, look: int, horizon: int) -> Stream:

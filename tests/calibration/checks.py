@@ -15,6 +15,7 @@ from tests.calibration.cells import Batch, Cell, drawn
 from tests.calibration.gate import ALPHA, most_allowed
 
 from steelyard.judge import judge_trials, trials
+from steelyard.judge.decision import DECISIVE
 from steelyard.judge.findings import VerdictFinding, VerdictWord
 
 Check = Callable[[], str | None]
@@ -65,7 +66,7 @@ def at_the_margin(noise: str, studies: int) -> Check:
         found = [
             outcome
             for batch in _batches(cell, studies)
-            for outcome in judged(batch, HORIZON, on_the_grid=False)
+            for outcome in judged(batch, HORIZON, at_the_bounds=frozenset(DECISIVE))
         ]
         equivalent = sum(VerdictWord.EQUIVALENT in each.words for each in found)
         opposite = sum(VerdictWord.SLOWER in each.words for each in found)
@@ -83,7 +84,7 @@ def found(noise: str, effect: float, word: VerdictWord, median: int) -> Check:
     cell = Cell(noise, effect=effect, paths=PATHS)
 
     def check() -> str | None:
-        outcomes = judged(drawn(cell, 0, _BATCH), cell.horizon, on_the_grid=False)
+        outcomes = judged(drawn(cell, 0, _BATCH), cell.horizon, at_the_bounds=frozenset(DECISIVE))
         right = sum(word in each.words for each in outcomes)
         visits = sorted(each.at or cell.horizon for each in outcomes)[_BATCH // 2]
         if right < 0.8 * _BATCH or visits > median:
@@ -114,7 +115,9 @@ def covered(noise: str, effect: float, studies: int = 150) -> Check:
     def check() -> str | None:
         missed = 0
         for batch in _batches(cell, studies):
-            for index, outcome in enumerate(judged(batch, cell.horizon, on_the_grid=False)):
+            for index, outcome in enumerate(
+                judged(batch, cell.horizon, at_the_bounds=frozenset(DECISIVE))
+            ):
                 visits = outcome.at or cell.horizon
                 verdict = verdict_of(batch, index, cell, visits=visits)
                 low, high = verdict.low_log, verdict.high_log

@@ -1,4 +1,4 @@
-"""A script in R, written from the text of the method alone, says the same of twenty studies."""
+"""A script in R, written from the text of the method alone, says the same of 21 studies."""
 
 from __future__ import annotations
 

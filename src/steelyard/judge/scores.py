@@ -7,6 +7,8 @@ rules make it powerful under drift, autocorrelation and heavy tails.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,7 @@ SCALE = 2**14
 
 _WHITEN_FROM = 16
 _WHITEN_ABOVE = 0.25
+_WHITEN_BELOW_ERRORS = 2.0
 _WHITEN_AT_MOST = 0.95
 _MAD_TO_SD = 1.4826
 _LEAST_REACH = 1.0
@@ -113,7 +116,11 @@ def _mid_mean(rows: Floats) -> Floats:
 
 
 def _autocorrelation(rows: Floats) -> Floats:
-    """Lag-1 autocorrelation of each row, shape (rows, 1): 0 unless it is worth removing."""
+    """Lag-1 autocorrelation of each row, shape (rows, 1): 0 unless it is worth removing.
+
+    Below 0, where something swings to and fro, only what is beyond chance: a coin that gives
+    both systems their turns makes an effect swing as well.
+    """
     count = rows.shape[1]
     if count < _WHITEN_FROM:
         return np.zeros((len(rows), 1))
@@ -121,7 +128,9 @@ def _autocorrelation(rows: Floats) -> Floats:
     total = np.add.reduce(deviations**2, axis=1, keepdims=True)
     lagged = np.add.reduce(deviations[:, 1:] * deviations[:, :-1], axis=1, keepdims=True)
     phi = np.divide(lagged, total, out=np.zeros_like(total), where=total > 0) + 1.5 / count
-    return np.where(phi < _WHITEN_ABOVE, 0.0, np.minimum(phi, _WHITEN_AT_MOST))
+    to_and_fro = -max(_WHITEN_ABOVE, _WHITEN_BELOW_ERRORS / math.sqrt(count))
+    worth = (phi >= _WHITEN_ABOVE) | (phi <= to_and_fro)
+    return np.where(worth, _between(-_WHITEN_AT_MOST, phi, _WHITEN_AT_MOST), 0.0)
 
 
 def _spread(rows: Floats) -> Floats:

@@ -159,7 +159,7 @@ def _autocorrelation(rest: Floats) -> float:
         return 0.0
     phi = float(rest[1:] @ rest[:-1]) / total + 1.5 / count
     beyond = max(_WHITEN_ABOVE, _WHITEN_SDS / math.sqrt(count))
-    return min(phi, _WHITEN_AT_MOST) if phi >= beyond else 0.0
+    return max(-_WHITEN_AT_MOST, min(phi, _WHITEN_AT_MOST)) if abs(phi) >= beyond else 0.0
 
 
 def _whitened(rows: Floats, phi: float) -> Floats:

@@ -62,6 +62,14 @@ def test_slow_movements_hide_little_of_an_effect(slow: np.ndarray) -> None:
     assert moved > 0.8 * weighed(noise[None, :], other, 0.02)
 
 
+def test_what_swings_to_and_fro_hides_little_of_an_effect() -> None:
+    random = np.random.default_rng(8)
+    noise = random.normal(0, 0.02, 60)
+    other = random.permutation(np.arange(60) % 2 == 0)
+    swinging = weighed((noise + 0.06 * (-1.0) ** np.arange(60))[None, :], other, 0.02)
+    assert swinging > 0.8 * weighed(noise[None, :], other, 0.02)
+
+
 def test_what_is_only_the_rounding_of_logarithms_has_no_weight() -> None:
     line = np.log(np.linspace(1.0, 1.1, 30))[None, :]
     assert (weights(line - line) == 0).all()

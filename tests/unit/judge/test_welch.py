@@ -44,6 +44,15 @@ def test_a_drift_and_a_stall_widen_it_little() -> None:
     assert found.standard_error_log < 1.3 * quiet.standard_error_log
 
 
+def test_what_swings_to_and_fro_widens_it_little() -> None:
+    values, other = arms(48)
+    quiet = contrast(values, other)
+    found = contrast(values + 0.06 * (-1.0) ** np.arange(48), other)
+    assert quiet is not None
+    assert found is not None
+    assert found.standard_error_log < 1.3 * quiet.standard_error_log
+
+
 def test_it_moves_with_the_ratio_and_with_nothing_else() -> None:
     values, other = arms(30, 4.0)
     here, there = contrast(values, other), contrast(values + 0.3 * other, other)
