@@ -40,7 +40,7 @@ from steelyard.trial.gates import (
 from steelyard.trial.instance import Instance
 from steelyard.trial.lodging import together
 from steelyard.trial.measuring import clock_of, measure_all
-from steelyard.trial.outcomes import TrialFailed, as_failed
+from steelyard.trial.outcomes import TrialFailed, as_failed, as_host_error
 from steelyard.trial.placing import placements
 from steelyard.trial.preparing import (
     configure_inside,
@@ -258,7 +258,7 @@ def _undo(scene: Scene) -> Ending | None:
 def _for_the_operator(error: BaseException) -> HostError | None:
     if not isinstance(error, SystemFailure) or not error.for_operator:
         return None
-    return HostError(error.message, hint=error.hint, slug="system-cannot-be-prepared")
+    return as_host_error(error)
 
 
 def _refuse_full_disk(instance: Instance) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import EngineError
+from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.records.schema import AttemptFailure, Outcome
 
@@ -70,6 +70,11 @@ class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record,
 def _with_last_words(failure: SystemFailure) -> str:
     words = failure.last_words.strip()
     return f"{failure.message}; its last words:\n{words}" if words else failure.message
+
+
+def as_host_error(failure: SystemFailure) -> HostError:
+    """What ends a session, because somebody has to act before another try makes sense."""
+    return HostError(failure.message, hint=failure.hint, slug="system-cannot-be-prepared")
 
 
 def as_failed(error: BaseException) -> TrialFailed:

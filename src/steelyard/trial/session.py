@@ -35,6 +35,7 @@ from steelyard.study.scenarios import workload_name
 from steelyard.trial.calibrate import calibrate, cell_key
 from steelyard.trial.canary import sound_out
 from steelyard.trial.conduct import conduct
+from steelyard.trial.foresight import refuse_what_cannot_start
 from steelyard.trial.in_vain import in_vain, with_trials
 from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.progress import Watcher
@@ -50,7 +51,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
 
     Raises:
         EngineError: the engine is missing, or an agent cannot be opened again.
-        HostError: the disk of the records is full or not writable.
+        HostError: the disk of the records is full or not writable; a system cannot come up.
         RecordError: another controller has the run, or it was recorded for another study.
     """
     plan = run.plan()
@@ -73,7 +74,11 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
         record_torn_attempts(stage.run, stage.plan, before)
         standing = Standing(stage.study.trials.retry, stage.run.records())
         watcher.starts(stage.plan, standing.trials_measured(stage.plan))
-        if _sounded_out(stage, before, watcher) and _calibrated(stage, standing, watcher):
+        if (
+            _foreseen(stage, standing)
+            and _sounded_out(stage, before, watcher)
+            and _calibrated(stage, standing, watcher)
+        ):
             reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
         else:
             reason = "interrupted"
@@ -86,6 +91,15 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
             stage.close()
         stage.ledger.append("session_closed", reason=reason)
     return reason
+
+
+def _foreseen(stage: Stage, standing: Standing) -> bool:
+    """Refuses what cannot come up on its machine; false when the user stops it."""
+    try:
+        refuse_what_cannot_start(stage, _still_to_measure(stage, standing))
+    except KeyboardInterrupt:
+        return False
+    return True
 
 
 def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:

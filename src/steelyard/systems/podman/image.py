@@ -7,6 +7,7 @@ uses it and no other, so it goes with the last of them.
 from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.podman import RemoveImageName
 from steelyard.hosts.undo import PendingUndo
 from steelyard.systems.images.tree import is_tree, sha256_of_file, tree_of
@@ -48,13 +49,16 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
 
 def _known(ground: Ground, tool: Tool, reference: str) -> str:
     """Its id: a reference may come to mean another image while the run lasts."""
-    if tool.succeeds("image", "exists", reference):
-        return tool.tell("image", "inspect", "--format={{.Id}}", reference)
-    raise SystemFailure(
-        "image_missing",
-        f"on {ground.carrier().name}: Podman has no image {reference}",
-        f"fetch it there first: podman pull {reference}",
-    )
+    refuse_unknown(ground.carrier(), tool, reference)
+    return tool.tell("image", "inspect", "--format={{.Id}}", reference)
+
+
+def refuse_unknown(host: Host, tool: Tool, reference: str) -> None:
+    """Raises ``SystemFailure``, ``image_missing``, unless Podman has it on this machine."""
+    if not tool.succeeds("image", "exists", reference):
+        message = f"on {host.name}: Podman has no image {reference}"
+        hint = f"fetch it there first: podman pull {reference}"
+        raise SystemFailure("image_missing", message, hint)
 
 
 def _import(ground: Ground, tool: Tool, tar: str | None, name: str, digest: str) -> None:

@@ -57,6 +57,19 @@ def provide(ground: Ground) -> Source:
     return _built(ground)
 
 
+def refuse_missing(host: Host, settings: Mapping[str, Any]) -> None:
+    """Looks whether what the settings name is on the machine, and changes nothing.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing`` or ``image_unusable``.
+    """
+    if str(settings["image"]).endswith(_DISKS):
+        _found(host, settings["image"])
+    else:
+        check_modules(guest_image(host, settings["image"]), settings["nic"], settings["disk_bus"])
+
+
 def _built(ground: Ground) -> Source:
     carrier, settings = ground.carrier(), ground.spec.settings
     for name in ("kernel", "initrd", "key"):

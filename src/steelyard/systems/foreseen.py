@@ -1,0 +1,66 @@
+"""What would keep a system from coming up, as far as a look at its machine tells.
+
+Asked before the first trial: in a study whose visits take half an hour nobody should wait for
+the second system to learn that its image was never built. Nothing is changed and nothing proved:
+what cannot be seen from outside is told by the trial that meets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from steelyard.hosts.host import Host
+from steelyard.study.model import SystemSpec
+from steelyard.systems.images.tree import is_tree, tree_of
+from steelyard.systems.podman.image import refuse_unknown
+from steelyard.systems.podman.tool import Tool
+from steelyard.systems.qemu.accelerator import choose
+from steelyard.systems.qemu.source import refuse_missing
+
+Settings = Mapping[str, Any]
+
+
+def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
+    """Looks at the image that a system names, and at the accelerator that it insists on.
+
+    Raises:
+        StudyError: the recipe's file has mistakes.
+        SystemFailure: ``image_missing``, ``image_unusable``, ``tool_missing``, ``not_supported``.
+    """
+    look = _LOOKS.get(spec.platform)
+    if look is not None and spec.platform_text is None:
+        look(spec.settings, host)
+
+
+def looked_at(spec: SystemSpec) -> tuple[object, ...]:
+    """What the answer depends on, so that cells of one kind are asked once."""
+    wanted = {key: spec.settings.get(key) for key in ("image", "accel", "nic", "disk_bus")}
+    return spec.carrier, spec.platform, *wanted.items()
+
+
+def _guest(settings: Settings, host: Host) -> None:
+    refuse_missing(host, settings)
+    if settings["accel"] == "kvm":
+        choose(host, "kvm")
+
+
+def _podman(settings: Settings, host: Host) -> None:
+    image = settings.get("image")
+    if image is not None and not is_tree(image):
+        refuse_unknown(host, Tool(lambda: host), image)
+    elif image is not None:
+        tree_of(host, image)
+
+
+def _nspawn(settings: Settings, host: Host) -> None:
+    if settings.get("image") is not None:
+        tree_of(host, settings["image"])
+
+
+_LOOKS: dict[str, Callable[[Settings, Host], None]] = {
+    "qemu": _guest,
+    "podman": _podman,
+    "nspawn": _nspawn,
+}
+"""By platform; the others say at their first trial what they lack."""
