@@ -9,6 +9,7 @@ import typer
 
 from steelyard.cli.console import say
 from steelyard.cli.prepare import plan_study
+from steelyard.judge.planning.reachable import reaches
 from steelyard.plan.words import plan_lines
 
 StudyArgument = Annotated[
@@ -34,5 +35,5 @@ def plan(
     if json:
         say(planned.model_dump_json(indent=2))
         return
-    for line in plan_lines(read, planned):
+    for line in plan_lines(read, planned, reaches(read, planned)):
         say(line)

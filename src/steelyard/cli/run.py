@@ -23,6 +23,7 @@ from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.judge.claims.findings import ClaimWord
 from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.judge.planning.reachable import reaches
 from steelyard.plan.model import Plan, levels_as
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
@@ -94,7 +95,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     read, planned = plan_study(study, variant, seed)
     check_version(find_engine())
-    for line in plan_lines(read, planned):
+    for line in plan_lines(read, planned, reaches(read, planned)):
         tell(line)
     return _measure(read, _create(study, read, planned, results), wanted)
 

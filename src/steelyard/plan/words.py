@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text, levels_as
+from steelyard.plan.reach import Reach, first_reached, out_of_reach
 from steelyard.plan.screen_words import screen_rows
 from steelyard.study.crowding import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
@@ -21,13 +22,16 @@ _SHOWN_VISITS = 16
 _SHOWN_CONDITIONS = 12
 
 
-def plan_lines(study: Study, plan: Plan) -> list[str]:
-    """What is compared, in which order, and what it will take; one entry per line."""
+def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> list[str]:
+    """What is compared, in which order, and what it will take; one entry per line.
+
+    ``reaches`` say after how many visits the judge can tell a difference at all.
+    """
     with levels_as(level_kinds(study)):
-        return _lines(study, plan)
+        return _lines(study, plan, reaches)
 
 
-def _lines(study: Study, plan: Plan) -> list[str]:
+def _lines(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[str]:
     variant = f" (variant {study.variant})" if study.variant else ""
     return [
         f"{study.name}{variant}: {study.question}",
@@ -48,7 +52,7 @@ def _lines(study: Study, plan: Plan) -> list[str]:
                 ("calibration", _calibration(plan)),
                 *_visits_in_order(study, plan),
                 ("trials", f"{_trials(plan)}, about {format_duration(plan.forecast.total_s)}"),
-                ("earliest verdict", _earliest(study, plan)),
+                *_earliest(study, plan, reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
                 ("seed", _seed(study, plan)),
                 ("study sha256", plan.study_sha256),
@@ -241,11 +245,20 @@ def _trials(plan: Plan) -> str:
     return f"{sum(len(visit.trials) for visit in plan.every_visit):,} at most"
 
 
-def _earliest(study: Study, plan: Plan) -> str:
+def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tuple[str, str]]:
+    """When a first verdict may come, and which cannot come at all with this budget."""
     visits = min(first_look(study), len(plan.visits))
+    reached = first_reached(reaches)
+    if reached is not None:
+        visits = max(visits, reached * len(plan.systems) // 2)
+    after_s = plan.forecast.earliest_verdict_s
     if not plan.visits:
-        return f"after about {format_duration(plan.forecast.earliest_verdict_s)}"
-    return f"after {visits} visits, about {format_duration(plan.forecast.earliest_verdict_s)}"
+        rows = [("earliest verdict", f"after about {format_duration(after_s)}")]
+    else:
+        after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
+        told = f"after {visits} visits, about {format_duration(after_s)}"
+        rows = [("earliest verdict", told)] if reached or not reaches else []
+    return rows + [("out of reach", words) for words in out_of_reach(reaches)]
 
 
 def _seed(study: Study, plan: Plan) -> str:
