@@ -23,6 +23,8 @@ _LEAST_FOREIGN_NS = 50_000_000
 OURS = "steelyard"
 """The process tree of everything that Steelyard runs on a machine."""
 
+_COMPUTING = ("user", "nice")
+_KERNEL = ("system", "irq", "softirq")
 _CPU = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OOM = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)
 _REBUILDING = re.compile(r"(resync|recovery|check|reshape) *=")
@@ -93,13 +95,25 @@ def _foreign(window: WindowSamples, whole: float) -> float:
     """Share of the time that programs which are not ours computed; 0 when it is not known.
 
     Only their own computing: what the kernel does on behalf of ours (writing back, receiving) is
-    booked on whoever runs at that moment.
+    booked on whoever runs at that moment. And no more than all that was done by anyone but ours:
+    the kernel tells a process's whole time exactly, but how much of it was its own computing by a
+    few ticks, so that ours seem to compute less than they did.
     """
-    everybody = _total(window, ["cpu.user_ns", "cpu.nice_ns"])
-    ours = window.rate_per_s(f"process.{OURS}.user_ns")
-    if everybody is None or ours is None or (everybody - ours) * window.span_s < _LEAST_FOREIGN_NS:
+    computing = _of_others(window, _COMPUTING, ("user_ns",))
+    anything = _of_others(window, (*_COMPUTING, *_KERNEL), ("user_ns", "system_ns"))
+    if computing is None or anything is None:
         return 0.0
-    return (everybody - ours) / whole
+    foreign = min(computing, anything)
+    return foreign / whole if foreign * window.span_s >= _LEAST_FOREIGN_NS else 0.0
+
+
+def _of_others(
+    window: WindowSamples, everybody: tuple[str, ...], ours: tuple[str, ...]
+) -> float | None:
+    """Time of all less that of ours, in ns a second."""
+    total = _total(window, [f"cpu.{name}_ns" for name in everybody])
+    own = _total(window, [f"process.{OURS}.{name}" for name in ours])
+    return None if total is None or own is None else total - own
 
 
 def _total(window: WindowSamples, columns: list[str]) -> float | None:

@@ -14,6 +14,7 @@ from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.study.counted import counted
+from steelyard.systems.images.engine_part import starts_only_us
 from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.disturbances import OURS
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
@@ -195,10 +196,12 @@ def _ours(scene: Scene, instance: Instance) -> dict[str, int]:
     """The process tree of all that Steelyard runs where an instance is.
 
     None where it cannot be told from strangers: in a container, whose kernel counts for the whole
-    machine, and on a far machine where another agent generates the load.
+    machine, and on a far machine where another agent generates the load. And none in a guest that
+    starts nothing but the agent: there are no strangers, and a server may end its children
+    without ever hearing what they had computed.
     """
     host, local = instance.host, scene.stage.local()
-    if instance.carried and host.boot_id == scene.carrier().boot_id:
+    if instance.carried and (host.boot_id == scene.carrier().boot_id or starts_only_us(host)):
         return {}
     if host.boot_id == local.boot_id:
         return {OURS: os.getpid()}

@@ -21,6 +21,15 @@ mv "$part.new" "$part"
 """
 
 
+_FIRST = "/run/steelyard/serve"
+"""What ``guest-start.sh`` makes the first program of a guest that has no other."""
+
+
+def starts_only_us(host: Host) -> bool:
+    """Whether this is a guest whose first program starts the agent and nothing else."""
+    return _FIRST in host.read_file("/proc/1/cmdline")
+
+
 def engine_path(host: Host) -> str:
     """Where the engine that serves this machine lies: the binary of the agent itself.
 
