@@ -64,7 +64,8 @@ def disturbances(scene: Scene) -> Iterator[Doubt]:
             yield from incident_doubts(host.name, before, incidents_of(host))
     guests = {each.name for each in scene.instances if each.carried}
     for name, sampled in scene.sampled.items():
-        yield from sample_doubts(name, sampled.window(*scene.span_ns()), guest=name in guests)
+        window, apart = sampled.window(*scene.span_ns()), scene.apart.get(name, ())
+        yield from sample_doubts(name, window, guest=name in guests, apart=apart)
 
 
 def doubts_of_probes(scene: Scene) -> Iterator[Doubt]:

@@ -70,10 +70,13 @@ def incident_doubts(machine: str, before: Incidents, after: Incidents) -> Iterat
         yield _doubt("raid_rebuilding", f"an array of {machine} was rebuilt or checked meanwhile")
 
 
-def sample_doubts(machine: str, window: WindowSamples, *, guest: bool = False) -> Iterator[Doubt]:
+def sample_doubts(
+    machine: str, window: WindowSamples, *, guest: bool = False, apart: tuple[str, ...] = ()
+) -> Iterator[Doubt]:
     """What the samples of a machine say of strangers on it in the window.
 
-    Time stolen from a guest is a cost of the system under test, and no stranger's doing.
+    ``apart`` are columns of what is ours as well, beside the process tree. Time stolen from a
+    guest is a cost of the system under test, and no stranger's doing.
     """
     whole = _total(window, [f"cpu.{name}_ns" for name in _CPU])
     if not whole:
@@ -82,7 +85,7 @@ def sample_doubts(machine: str, window: WindowSamples, *, guest: bool = False) -
     if steal > MOST_STEAL:
         kind = "guest_steal" if guest else "steal"
         yield _doubt(kind, f"{steal:.1%} of the processor time of {machine} was stolen")
-    foreign = _foreign(window, whole)
+    foreign = _foreign(window, whole, (f"process.{OURS}", *apart))
     if foreign > MOST_FOREIGN:
         yield _doubt(
             "foreign_cpu", f"other programs used {foreign:.1%} of the processors of {machine}"
@@ -91,7 +94,7 @@ def sample_doubts(machine: str, window: WindowSamples, *, guest: bool = False) -
         yield _doubt("swapped", f"{machine} read memory back from swap")
 
 
-def _foreign(window: WindowSamples, whole: float) -> float:
+def _foreign(window: WindowSamples, whole: float, ours: tuple[str, ...]) -> float:
     """Share of the time that programs which are not ours computed; 0 when it is not known.
 
     Only their own computing: what the kernel does on behalf of ours (writing back, receiving) is
@@ -99,20 +102,20 @@ def _foreign(window: WindowSamples, whole: float) -> float:
     the kernel tells a process's whole time exactly, but how much of it was its own computing by a
     few ticks, so that ours seem to compute less than they did.
     """
-    computing = _of_others(window, _COMPUTING, ("user_ns",))
-    anything = _of_others(window, (*_COMPUTING, *_KERNEL), ("user_ns", "system_ns"))
+    user = [f"{each}.user_ns" for each in ours]
+    computing = _of_others(window, _COMPUTING, user)
+    system = [f"{each}.system_ns" for each in ours]
+    anything = _of_others(window, (*_COMPUTING, *_KERNEL), user + system)
     if computing is None or anything is None:
         return 0.0
     foreign = min(computing, anything)
     return foreign / whole if foreign * window.span_s >= _LEAST_FOREIGN_NS else 0.0
 
 
-def _of_others(
-    window: WindowSamples, everybody: tuple[str, ...], ours: tuple[str, ...]
-) -> float | None:
+def _of_others(window: WindowSamples, everybody: tuple[str, ...], ours: list[str]) -> float | None:
     """Time of all less that of ours, in ns a second."""
     total = _total(window, [f"cpu.{name}_ns" for name in everybody])
-    own = _total(window, [f"process.{OURS}.{name}" for name in ours])
+    own = _total(window, ours)
     return None if total is None or own is None else total - own
 
 

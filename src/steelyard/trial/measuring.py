@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -14,12 +13,11 @@ from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.study.counted import counted
-from steelyard.systems.images.engine_part import starts_only_us
 from steelyard.systems.platform import Costs, Threads
-from steelyard.trial.disturbances import OURS
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
 from steelyard.trial.neighbours import EndlessLoad, driven_beside, repeated, without_end
+from steelyard.trial.ours import ours_inside, ours_on_carrier
 from steelyard.trial.probing import ProbeDrive
 from steelyard.trial.reaching import server_for
 from steelyard.trial.responses import STORE
@@ -172,7 +170,7 @@ def _watches(scene: Scene) -> Iterator[Watch]:
             instance.name,
             instance.host,
             clock_of(scene, instance.host).offset_ns,
-            processes={**_ours(scene, instance), **_service_processes(instance)},
+            processes={**ours_inside(scene, instance), **_service_processes(instance)},
             disks={STORE: instance.data},
         )
     where = scene.stage.study.sample.where
@@ -184,42 +182,29 @@ def _watches(scene: Scene) -> Iterator[Watch]:
     for name, host in others.items():
         if name in where and id(host) not in watched:
             watched.add(id(host))
-            costs = _costs(scene) if host is scene.carrier() else Costs()
-            yield Watch(name, host, clock_of(scene, host).offset_ns, costs=costs)
+            offset_ns = clock_of(scene, host).offset_ns
+            if host is not scene.carrier():
+                yield Watch(name, host, offset_ns)
+                continue
+            costs = {each.column: each.platform.costs() for each in scene.instances}
+            ours = ours_on_carrier(scene, costs)
+            scene.apart[name] = ours.apart
+            yield Watch(name, host, offset_ns, processes=ours.processes, costs=_together(costs))
 
 
 def _service_processes(instance: Instance) -> Mapping[str, int]:
     return {} if instance.service is None else instance.service.processes
 
 
-def _ours(scene: Scene, instance: Instance) -> dict[str, int]:
-    """The process tree of all that Steelyard runs where an instance is.
-
-    None where it cannot be told from strangers: in a container, whose kernel counts for the whole
-    machine, and on a far machine where another agent generates the load. And none in a guest that
-    starts nothing but the agent: there are no strangers, and a server may end its children
-    without ever hearing what they had computed.
-    """
-    host, local = instance.host, scene.stage.local()
-    if instance.carried and (host.boot_id == scene.carrier().boot_id or starts_only_us(host)):
-        return {}
-    if host.boot_id == local.boot_id:
-        return {OURS: os.getpid()}
-    generates = scene.stage.study.generator.host == scene.cell.system.carrier
-    return {} if generates and not instance.carried else {OURS: host.agent_pid}
-
-
-def _costs(scene: Scene) -> Costs:
+def _together(costs: Mapping[str, Costs]) -> Costs:
     """What stands for each instance on the carrier, by its number."""
     processes: dict[str, int] = {}
     threads: dict[str, Threads] = {}
     cgroups: dict[str, str] = {}
-    for instance in scene.instances:
-        name = instance.column
-        costs = instance.platform.costs()
-        processes |= _renamed(costs.processes, name)
-        threads |= {f"{name}.{kind}": group for kind, group in costs.threads.items()}
-        cgroups |= _renamed(costs.cgroups, name)
+    for name, own in costs.items():
+        processes |= _renamed(own.processes, name)
+        threads |= {f"{name}.{kind}": group for kind, group in own.threads.items()}
+        cgroups |= _renamed(own.cgroups, name)
     return Costs(processes, threads, cgroups)
 
 

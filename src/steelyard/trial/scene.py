@@ -84,6 +84,8 @@ class Scene:
     canary: dict[str, Measured] = field(default_factory=dict)
     incidents: dict[str, Incidents] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
+    apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns of what is ours on a machine besides our process tree, by the machine's name."""
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
     doubts: list[Doubt] = field(default_factory=list)

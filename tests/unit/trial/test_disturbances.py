@@ -73,6 +73,19 @@ def test_a_stranger_is_named_while_the_kernel_serves_us(kinds: Callable[..., lis
     assert kinds(counters(**ours, user=400, system=1_500, softirq=400)) == ["foreign_cpu"]
 
 
+def test_a_container_beside_our_processes_is_no_stranger(seen: Callable[..., Seen]) -> None:
+    columns = counters(ours_ms=300, ours_system_ms=100, user=1_300, system=200)
+    group = {"cgroup.instance.user_ns": 1_000, "cgroup.instance.system_ns": 100}
+    columns |= {name: [0, 0, ms * 1_000_000] for name, ms in group.items()}
+
+    def kinds_with(*apart: str) -> list[str]:
+        return [each.kind for each in sample_doubts("host", seen(columns).window, apart=apart)]
+
+    assert kinds_with() == ["foreign_cpu"]
+    assert kinds_with("cgroup.instance") == []
+    assert kinds_with("cgroup.instance", "cgroup.never_sampled") == []
+
+
 def test_a_few_ticks_prove_nothing(kinds: Callable[..., list[str]]) -> None:
     assert kinds(counters(ours_ms=1000, user=1045)) == []
 
