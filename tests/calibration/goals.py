@@ -75,17 +75,17 @@ GOALS: dict[str, str] = {
 _DECISION = "[decision 032](../decisions/032-goals-that-are-not-reached.md)"
 
 WHY_NOT: dict[str, str] = {
-    "G2": "beside something that runs on every other visit an effect of 2 % is half of the noise, "
-    "and either side alone has 2.5 %; what to conclude: " + _DECISION,
+    "G2": "in two modes 6 % apart, and beside something that runs on every other visit, an effect "
+    "of 2 % is half of the noise, and either side alone has 2.5 %; what to conclude: " + _DECISION,
     "G3": "at the margin the noise itself is the limit: who knows effect and variance needs 48 "
     "visits there (G4). A canary helps where the machine has modes, and costs some visits where it "
     "moves slowly, which is taken out without one (G21); what was tried: " + _DECISION,
     "G5": "see G3; Phoronix and 10 + 10 stop as early on noise in which they are wrong in up to "
     "all studies; what was tried: " + _DECISION,
-    "G6": "all banks are of one machine, and two of them have fewer than 3,000 trials",
+    "G6": "all banks are of virtual machines of one type, and two have fewer than 3,000 trials",
     "G7": "one machine; `make validate-live` goes on, there and on others",
-    "G8": "the banks are of a machine under a load average of 14 to 23, on which 96 visits find "
-    "5 or 20 % in some studies and in some not; what to conclude: " + _DECISION,
+    "G8": "where an effect is about what 96 visits can see, some studies find it and some do not: "
+    "5 and 20 % under a load average of 14 to 23; what to conclude: " + _DECISION,
     "G12": "3 % left behind, at 2 % noise, shows after some 20 visits; a study that ends before "
     "may be biased by a quarter of it. Of equals, 5 % may be called different without any fault",
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.servers.private_server import free_port
 from tests.platforms.guests import guest_settings
 
 from steelyard.engine.locate import find_engine
@@ -107,11 +108,12 @@ def test_a_disk_that_does_not_fit_is_refused_before_it_is_made(make: Make) -> No
 def test_without_a_lab_network_a_port_of_the_guest_is_reached_through_loopback(
     make: Make, carrier: Host
 ) -> None:
-    place = make(network="user", ports=("18925",))
+    port = free_port()
+    place = make(network="user", ports=(str(port),))
     place.up()
-    argv = ["@engine", "sink", "http", "--listen", "0.0.0.0:18925"]
+    argv = ["@engine", "sink", "http", "--listen", f"0.0.0.0:{port}"]
     place.host().start("sink", argv, directory=place.folder(), ready_timeout_s=60)
-    load = ["@engine", "load", f"http://{place.address()}:18925/", "-c", "1", "-n", "20"]
+    load = ["@engine", "load", f"http://{place.address()}:{port}/", "-c", "1", "-n", "20"]
     ran = carrier.run(load, timeout_s=60)
     assert ran.succeeded, ran.stderr
 
