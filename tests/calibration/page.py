@@ -19,9 +19,10 @@ from tests.calibration.sections_trials import (
     visits_to_a_verdict,
 )
 from tests.calibration.sections_words import claims, failures, guards, races
-from tests.calibration.store import RESULTS, Result, Store, fingerprint
+from tests.calibration.store import RESULTS, SCREENS, Result, Store, fingerprint, judged_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "validation.md"
+JUDGED = (*GOALS, SCREENS)
 JUDGES = RESULTS / "judges.json"
 """Fingerprints of the judge when the page was written, by goal."""
 
@@ -50,7 +51,8 @@ true then, and running them again replaces them.
 
 def write_page() -> Path:
     """Writes the page and says where; keeps which judge there was when it was written."""
-    JUDGES.write_text(json.dumps({goal: fingerprint(goal) for goal in GOALS}, indent=0) + "\n")
+    judges = {goal: fingerprint(goal) for goal in JUDGED}
+    JUDGES.write_text(json.dumps(judges, indent=0) + "\n")
     PAGE.write_text(text(), encoding="utf-8")
     return PAGE.relative_to(PAGE.parents[2])
 
@@ -110,7 +112,7 @@ def _outdated(goal: str, judges: Mapping[str, str]) -> str:
     """How many cells were measured before the judge was changed last, as the page was written."""
     goal = _KEPT_WITH.get(goal, goal)
     results = Store(goal).all()
-    earlier = sum(each.judge != judges[goal] for each in results)
+    earlier = sum(each.judge != judges[judged_by(goal, each.cell)] for each in results)
     return f"**{earlier} of {len(results)} cells by an earlier judge**" if earlier else ""
 
 
@@ -121,7 +123,8 @@ def _origin(results: list[Result]) -> Iterator[str]:
     judges = sorted({each.judge for each in results})
     hours = sum(each.seconds for each in results) / 3600
     studies = sum(each.studies for each in results)
-    mixed = "" if len(judges) == 1 else " (cells of several: run them again to compare)"
+    kinds = {judged_by(each.goal, each.cell) for each in results}
+    mixed = "" if len(judges) <= len(kinds) else " (cells of several: run them again to compare)"
     yield ""
     yield (
         f"{len(results)} cells of {sizes_text((0, each.studies) for each in results)}, "

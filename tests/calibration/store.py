@@ -37,12 +37,18 @@ _DECIDING = (
     "spending",
     "welch",
 )
+SCREENS = "G1, screening"
+"""The cells of G1 that no sequential test of two systems decides."""
+_BY_ITSELF = {
+    SCREENS: ("laws.py", "factors/*.py"),
+    "G9": ("laws.py", "factors/*.py"),
+    "G10": ("laws.py", "scaling/*.py"),
+    "G11": ("laws.py", "steadiness/*.py"),
+}
+"""What decides alone where the engine of verdicts has no part."""
 _FROM_RECORDS = ("comparison.py", "disturbed.py", "streams.py", "vetoes.py")
 _FAMILIES = {
     "G1": ("factors/*.py",),
-    "G9": ("factors/*.py",),
-    "G10": ("scaling/*.py",),
-    "G11": ("steadiness/*.py",),
     "G12": (*_FROM_RECORDS, "limits.py", "notes.py"),
     "G16": (*_FROM_RECORDS, "guards.py", "numbers.py"),
     "G17": (*_FROM_RECORDS, "claims/*.py"),
@@ -143,11 +149,17 @@ class Store:
         return documents
 
 
+def judged_by(goal: str, cell: str) -> str:
+    """What to ask :func:`fingerprint` of a cell: its goal, or ``SCREENS``."""
+    return SCREENS if goal == "G1" and "2^3" in cell else goal
+
+
 def fingerprint(goal: str) -> str:
     """Eight digits that change when code that decides does; comments and documentation do not."""
     folder = Path(steelyard.judge.__file__).parent
-    files = [folder / f"{name}.py" for name in _DECIDING]
-    files += [path for name in _FAMILIES.get(goal, ()) for path in sorted(folder.glob(name))]
+    engine = [f"{name}.py" for name in _DECIDING]
+    patterns = _BY_ITSELF.get(goal) or (*engine, *_FAMILIES.get(goal, ()))
+    files = [path for name in patterns for path in sorted(folder.glob(name))]
     digest = hashlib.sha256()
     for file in files:
         digest.update(ast.dump(_without_words(file)).encode())

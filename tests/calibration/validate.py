@@ -24,7 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy; see conftest
 
 from tests.calibration.goals import GOALS
 from tests.calibration.page import write_page
-from tests.calibration.store import Store, fingerprint
+from tests.calibration.store import Store, fingerprint, judged_by
 from tests.calibration.tally import FULL, Task
 from tests.calibration.tasks import tasks
 
@@ -46,14 +46,16 @@ def run(wanted: Sequence[Task], studies: int, deadline: float) -> Iterator[str]:
     many studies or time is up. How empty is told by what a full cell has: some cost much more.
     """
     stores = {task.goal: Store(task.goal) for task in wanted}
-    judges = {goal: fingerprint(goal) for goal in stores}
-    run_so_far = [_run_so_far(task, stores, judges) for task in wanted]
+    judges = [fingerprint(judged_by(task.goal, task.cell)) for task in wanted]
+    run_so_far = [
+        _run_so_far(task, stores, judge) for task, judge in zip(wanted, judges, strict=True)
+    ]
     while time.monotonic() < deadline:
         place = _emptiest(wanted, run_so_far, studies)
         if place is None:
             return
         task = wanted[place]
-        run_so_far[place] += _batch(task, stores[task.goal], judges[task.goal])
+        run_so_far[place] += _batch(task, stores[task.goal], judges[place])
         yield f"{task.goal}: {task.cell}: {run_so_far[place]} studies"
 
 
@@ -69,9 +71,9 @@ def _emptiest(wanted: Sequence[Task], run_so_far: Sequence[int], studies: int) -
     )
 
 
-def _run_so_far(task: Task, stores: dict[str, Store], judges: dict[str, str]) -> int:
+def _run_so_far(task: Task, stores: dict[str, Store], judge: str) -> int:
     found = stores[task.goal].get(task.cell)
-    return 0 if found is None or found.judge != judges[task.goal] else found.studies
+    return 0 if found is None or found.judge != judge else found.studies
 
 
 def _batch(task: Task, store: Store, judge: str) -> int:
