@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.systems.images.engine_part import starts_only_us
 from steelyard.systems.platform import Costs
@@ -76,7 +77,7 @@ def ours_on_carrier(scene: Scene, costs: Mapping[str, Costs]) -> Ours:
 
 
 def descends(host: Host, pid: int | None, root: int) -> bool:
-    """Whether a process is ``root`` or below it, as its parents say."""
+    """Whether a process is ``root`` or below it, as its parents say; not if it has ended."""
     for _ in range(_MOST_GENERATIONS):
         if pid is None or pid <= 1:
             return False
@@ -86,6 +87,10 @@ def descends(host: Host, pid: int | None, root: int) -> bool:
     return False
 
 
-def _parent(host: Host, pid: int) -> int:
+def _parent(host: Host, pid: int) -> int | None:
     """The fourth field of ``stat``, the second behind the name in brackets; see proc(5)."""
-    return int(host.read_file(f"/proc/{pid}/stat").rpartition(")")[2].split()[1])
+    try:
+        stat = host.read_file(f"/proc/{pid}/stat")
+    except AgentRefusal:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])

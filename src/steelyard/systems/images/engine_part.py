@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
@@ -26,8 +27,14 @@ _FIRST = "/run/steelyard/serve"
 
 
 def starts_only_us(host: Host) -> bool:
-    """Whether this is a guest whose first program starts the agent and nothing else."""
-    return _FIRST in host.read_file("/proc/1/cmdline")
+    """Whether this is a guest whose first program starts the agent and nothing else.
+
+    Where the kernel hides that program from the agent, it is another's machine.
+    """
+    try:
+        return _FIRST in host.read_file("/proc/1/cmdline")
+    except AgentRefusal:
+        return False
 
 
 def engine_path(host: Host) -> str:
