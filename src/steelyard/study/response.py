@@ -8,7 +8,7 @@ from steelyard.study.model import Direction
 from steelyard.study.setting import Entry
 
 Join = Literal["sum", "largest", "least", "mean"]
-Shared = Literal["kernel", "disk"]
+Shared = Literal["kernel", "disk", "network"]
 
 
 class Response(Entry):

@@ -46,6 +46,16 @@ def seen_of(scene: Scene, instance: Instance) -> Seen:
         probe=_seen_by_probe(instance),
         probe_missing=instance.probe_missing,
         column=instance.column,
+        own_kernel=instance.host.boot_id != scene.carrier().boot_id,
+        through_loopback=_through_loopback(scene, instance),
+    )
+
+
+def _through_loopback(scene: Scene, instance: Instance) -> bool:
+    """Of a load from the very machine that it goes to, without a network between."""
+    same = scene.stage.study.generator.host == scene.cell.system.carrier
+    return (
+        same and scene.cell.system.platform == "native" and instance.platform.ground.seat() is None
     )
 
 
@@ -87,22 +97,25 @@ def limits_of(scene: Scene, seen: Seen) -> str | None:
 
 @dataclass(frozen=True)
 class Common:
-    """What an instance may have in common with others: names of its kernel and its disk there.
+    """What an instance may have in common with others: its kernel, disk and network devices there.
 
     What is not known is nobody else's.
     """
 
     kernel: Hashable = None
     disk: Hashable = None
+    network: Hashable = None
 
 
 def common_of(instance: Instance) -> Common:
     """The kernel by the number of its boot; the disk of its store by its device, where the study
-    attaches one, else that of the kernel's machine.
+    attaches one, else that of the kernel's machine; network devices where it has no place of its
+    own in the machine.
     """
     kernel = instance.host.boot_id
     own = next((each.device for each in instance.prepared.values()), None)
-    return Common(kernel, None if kernel is None else (kernel, own))
+    disk = None if kernel is None else (kernel, own)
+    return Common(kernel, disk, None if instance.carried else kernel)
 
 
 def of_all_instances(

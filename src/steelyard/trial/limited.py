@@ -5,7 +5,8 @@ Pure, and told to the reader beside every cell; it decides nothing.
 
 from __future__ import annotations
 
-from steelyard.trial.responses import SERVICE, STORE, Seen
+from steelyard.trial.devices import STORE
+from steelyard.trial.responses import SERVICE, Seen
 
 _FULL = 0.9
 _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core

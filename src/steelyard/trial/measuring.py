@@ -14,13 +14,13 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.study.counted import counted
 from steelyard.systems.platform import Costs, Threads
+from steelyard.trial.devices import STORE
 from steelyard.trial.driving import Drive, LoadDrive, RunDrive
 from steelyard.trial.instance import Instance
 from steelyard.trial.neighbours import EndlessLoad, driven_beside, repeated, without_end
 from steelyard.trial.ours import ours_inside, ours_on_carrier
 from steelyard.trial.probing import ProbeDrive
 from steelyard.trial.reaching import server_for
-from steelyard.trial.responses import STORE
 from steelyard.trial.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.scene import Scene
 from steelyard.trial.searching import SearchDrive
@@ -189,7 +189,14 @@ def _watches(scene: Scene) -> Iterator[Watch]:
             costs = {each.column: each.platform.costs() for each in scene.instances}
             ours = ours_on_carrier(scene, costs)
             scene.apart[name] = ours.apart
-            yield Watch(name, host, offset_ns, processes=ours.processes, costs=_together(costs))
+            yield Watch(
+                name,
+                host,
+                offset_ns,
+                processes=ours.processes,
+                disks={STORE: scene.instances[0].platform.ground.folder},
+                costs=_together(costs),
+            )
 
 
 def _service_processes(instance: Instance) -> Mapping[str, int]:

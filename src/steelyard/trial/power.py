@@ -22,6 +22,8 @@ _NOT_DISCHARGING = (
 
 def mean_power_w(window: WindowSamples) -> Reading:
     """Watts over the window, or why nothing is told."""
+    if window.unsampled is not None:
+        return None, window.unsampled
     zones = zones_of(window)
     if not zones:
         reasons = [why for key, why in window.missing.items() if key.startswith("power")]
@@ -51,6 +53,8 @@ def energy_j(window: WindowSamples) -> Reading:
 
 def battery_power_w(window: WindowSamples) -> Reading:
     """Mean of the watts that were drawn from batteries, if they fed the machine all the while."""
+    if window.unsampled is not None:
+        return None, window.unsampled
     if _DRAWN not in window.frame.columns:
         why = window.missing.get("battery", "no battery was sampled")
         return None, f"not available here: {why}"

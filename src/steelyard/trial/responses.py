@@ -13,6 +13,7 @@ from steelyard.engine.messages import LoadResult, Stream
 from steelyard.records.schema import Measured
 from steelyard.study.model import Study
 from steelyard.systems.platform import VCPU
+from steelyard.trial.devices import disk_rate, disk_time, network_rate, rate_of
 from steelyard.trial.latencies import (
     OUT_OF_TIME,
     failed_by,
@@ -33,13 +34,13 @@ from steelyard.trial.streams import (
 from steelyard.trial.window import WindowSamples
 
 SERVICE = "service"
-STORE = "store"
 INSTANCE = "instance"
 
 ERRORS = "errors"
 
 PROBE = "probe"
 _NO_PROBE = "no probe ran"
+_HOST_LEFT_OUT = "the host was not sampled: say `sample: {where: [system, host]}`"
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Seen:
     probe_missing: str | None = None
     column: str = INSTANCE
     """How what stands for the instance is called among the samples of its host."""
+    own_kernel: bool = False
+    """Whether the system has a kernel of its own, so that it cannot see the machine below it."""
+    through_loopback: bool = False
+    """Whether the load reaches the system through the loopback device of its machine."""
 
     @property
     def load(self) -> LoadResult:
@@ -70,7 +75,9 @@ class Seen:
     @property
     def outside(self) -> WindowSamples:
         """What was sampled on the machine that carries the system; itself without another."""
-        return self.window if self.host is None else self.host
+        if self.host is not None:
+            return self.host
+        return WindowSamples.none(_HOST_LEFT_OUT) if self.own_kernel else self.window
 
 
 def wanted_units(study: Study) -> dict[str, str]:
@@ -182,17 +189,6 @@ def _errors(seen: Seen) -> Reading:
     return failed_share(seen.load)
 
 
-def _rate_of(window: WindowSamples, column: str, scale: float = 1.0) -> Reading:
-    rate = window.rate_per_s(column)
-    if rate is None:
-        return None, window.why_missing(column) or "not sampled"
-    return rate * scale, None
-
-
-def _rate(column: str, scale: float = 1.0) -> Callable[[Seen], Reading]:
-    return lambda seen: _rate_of(seen.window, column, scale)
-
-
 def _of_service(window: WindowSamples, figure: str) -> list[str]:
     """The column of the service, and those of its parts: ``process.service.PART.FIGURE``."""
     whole = f"process.{SERVICE}.{figure}"
@@ -204,7 +200,7 @@ def _of_service(window: WindowSamples, figure: str) -> list[str]:
 def _service_cores(seen: Seen) -> Reading:
     cores = 0.0
     for column in _of_service(seen.window, "cpu_ns"):
-        value, missing = _rate_of(seen.window, column, 1e-9)
+        value, missing = rate_of(seen.window, column, 1e-9)
         if value is None:
             return None, missing or "not sampled"
         cores += value
@@ -250,7 +246,7 @@ def _grown(window: WindowSamples | None, column: str) -> Reading:
 
 
 def _busy_cores(window: WindowSamples) -> Reading:
-    rates = [_rate_of(window, f"cpu.{state}_ns", 1e-9) for state in _BUSY]
+    rates = [rate_of(window, f"cpu.{state}_ns", 1e-9) for state in _BUSY]
     for value, missing in rates:
         if value is None:
             return None, missing or "not sampled"
@@ -259,7 +255,7 @@ def _busy_cores(window: WindowSamples) -> Reading:
 
 def _steal(window: WindowSamples) -> Reading:
     states = (*_BUSY, "idle", "iowait", "steal")
-    rates = {state: _rate_of(window, f"cpu.{state}_ns") for state in states}
+    rates = {state: rate_of(window, f"cpu.{state}_ns") for state in states}
     for value, missing in rates.values():
         if value is None:
             return None, missing or "not sampled"
@@ -276,7 +272,7 @@ def _instance_cores(seen: Seen) -> Reading:
         return None, _NO_HOST
     of = (f"cgroup.{seen.column}.cpu_ns", f"process.{seen.column}.cpu_ns")
     told = (column for column in of if seen.host.why_missing(column) is None)
-    return _rate_of(seen.host, next(told, of[0]), 1e-9)
+    return rate_of(seen.host, next(told, of[0]), 1e-9)
 
 
 def _of_vcpus(figure: str) -> Callable[[Seen], Reading]:
@@ -285,9 +281,38 @@ def _of_vcpus(figure: str) -> Callable[[Seen], Reading]:
     def reading(seen: Seen) -> Reading:
         if seen.host is None:
             return None, _NO_HOST
-        return _rate_of(seen.host, f"threads.{seen.column}.{VCPU}.{figure}", 1e-9)
+        return rate_of(seen.host, f"threads.{seen.column}.{VCPU}.{figure}", 1e-9)
 
     return reading
+
+
+def _network(seen: Seen, figure: str) -> Reading:
+    return network_rate(seen.window, figure, loopback=seen.through_loopback)
+
+
+_DISK_RATES = {
+    "reads": "reads",
+    "read": "read_bytes",
+    "writes": "writes",
+    "written": "write_bytes",
+    "flushes": "flushes",
+}
+_DISK_TIMES = {"read_time": "read", "write_time": "write", "flush_time": "flush"}
+
+
+def _of_disks(
+    prefix: str, where: Callable[[Seen], WindowSamples]
+) -> dict[str, Callable[[Seen], Reading]]:
+    """The responses of the disk of one machine, inside the system or outside of it."""
+
+    def rate(figure: str) -> Callable[[Seen], Reading]:
+        return lambda seen: disk_rate(where(seen), figure)
+
+    def time(kind: str) -> Callable[[Seen], Reading]:
+        return lambda seen: disk_time(where(seen), kind)
+
+    rates = {f"{prefix}.{name}": rate(figure) for name, figure in _DISK_RATES.items()}
+    return rates | {f"{prefix}.{name}": time(kind) for name, kind in _DISK_TIMES.items()}
 
 
 _OF_LOADS = frozenset(
@@ -326,9 +351,10 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     "service.cpu": _service_cores,
     "service.cpu_per_operation": _service_cpu_per_operation,
     "service.memory": _service_memory,
-    "disk.writes": _rate(f"disk.{STORE}.writes"),
-    "disk.written": _rate(f"disk.{STORE}.write_bytes"),
-    "disk.flushes": _rate(f"disk.{STORE}.flushes"),
+    **_of_disks("disk", lambda seen: seen.window),
+    **_of_disks("host.disk", lambda seen: seen.outside),
+    "network.received": lambda seen: _network(seen, "rx_bytes"),
+    "network.sent": lambda seen: _network(seen, "tx_bytes"),
     "system.cpu": lambda seen: _busy_cores(seen.window),
     "system.steal": lambda seen: _steal(seen.window),
     "tcp.syn_retransmits": lambda seen: _grown(seen.window, "tcp.syn_retransmits"),

@@ -79,7 +79,7 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
             and _sounded_out(stage, before, watcher)
             and _calibrated(stage, standing, watcher)
         ):
-            reason = _Sitting(stage, standing, watcher, _deadline_ns(stage.study, before)).go()
+            reason = _Sitting(stage, standing, watcher, _deadline_ns(stage, before)).go()
         else:
             reason = "interrupted"
     finally:
@@ -355,10 +355,12 @@ def _lost(trial: PlannedTrial, event: Event) -> TrialRecord:
     )
 
 
-def _deadline_ns(study: Study, before: list[Event]) -> int | None:
-    budget_s = study.trials.budget.time_s
+def _deadline_ns(stage: Stage, before: list[Event]) -> int | None:
+    budget_s = stage.study.trials.budget.time_s
     if budget_s is None:
         return None
+    if stage.plan.budget_visits is not None:
+        budget_s *= 2  # extended, as visits are
     return time.monotonic_ns() + round(budget_s * 1e9) - spent_ns(before)
 
 

@@ -28,12 +28,19 @@ def samples_frame(samples: Samples) -> pl.DataFrame:
 class WindowSamples:
     """The samples inside one window, ``start_ns..end_ns`` on the clock of their machine.
 
-    ``length_s`` is that of the window, which its first and last sample need not fill.
+    ``length_s`` is that of the window, which its first and last sample need not fill. ``unsampled``
+    says why there is no sample at all.
     """
 
     frame: pl.DataFrame
     missing: dict[str, str]
     length_s: float | None = None
+    unsampled: str | None = None
+
+    @staticmethod
+    def none(why: str) -> WindowSamples:
+        """Of a machine that was not sampled."""
+        return WindowSamples(pl.DataFrame(), {}, unsampled=why)
 
     @staticmethod
     def cut(
@@ -44,6 +51,8 @@ class WindowSamples:
 
     def why_missing(self, column: str) -> str | None:
         """Why there is no rate or peak for ``column``; ``None`` when there is one."""
+        if self.unsampled is not None:
+            return self.unsampled
         if column not in self.frame.columns:
             return self.missing.get(column, f"{column} was not sampled")
         if self.frame.height < 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -120,3 +121,48 @@ def test_a_service_with_a_part_that_was_not_sampled_has_no_figure(seen: Make) ->
     got = measured("service.cpu", seen(columns))
     assert got.value is None
     assert "process.service.store.cpu_ns" in str(got.missing)
+
+
+def disks(**grown: int) -> dict[str, list[int]]:
+    """Counters of the store's disk that grow by so much in each of two steps of half a second."""
+    return {f"disk.store.{name}": [0, by, 2 * by] for name, by in grown.items()}
+
+
+def test_a_mean_time_of_writes_is_that_of_all_that_ended_in_the_window(seen: Make) -> None:
+    got = measured("disk.write_time", seen(disks(writes=500, write_ns=40_000_000)))
+    assert got.value == pytest.approx(80_000)
+
+
+def test_without_a_read_there_is_no_mean_time_of_reads(seen: Make) -> None:
+    got = measured("disk.read_time", seen(disks(reads=0, read_ns=0)))
+    assert got.missing == "no read ended in the window"
+
+
+def test_a_time_that_the_kernel_tells_too_coarsely_is_missing_and_not_zero(seen: Make) -> None:
+    got = measured("disk.read_time", seen(disks(reads=3, read_ns=0)))
+    assert got.value is None
+    assert got.missing is not None
+    assert "in steps of 1 ms" in got.missing
+
+
+NETWORK = {"net.lo.rx_bytes": [0, 7, 14], "net.eth0.rx_bytes": [0, 100, 200]}
+
+
+def test_what_a_system_tells_itself_is_no_traffic_of_the_line(seen: Make) -> None:
+    whole = seen(NETWORK)
+    got = measured("network.received", whole).value
+    assert got == pytest.approx(whole.window.rate_per_s("net.eth0.rx_bytes"))
+
+
+def test_a_load_through_loopback_is_counted_there_alone(seen: Make) -> None:
+    whole = replace(seen(NETWORK), through_loopback=True)
+    got = measured("network.received", whole).value
+    assert got == pytest.approx(whole.window.rate_per_s("net.lo.rx_bytes"))
+
+
+def test_a_guest_is_never_taken_for_the_machine_below_it(seen: Make) -> None:
+    columns = disks(writes=5) | {f"cpu.{s}_ns": [0, 5, 9] for s in ("user", "nice", "system")}
+    guest = replace(seen(columns), own_kernel=True)
+    for response in ("host.cpu", "host.disk.writes", "power.mean"):
+        assert "the host was not sampled" in (measured(response, guest).missing or "")
+    assert measured("disk.writes", guest).value is not None
