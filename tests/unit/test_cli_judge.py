@@ -81,7 +81,7 @@ def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -
         (("order,system", "order,platform"), "1:1", "no column `system`"),
         (("order,system", "system,system"), "1:8", "the column `system` stands there twice"),
         (("1,new,8651", "1,new,8651,9"), "2:7", "4 fields where the header has 3"),
-        (("old", "new"), "1:7", "no trial is of the baseline `old`"),
+        (("1,new,8651", "1,,8651"), "2:3", "no `system`"),
     ],
 )
 def test_a_mistake_in_the_file_is_told_with_its_place(
@@ -95,8 +95,31 @@ def test_a_mistake_in_the_file_is_told_with_its_place(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     given = ["judge", str(tmp_path / "none.csv"), "--baseline", "a"]
     result = CliRunner().invoke(app, given)
-    assert result.exit_code == 3
-    assert "cannot read" in result.stderr
+    assert result.exit_code == 2
+    assert "none.csv:1:1: cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--margin", "0"), "--margin"),
+        (("--margin", "2000%"), "--margin"),
+        (("--baseline", "none of them"), "--baseline"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_not_laid_to_the_file(
+    tmp_path: Path, words: tuple[str, str], option: str
+) -> None:
+    _, complaint = judged(tmp_path, EXAMPLE, *words, code=2)
+    assert f"Invalid value for {option}" in complaint
+    assert "trials.csv" not in complaint
+
+
+def test_an_order_that_nobody_drew_is_told_as_judged_once(tmp_path: Path) -> None:
+    out, _ = judged(tmp_path, EXAMPLE, "--design", "none")
+    assert "judged once" in out
+    for untrue in ("valid at", "early stops", "would decide"):
+        assert untrue not in out
 
 
 def test_rows_of_one_order_are_one_visit_at_several_loads() -> None:

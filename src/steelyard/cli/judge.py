@@ -88,6 +88,8 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
             unit=unit,
         )
     except TrialsError as error:
+        if error.argument is not None:
+            raise _of_the_command_line(error, error.argument) from error
         raise _placed(error, trials, response) from error
     _print(found, f"{path.name}: {response}", json=json)
     wanted = {verdict.word for verdict in found.verdicts} & set(fail_if or [])
@@ -141,6 +143,10 @@ def _visits(trials: TrialsFile) -> list[int] | None:
         return None
     known = {number: index for index, number in enumerate(dict.fromkeys(order))}
     return [known[number] for number in order]
+
+
+def _of_the_command_line(error: TrialsError, argument: str) -> typer.BadParameter:
+    return typer.BadParameter(f"{error.message}; {error.hint}", param_hint=f"--{argument}")
 
 
 def _placed(error: TrialsError, trials: TrialsFile, response: str) -> StudyError:

@@ -15,6 +15,7 @@ import typer
 import steelyard
 from steelyard.cli.console import say, shown, tell
 from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
 from steelyard.cli.prepare import plan_study
@@ -76,6 +77,13 @@ FailIfOption = Annotated[
         "repeated.",
     ),
 ]
+ExtendOption = Annotated[
+    bool,
+    typer.Option(
+        "--extend",
+        help="Allow as many visits again, once: their order was drawn before the first trial.",
+    ),
+]
 RunArgument = Annotated[
     Path,
     typer.Argument(help="Folder of a run, or of a study's runs: the newest.", show_default=False),
@@ -102,6 +110,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
 
 def resume(
     path: RunArgument,
+    extend: ExtendOption = False,
     json: JsonOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
@@ -110,6 +119,8 @@ def resume(
     wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
+    if extend:
+        extend_budget(study, opened)
     return _measure(study, opened, wanted)
 
 
@@ -185,6 +196,8 @@ def _reported(opened: Run, wanted: Wanted) -> int:
                 say(line)
         for path in paths[: len(wanted.formats)]:
             say(f"report: {shown(path)}")
+        if may_be_extended(opened, findings):
+            tell(f"for as many visits again: steelyard resume {shown(opened.path)} --extend")
     return _exit_code(findings, wanted.fail_if)
 
 

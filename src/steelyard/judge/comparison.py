@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from steelyard.judge.decision import UNDECIDED, Decision, decide
@@ -12,11 +12,11 @@ from steelyard.judge.families import Comparison
 from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
 from steelyard.judge.guards import Guarded, guarded
 from steelyard.judge.interval import Stream, find_ends, high_end, low_end
-from steelyard.judge.notes import notes_on
+from steelyard.judge.notes import NO_RATIO, notes_on
 from steelyard.judge.shape import shape_of
 from steelyard.judge.spending import FIRST_LOOK
-from steelyard.judge.streams import Readings, Series, stream_of
-from steelyard.judge.vetoes import kept_invalid, veto
+from steelyard.judge.streams import Readings, Series, stream_of, without_variation
+from steelyard.judge.vetoes import TURNED, UNSTABLE, kept_invalid, veto
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,13 @@ class Judged:
         """About how many further visits; ``None`` when decided, or nothing is in sight.
 
         What a veto or an open guard withholds is one: more visits of the effect do not bring it.
+        Nor is there a further look where there is only one.
         """
         found = self.estimate()
         withheld = self.veto is not None or self.unguarded is not None
         if self.word is not VerdictWord.UNDECIDED or withheld or found is None:
             return None
-        if self.stream is None:
+        if self.stream is None or self.stream.once:
             return None
         visits = len(self.series.values)
         return visits_to_decide(found, visits, margin_log, self.comparison.share)
@@ -95,6 +96,8 @@ def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judg
         keep_failed=kept is not None,
         scale=comparison.scale,
     )
+    if comparison.scale == "log":
+        series = without_variation(series)
     if series.problems or len(series.values) < FIRST_LOOK:
         return Judged(comparison, series, None, UNDECIDED, None, kept=kept)
     stream = stream_of(series, readings, comparison.pair, comparison.paths)
@@ -135,6 +138,12 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
     known = series.defined()
     shape = shape_of(known.values, known.other)
     ends = _ends(judged.stream, margin_log, comparison.share, found, sign)
+    empty = ends.pop("empty")
+    if empty and judged.words:
+        judged = replace(judged, veto=NO_RATIO)
+    no_ratio = empty or judged.veto in {UNSTABLE, TURNED}
+    if no_ratio:
+        ends = dict.fromkeys(ends)
     return VerdictFinding(
         response=comparison.response.name,
         baseline=comparison.pair.baseline,
@@ -158,6 +167,7 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
         withheld=judged.veto is not None or judged.unguarded is not None,
+        no_ratio=no_ratio,
         guards=tuple(_guard_finding(each) for each in judged.guards),
         notes=notes_on(
             comparison,
@@ -166,11 +176,12 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
             veto=judged.veto or judged.unguarded,
             guards=judged.guards,
             kept=judged.kept,
-            horizon=judged.stream.horizon if judged.stream else None,
+            horizon=judged.stream.horizon if judged.stream and not judged.stream.once else None,
+            two_tests=judged.stream is None or judged.stream.engine != "normal",
             found=found,
             shape=shape,
             margin_log=margin_log,
-            empty=ends.pop("empty"),
+            empty=empty,
         ),
         **ends,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import expm1
 
 from steelyard.judge.comparison import Judged
 from steelyard.judge.confounders import varying_facts
@@ -40,13 +41,12 @@ def _of_comparison(judged: Judged) -> Iterator[str]:
     drift = drift_per_visit(series.values, series.other)
     if drift is not None:
         seen = "no drift seen" if drift[0] <= 0 <= drift[1] else "drift"
+        low, high = map(expm1, drift)
         yield (
-            f"{name}: {seen}, {drift[0]:+.2%}..{drift[1]:+.2%} a visit (95 % interval, as if "
-            "visits were independent)."
+            f"{name}: {seen}, {low:+.2%}..{high:+.2%} a visit (95 % interval, as if visits were "
+            "independent)."
         )
     left = carry_over(series.values, series.other, series.slots, series.before)
     if left is not None:
-        yield (
-            f"{name}: left behind by the visit before, {left.low_log:+.2%}..{left.high_log:+.2%} "
-            "(95 % interval)."
-        )
+        low, high = expm1(left.low_log), expm1(left.high_log)
+        yield (f"{name}: left behind by the visit before, {low:+.2%}..{high:+.2%} (95 % interval).")

@@ -85,6 +85,7 @@ class VerdictFinding(Frozen):
     comparisons share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
     ``guards`` are looked at once a difference is found.
     ``withheld``: the tests decide, and something forbids to say it, the first of ``notes``.
+    ``no_ratio``: the effect changes during the study, so that no interval of it is given.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
 
@@ -114,6 +115,7 @@ class VerdictFinding(Frozen):
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     withheld: bool = False
+    no_ratio: bool = False
     guards: tuple[GuardFinding, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -181,7 +183,7 @@ class DifferenceFinding(Frozen):
 
 
 class StopFinding(Frozen):
-    """Why the study ended, or that it has not."""
+    """Why the study ended, or that it has not. ``extended_from``: visits of the budget before."""
 
     reason: Literal["decided", "budget_visits", "budget_time", "interrupted", "failures", "running"]
     visits_done: int
@@ -189,6 +191,7 @@ class StopFinding(Frozen):
     trials_done: int
     attempts_failed: int
     spent_s: float
+    extended_from: int | None = None
 
 
 class Findings(Frozen):

@@ -12,6 +12,7 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import measured
 from steelyard.study.model import Study
 from steelyard.study.timing import resets
+from steelyard.study.workload.own import workload_of
 
 GUARANTEE = "The error rate holds"
 SUSPECT = "are suspect:"
@@ -117,7 +118,7 @@ def _screened(plan: Plan) -> Iterator[str]:
 
 
 def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[str]:
-    if study.generator.host == "local":
+    if study.generator.host == "local" and workload_of(study.workload).is_load:
         yield "The load came from the same machine and shared its processors with the systems."
     good = [r for r in records if r.outcome is Outcome.OK]
     limited = [r for r in good if r.limited_by is not None and "generator" in r.limited_by]

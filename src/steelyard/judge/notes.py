@@ -15,6 +15,12 @@ from steelyard.judge.streams import Series
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _TWO_DIGITS = 10
+NO_RATIO = "no constant ratio fits all visits: the effect changes during the study"
+_HELD_BY_THE_SECOND = (
+    ". With unequal spreads the error rate is held by the second test (Welch's), which was "
+    "simulated to 4 to 1 and is not proved for any noise"
+)
+_RESTS_ON_THE_SECOND = ", so that the error rate rests on the second test alone (Welch's)"
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
 
@@ -27,12 +33,13 @@ def notes_on(
     guards: tuple[Guarded, ...] = (),
     kept: str | None = None,
     horizon: int | None,
+    two_tests: bool = True,
     found: Estimate | None,
     shape: Shape,
     margin_log: float,
     empty: bool,
 ) -> tuple[str, ...]:
-    """Reasons and doubts, the gravest first."""
+    """Reasons and doubts, the gravest first. ``two_tests``: Welch's stands beside the exact one."""
     if series.problems:
         return series.problems
     notes = [] if veto is None else [veto]
@@ -40,9 +47,9 @@ def notes_on(
     notes += _undefined(comparison, series)
     notes += _not_guarded(guards)
     notes += _too_few(series)
-    if empty:
-        notes.append("no constant ratio fits all visits: the effect changes during the study")
-    notes += _shape(shape, series)
+    if empty and veto != NO_RATIO:
+        notes.append(NO_RATIO)
+    notes += _shape(shape, series, two_tests=two_tests)
     notes += _left_behind(series, margin_log, said=veto)
     notes += _beyond_the_machine(comparison, words, found, margin_log, horizon)
     notes += _stopped_early(series, words, horizon, found)
@@ -78,21 +85,21 @@ def _too_few(series: Series) -> Iterator[str]:
         )
 
 
-def _shape(shape: Shape, series: Series) -> Iterator[str]:
+def _shape(shape: Shape, series: Series, *, two_tests: bool) -> Iterator[str]:
     ratio, chance = shape.spread_ratio, shape.spread_chance
     if ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT:
         by_chance = "" if chance is None else f"; by chance alone with probability {chance:.2g}"
         yield (
             f"arms differ in shape: the spread of one is {max(ratio, 1 / ratio):.1f} times that "
-            f"of the other over {series.n_baseline} and {series.n_other} visits{by_chance}. With "
-            "unequal spreads the error rate is held by the second test (Welch's), which was "
-            "simulated to 4 to 1 and is not proved for any noise"
+            f"of the other over {series.n_baseline} and {series.n_other} visits{by_chance}"
+            f"{_HELD_BY_THE_SECOND if two_tests else ''}"
         )
     if shape.one_is_constant:
+        rests = _RESTS_ON_THE_SECOND if two_tests else ""
         yield (
             f"arms differ in shape: over {series.n_baseline} and {series.n_other} visits one does "
-            "not vary at all and the other does, so that the error rate rests on the second test "
-            "alone (Welch's); is the constant one counted in coarse steps?"
+            f"not vary at all and the other does{rests}; is the constant one counted in coarse "
+            "steps?"
         )
     if shape.stalls_differ:
         yield (

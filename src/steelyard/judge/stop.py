@@ -112,6 +112,7 @@ def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event
         trials_done=len(good),
         attempts_failed=sum(record.outcome is not Outcome.OK for record in records),
         spent_s=spent_ns(events) / 1e9,
+        extended_from=plan.budget_visits,
     )
 
 

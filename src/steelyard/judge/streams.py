@@ -36,6 +36,8 @@ Engine = Literal["exact", "normal"]
 Conditions = dict[str, Level]
 Key = tuple[tuple[str, Level], ...]
 
+_ROUNDING_LOG = 1e-12
+
 
 @dataclass(frozen=True)
 class Series:
@@ -86,6 +88,27 @@ class Series:
             before=tuple(self.before[place] for place in kept) if self.before else (),
             covariate=None if self.covariate is None else self.covariate[finite],
         )
+
+
+def is_constant(arm: Floats) -> bool:
+    """Whether an arm has one and the same figure in every visit; not one without visits."""
+    return bool(len(arm) and np.isfinite(arm).all() and np.ptp(arm) <= _ROUNDING_LOG)
+
+
+def without_variation(series: Series) -> Series:
+    """The same, or with a problem where each system shows one and the same figure every time.
+
+    What does not vary has no noise to hold a difference against: more likely than a machine
+    without any is a counter that stands still, a rounded figure, or a limit that was reached.
+    """
+    arms = series.values[series.other], series.values[~series.other]
+    if series.problems or not all(map(is_constant, arms)):
+        return series
+    why = (
+        "no variation: within each system every visit shows the same figure, so that nothing says "
+        "how far chance reaches; it may be rounded, at a limit, or a counter that stands still"
+    )
+    return replace(series, problems=(why,))
 
 
 Row = tuple[int, int, bool, float]
@@ -294,7 +317,7 @@ def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
 
 def horizon_of(plan: Plan, pair: Pair) -> int:
     """The budget of a pair in visits, as fixed before the first."""
-    return sum(visit.system in (pair.baseline, pair.other) for visit in plan.visits)
+    return sum(visit.system in (pair.baseline, pair.other) for visit in plan.budgeted)
 
 
 def stream_of(series: Series, readings: Readings, pair: Pair, paths: int = PATHS) -> Stream:

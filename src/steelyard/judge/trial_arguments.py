@@ -20,6 +20,7 @@ def budget_of(budget: int | None, visits: int, systems: int) -> int:
             f"{visits} visits of a budget of {budget}",
             "a budget may be extended once, to at most twice; give the one that was fixed before "
             "the first trial",
+            argument="budget",
         )
     return budget
 
@@ -30,7 +31,11 @@ def refuse_arguments(design: str, direction: str, margin: float, alpha: float, p
         if value not in known:
             raise TrialsError(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
     if not 0 < margin < 10:
-        raise TrialsError(f"`margin` is {margin}", "a share above 0: 0.02 is 2 %")
+        raise TrialsError(
+            f"`margin` is {margin:g}",
+            "a share above 0 and below 10, that is 1000 %: 0.02 is 2 %",
+            argument="margin",
+        )
     if not 0 < alpha <= 0.5:
         raise TrialsError(f"`alpha` is {alpha}", "an error rate above 0 and at most 0.5")
     if paths < 100:

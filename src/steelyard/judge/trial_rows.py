@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -19,6 +20,8 @@ Design = Literal["bigstick", "pairs", "blocks", "none"]
 
 DESIGNS: tuple[Design, ...] = ("bigstick", "pairs", "blocks", "none")
 LEAST_VISITS = 8
+MOST_VISITS = 2_000
+"""Of two systems: beyond, a verdict takes minutes and gigabytes, and is no surer for it."""
 _NO_CHANCE_BITS = 20
 _REPEATS_AFTER = (1, 2)
 
@@ -49,14 +52,24 @@ class TrialRows:
 
 
 class TrialsError(AnalysisError):
-    """Trials cannot be judged: ``row`` (from 1) and ``column`` say where, as far as it is known."""
+    """Trials cannot be judged: ``row`` (from 1) and ``column`` say where, as far as it is known.
+
+    ``argument`` names the argument that is wrong where it is none of the trials.
+    """
 
     def __init__(
-        self, message: str, hint: str, *, row: int | None = None, column: str = "system"
+        self,
+        message: str,
+        hint: str,
+        *,
+        row: int | None = None,
+        column: str = "system",
+        argument: str | None = None,
     ) -> None:
         super().__init__(message, hint=hint, slug="trials-cannot-be-judged")
         self.row = row
         self.column = column
+        self.argument = argument
 
 
 def visits_of(rows: TrialRows, baseline: str, design: Design) -> list[Visit]:
@@ -70,6 +83,7 @@ def visits_of(rows: TrialRows, baseline: str, design: Design) -> list[Visit]:
     _numbers(rows)
     visits = [_visit(rows, members) for members in _members(rows)]
     _enough(visits, baseline)
+    _covariate_is_blind(visits)
     if design != "none":
         _possible(rows, visits, design)
         _by_chance(visits, design)
@@ -99,6 +113,7 @@ def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
         raise TrialsError(
             f"no trial is of the baseline `{baseline}`",
             f"the systems are: {', '.join(names) or 'none'}",
+            argument="baseline",
         )
     if len(names) == 1:
         raise TrialsError(
@@ -149,9 +164,25 @@ def _members(rows: TrialRows) -> list[list[int]]:
     indices = range(len(rows.system))
     if rows.visit is not None:
         numbers = rows.visit
-        return [list(group) for _, group in itertools.groupby(indices, key=lambda i: numbers[i])]
+        groups = [list(group) for _, group in itertools.groupby(indices, key=lambda i: numbers[i])]
+        _refuse_apart(numbers, groups)
+        return groups
     size = 1 if rows.load is None else len(set(rows.load))
     return [list(indices[start : start + size]) for start in range(0, len(indices), size)]
+
+
+def _refuse_apart(numbers: Sequence[int], groups: list[list[int]]) -> None:
+    seen: set[int] = set()
+    for group in groups:
+        number = numbers[group[0]]
+        if number in seen:
+            raise TrialsError(
+                f"trial {group[0] + 1} is of visit {number}, which had ended before",
+                "the trials of one visit follow one another; give every visit its own number",
+                row=group[0] + 1,
+                column="order",
+            )
+        seen.add(number)
 
 
 def _visit(rows: TrialRows, members: list[int]) -> Visit:
@@ -169,8 +200,10 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
         raise TrialsError(
             f"{place} are one visit but hold a load twice"
             if rows.load is not None
-            else f"{place} are one visit: without loads a visit has one trial",
-            "measure a system once at every load in each visit",
+            else f"{place} have one number: without loads each trial is a visit of its own",
+            "measure a system once at every load in each visit"
+            if rows.load is not None
+            else "number the trials 1, 2, 3 and so on, in the order in which they were measured",
             row=last,
             column="system" if rows.load is None else "load",
         )
@@ -186,6 +219,18 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
     return Visit(first, systems[0], dict(zip(loads, logs, strict=True)), beside / len(members))
 
 
+def _covariate_is_blind(visits: list[Visit]) -> None:
+    """Refuse a covariate with one value for each system: taken out, it takes the effect along."""
+    values = {(visit.system, visit.covariate) for visit in visits}
+    systems = {visit.system for visit in visits}
+    if len(values) == len(systems) and len({value for _, value in values}) > 1:
+        raise TrialsError(
+            "the covariate has one value for each system, so that it tells nothing else",
+            "give what was measured of the machine before each trial, whatever was measured in it",
+            column="covariate",
+        )
+
+
 def _enough(visits: list[Visit], baseline: str) -> None:
     names = dict.fromkeys(visit.system for visit in visits)
     for name in (name for name in names if name != baseline):
@@ -195,6 +240,12 @@ def _enough(visits: list[Visit], baseline: str) -> None:
                 f"{count} visits of `{baseline}` and `{name}` together are too few",
                 f"no order of fewer than {LEAST_VISITS} visits is rare enough for a verdict at 5 %",
             )
+        if count > MOST_VISITS:
+            raise TrialsError(
+                f"{count:,} visits of `{baseline}` and `{name}` together are too many",
+                f"at most {MOST_VISITS:,} are judged; fewer and longer trials tell as much. If a "
+                "number was planned before the first trial, judge the trials up to it",
+            )
 
 
 def _possible(rows: TrialRows, visits: list[Visit], design: Design) -> None:
@@ -202,20 +253,34 @@ def _possible(rows: TrialRows, visits: list[Visit], design: Design) -> None:
     if design == "bigstick":
         _balanced(visits)
         return
-    size = len({visit.system for visit in visits})
+    rounds = rounds_of(rows, visits, design)
+    size = len({visit.system for visit in visits}) * rounds
     for start in range(0, len(visits), size):
         members = visits[start : start + size]
-        whole = len({visit.system for visit in members}) == len(members)
+        whole = max(Counter(visit.system for visit in members).values()) <= rounds
         together = rows.block is None or len({rows.block[v.row - 1] for v in members}) == 1
         if not (whole and together):
             first, last = members[0].row, members[-1].row
             noun = "pair" if design == "pairs" else "block"
-            problem = f"hold a system twice in one {noun}" if not whole else "span two blocks"
+            often = "twice" if rounds == 1 else "more than twice"
+            problem = f"hold a system {often} in one {noun}" if not whole else "span two blocks"
             raise TrialsError(
                 f"trials {first} to {last} {problem}: `{design}` cannot have brought this order",
                 "name the design by which the order was drawn; `none` if it was not drawn",
                 row=last,
             )
+
+
+def rounds_of(rows: TrialRows, visits: list[Visit], design: Design) -> int:
+    """How often each block holds every system: twice where the column of blocks says so.
+
+    So the tool's own studies of several systems are ordered (``plan/order.py``).
+    """
+    if design != "blocks" or rows.block is None:
+        return 1
+    first = rows.block[0]
+    held = Counter(visit.system for visit in visits if rows.block[visit.row - 1] == first)
+    return 2 if set(held.values()) == {2} else 1
 
 
 def _balanced(visits: list[Visit]) -> None:

@@ -24,15 +24,23 @@ from steelyard.judge.interval import Stream
 from steelyard.judge.normal import ASSUMPTION
 from steelyard.judge.paths import PATHS, Signs, draw, shuffles
 from steelyard.judge.scores import Floats
-from steelyard.judge.streams import Pair, Series
+from steelyard.judge.spending import FIRST_LOOK
+from steelyard.judge.streams import Pair, Series, without_variation
 from steelyard.judge.trial_arguments import (
     Engine,
     budget_of,
     refuse_arguments,
     refuse_engine,
 )
-from steelyard.judge.trial_rows import Design, TrialRows, Visit, visits_of
-from steelyard.judge.vetoes import left_behind, owed_to_the_visit_before
+from steelyard.judge.trial_rows import (
+    Design,
+    TrialRows,
+    TrialsError,
+    Visit,
+    rounds_of,
+    visits_of,
+)
+from steelyard.judge.vetoes import of_visits, owed_to_the_visit_before
 from steelyard.study.model import Level, ResponseSpec
 
 LOAD = "load"
@@ -108,8 +116,9 @@ def judge_trials(
             the first trial.
         design: How the order was drawn. ``bigstick``: a fair coin, unless one of the two systems
             leads by 2. ``pairs``: each pair of trials holds both systems, in an order drawn by
-            a coin. ``blocks``: each block holds every system once, shuffled. ``none``: not drawn;
-            then there is one look, after the last trial, and ``lost`` says what that costs.
+            a coin. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
+            tells. ``none``: not drawn; then there is one look, after the last trial, and ``lost``
+            says what that costs.
         direction: Whether a larger response is better.
         block: The block of each trial, checked against ``design``.
         load: The load of each trial. A visit measures one system once at every load; its rows
@@ -142,7 +151,8 @@ def judge_trials(
     systems = (baseline, *sorted({each.system for each in visits} - {baseline}))
     loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
     limit = budget_of(budget, len(visits), len(systems))
-    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine)
+    rounds = rounds_of(rows, visits, design)
+    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine, rounds)
     spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
     verdicts = bench.verdicts(spec, math.log1p(margin), alpha)
     return bench.told(rows, spec, verdicts, lost=_lost(design, budget, limit, engine))
@@ -160,12 +170,24 @@ def _rows(
     """The columns as plain lists, whatever kind of sequence or array the caller has."""
     return TrialRows(
         system=[str(each) for each in system],
-        response=np.asarray(response, dtype=np.float64).tolist(),
+        response=_floats(response, "response"),
         load=None if load is None else list(load),
         visit=None if visit is None else list(visit),
         block=None if block is None else list(block),
-        covariate=None if covariate is None else np.asarray(covariate, dtype=np.float64).tolist(),
+        covariate=None if covariate is None else _floats(covariate, "covariate"),
     )
+
+
+def _floats(values: Sequence[float] | npt.NDArray[np.floating[Any]], name: str) -> list[float]:
+    try:
+        found: list[float] = np.asarray(values, dtype=np.float64).tolist()
+    except (TypeError, ValueError) as error:
+        raise TrialsError(
+            f"`{name}` holds something that is not a number: {error}",
+            "give one number for each trial",
+            column=name,
+        ) from error
+    return found
 
 
 @dataclass(frozen=True)
@@ -180,6 +202,8 @@ class _Bench:
     paths: int
     seed: int
     engine: Engine
+    rounds: int = 1
+    """How often a block holds every system."""
 
     def verdicts(
         self, response: ResponseSpec, margin_log: float, alpha: float
@@ -217,14 +241,14 @@ class _Bench:
         )
 
     def judged(self, comparison: Comparison, margin_log: float) -> Judged:
-        series = self.series(comparison)
-        if series.problems:
+        series = without_variation(self.series(comparison))
+        if series.problems or len(series.values) < FIRST_LOOK:
             return Judged(comparison, series, None, UNDECIDED, None)
         stream = self.stream(series)
         decision = decide(stream, margin_log, comparison.share)
         veto = None
         if decision.words and not stream.once:
-            veto = left_behind(series, margin_log) or owed_to_the_visit_before(
+            veto = of_visits(series, decision, margin_log) or owed_to_the_visit_before(
                 series,
                 decision,
                 lambda values: decide(
@@ -251,8 +275,15 @@ class _Bench:
             slots=tuple(row[1] for row in rows),
             other=np.array([row[2] for row in rows], dtype=np.bool_),
             values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=(),
+            problems=_unmeasured(pair, [row[2] for row in rows]),
+            before=self._before([row[0] for row in rows]),
         )
+
+    def _before(self, numbers: Iterable[int]) -> tuple[str | None, ...]:
+        """Among several systems, that of the visit before each, which may be of no pair with it."""
+        if len(self.systems) == 2:
+            return ()
+        return tuple(None if n == 1 else self.visits[n - 2].system for n in numbers)
 
     def stream(self, series: Series) -> Stream:
         signs = np.where(series.other, np.int8(1), np.int8(-1))
@@ -274,14 +305,24 @@ class _Bench:
     def _orders(self, series: Series, signs: Signs) -> Signs:
         if self.design == "none":
             return shuffles(signs, self.paths, self.seed)
-        law: Literal["big_stick", "pairs", "blocks"]
+        law: Literal["big_stick", "pairs", "blocks", "double_blocks"]
         law = "big_stick" if self.design == "bigstick" else self.design
+        if self.rounds == 2:
+            law = "double_blocks"
         drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
         return drawn[list(series.slots)]
 
 
 def _members(pair: Pair) -> tuple[str, str]:
     return pair.baseline, pair.other
+
+
+def _unmeasured(pair: Pair, others: Sequence[bool]) -> tuple[str, ...]:
+    """Which of the two has no visit there."""
+    present = {pair.other if other else pair.baseline for other in others}
+    return tuple(
+        f"no visit of `{name}` counts here" for name in _members(pair) if name not in present
+    )
 
 
 def _mean(visit: Visit, loads: Sequence[Level | None]) -> float:

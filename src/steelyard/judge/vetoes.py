@@ -12,13 +12,20 @@ from steelyard.judge.decision import Decision, decide
 from steelyard.judge.disturbed import disturbed, owed_to, saturated
 from steelyard.judge.estimate import estimate
 from steelyard.judge.families import Comparison
+from steelyard.judge.findings import VerdictWord
 from steelyard.judge.scores import Floats
 from steelyard.judge.shape import carry_over, counts_differ, halves
-from steelyard.judge.streams import Pair, Readings, Series, stream_of
+from steelyard.judge.streams import Pair, Readings, Series, is_constant, stream_of
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2
 _CLEAR_SES = 2.0
+_ROUNDING_LOG = 1e-12
+UNSTABLE = "the effect changes sign between the first and the second half of the visits"
+TURNED = (
+    "what an earlier look decided, all visits together do not bear out: the effect changes during "
+    "the study"
+)
 
 
 def veto(
@@ -32,6 +39,8 @@ def veto(
     pair = comparison.pair
     return (
         doubtful(pair, series, readings, margin_log)
+        or turned(series, decision, margin_log)
+        or coarse(series, decision, margin_log)
         or saturated(pair, series, readings, decision.words)
         or owed_to(pair, series, readings, decision.words)
         or _fragile(comparison, series, decision, readings, margin_log)
@@ -47,6 +56,16 @@ def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) 
         or left_behind(series, margin_log)
         or disturbed(pair, series, readings)
         or unstable(series)
+    )
+
+
+def of_visits(series: Series, decision: Decision, margin_log: float) -> str | None:
+    """What the visits themselves say against a decision, whoever measured them."""
+    return (
+        left_behind(series, margin_log)
+        or unstable(series)
+        or turned(series, decision, margin_log)
+        or coarse(series, decision, margin_log)
     )
 
 
@@ -94,8 +113,43 @@ def unstable(series: Series) -> str | None:
     first, second = effects
     error = 2 * found.noise_log / math.sqrt(len(known.visits) / 2)
     if first * second < 0 and min(abs(first), abs(second)) > _CLEAR_SES * error:
-        return "the effect changes sign between the first and the second half of the visits"
+        return UNSTABLE
     return None
+
+
+def turned(series: Series, decision: Decision, margin_log: float) -> str | None:
+    """A decision of an earlier look that all visits together no longer bear out."""
+    known = series.defined()
+    found = estimate(known.values, known.other)
+    if found is None:
+        return None
+    effect_log, words = found.ratio_log, decision.words
+    against = (
+        (VerdictWord.FASTER in words and effect_log < 0)
+        or (VerdictWord.SLOWER in words and effect_log > 0)
+        or (words == (VerdictWord.EQUIVALENT,) and abs(effect_log) > margin_log)
+    )
+    return TURNED if against else None
+
+
+def coarse(series: Series, decision: Decision, margin_log: float) -> str | None:
+    """*Equivalent* of figures that could not have shown a difference of the margin.
+
+    One arm reads the same every time, and the next figure that was ever read lies farther away
+    than the margin: what lies between is not seen.
+    """
+    known = series.defined()
+    arms = known.values[known.other], known.values[~known.other]
+    if VerdictWord.EQUIVALENT not in decision.words or not any(map(is_constant, arms)):
+        return None
+    steps = np.diff(np.unique(known.values))
+    steps = steps[steps > _ROUNDING_LOG]
+    if not len(steps) or steps.min() <= margin_log:
+        return None
+    return (
+        f"the response is read in steps of {100 * math.expm1(steps.min()):.2g} %, wider than the "
+        "margin, and one system shows a single figure: a difference within a step is not seen"
+    )
 
 
 def _fragile(

@@ -144,7 +144,8 @@ class Plan(_Frozen):
     budget are there so that a budget can be extended honestly, once. ``searches`` are met in every
     visit like ``conditions``, by trials that look for a load and give no response at one. Cells
     that are ``not_applicable`` do not exist: a system has too few instances for a scenario. A
-    study of one system has no visits of its own, only those of ``screen``.
+    study of one system has no visits of its own, only those of ``screen``. ``budget_visits`` is how
+    many the budget held before it was extended (``extension.py``), ``None`` while it was not.
     """
 
     schema_version: Literal[1] = 1
@@ -159,6 +160,12 @@ class Plan(_Frozen):
     not_applicable: tuple[Cell, ...] = ()
     screen: ScreenPlan | None = None
     forecast: Forecast
+    budget_visits: int | None = None
+
+    @property
+    def budgeted(self) -> tuple[PlannedVisit, ...]:
+        """The visits that the budget held when it was fixed, before the first trial."""
+        return self.visits[: self.budget_visits]
 
     @property
     def every_visit(self) -> tuple[PlannedVisit, ...]:

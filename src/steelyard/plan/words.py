@@ -51,7 +51,7 @@ def _lines(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[str]:
                 ("trial", _trial(study, plan)),
                 ("calibration", _calibration(plan)),
                 *_visits_in_order(study, plan),
-                ("trials", f"{_trials(plan)}, about {format_duration(plan.forecast.total_s)}"),
+                ("trials", f"{_trials(plan)}, {_takes(study, plan.forecast.total_s)}"),
                 *_earliest(study, plan, reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
                 ("seed", _seed(study, plan)),
@@ -180,10 +180,15 @@ def _trial(study: Study, plan: Plan) -> str:
     trials = study.trials
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
     return (
-        f"reset {_resets(study)}, {settle}{ending(study)}: "
-        f"about {format_duration(plan.forecast.trial_s)}"
-        f"{'' if is_foreseen(study) else ' and what that takes'}"
+        f"reset {_resets(study)}, {settle}{ending(study)}: {_takes(study, plan.forecast.trial_s)}"
     )
+
+
+def _takes(study: Study, seconds: float) -> str:
+    """A forecast; where a trial takes as long as it likes, only what is known of it."""
+    if is_foreseen(study):
+        return f"about {format_duration(seconds)}"
+    return f"{format_duration(seconds)} and what preparing and runs take"
 
 
 def _resets(study: Study) -> str:
@@ -253,10 +258,10 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
         visits = max(visits, reached * len(plan.systems) // 2)
     after_s = plan.forecast.earliest_verdict_s
     if not plan.visits:
-        rows = [("earliest verdict", f"after about {format_duration(after_s)}")]
+        rows = [("earliest verdict", f"after {_takes(study, after_s)}")]
     else:
         after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
-        told = f"after {visits} visits, about {format_duration(after_s)}"
+        told = f"after {visits} visits, {_takes(study, after_s)}"
         rows = [("earliest verdict", told)] if reached or not reaches else []
     return rows + [("out of reach", words) for words in out_of_reach(reaches)]
 

@@ -33,6 +33,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from steelyard.errors import RecordError
+from steelyard.plan.extension import EXTENDED, extended
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
@@ -91,8 +92,9 @@ class Run:
         return _read_model(self.path / "run.json", RunFacts)
 
     def plan(self) -> Plan:
-        """What ``plan.json`` says."""
-        return _read_model(self.path / "plan.json", Plan)
+        """What ``plan.json`` says; with the visits of an extension that the ledger tells of."""
+        plan = _read_model(self.path / "plan.json", Plan)
+        return extended(plan) if any(e["event"] == EXTENDED for e in self.events()) else plan
 
     def events(self) -> list[Event]:
         """The ledger."""

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from steelyard.errors import Complaint, HostError, StudyError
+from steelyard.errors import Complaint, StudyError
 from steelyard.study.model import Level
 
 NEEDED = ("order", "system")
+_NAMES = ("system", "load", "block")
 OPTIONAL = ("block", "load", "covariate")
 _SEPARATORS = ",;\t"
 _SLUG = "trials-file-is-wrong"
@@ -81,17 +82,14 @@ def read_trials(path: Path, response: str) -> TrialsFile:
     """The file at ``path``, whose column ``response`` holds what was measured.
 
     Raises:
-        HostError: the file cannot be read.
-        StudyError: it is not CSV with the columns that are needed.
+        StudyError: it cannot be read, or is not CSV with the columns that are needed.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise HostError(
-            f"cannot read {path}: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}",
-            hint="name a text file that you may read",
-            slug="cannot-read",
-        ) from error
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        complaint = Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")
+        raise StudyError([complaint], slug=_SLUG) from error
     return parse_trials(text, path, response)
 
 
@@ -117,9 +115,23 @@ def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
         raise StudyError(wrong, slug=_SLUG)
     keys = [field.text for field in names]
     found = TrialsFile(path, header, tuple(dict(zip(keys, row, strict=True)) for row in rows))
+    _refuse_empty(found)
     order = found.numbers("order")
     sorted_rows = [found.rows[i] for i in sorted(range(len(order)), key=lambda i: order[i])]
     return TrialsFile(path, header, tuple(sorted_rows))
+
+
+def _refuse_empty(found: TrialsFile) -> None:
+    """A name that is not there is no name: of a system, a load, a block."""
+    wrong = [
+        found.complaint(f"no `{name}`", "write one in every row", row[name])
+        for name in _NAMES
+        if found.has(name)
+        for row in found.rows
+        if not row[name].text
+    ]
+    if wrong:
+        raise StudyError(wrong, slug=_SLUG)
 
 
 def fields_of(line: str, number: int, separator: str) -> list[Field]:

@@ -34,6 +34,8 @@ _FREE_TEXT = (
 _OF_THE_STUDY = frozenset({"cell", "conditions", "system", "baseline", "other", "response"})
 """Fields that hold the study's own names and levels, which other parts are found by."""
 _OF_EVERY_LINUX = ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr")
+_KERNEL_FILES = re.compile(r"((?<![\w/])/(?:proc|sys)/[\w.+@~/-]+)")
+"""Every Linux has them, also a folder ``vm`` where a machine is called so."""
 _PATH = re.compile(r"(?<![\w.:/<}#])/(?:[\w.+@~-]+/)+[\w.+@~-]*\w")
 _IPV4 = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.]*\d)")
 _HARDWARE = re.compile(r"\b[0-9a-f]{2}(?::[0-9a-f]{2}){5}\b", re.IGNORECASE)
@@ -61,12 +63,20 @@ def anonymous(findings: Findings, host_names: Iterable[str] = ()) -> Findings:
 
 def anonymous_text(text: str, host_names: Iterable[str] = ()) -> str:
     """One text without names, paths and addresses of machines."""
-    for name in host_names:
-        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", "<machine>", text)
+    names, parts = tuple(host_names), _KERNEL_FILES.split(text)
+    text = "".join(
+        part if place % 2 else _without_names(part, names) for place, part in enumerate(parts)
+    )
     text = _URL_HOST.sub(r"\1<machine>", text)
     text = _PATH.sub(_path, text)
     text = _HARDWARE.sub("<hardware address>", text)
     return _KERNEL.sub(r"\1", _IPV4.sub(_address, text))
+
+
+def _without_names(text: str, host_names: Iterable[str]) -> str:
+    for name in host_names:
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", "<machine>", text)
+    return text
 
 
 def _cleaned(value: Any, names: list[str]) -> Any:

@@ -30,6 +30,7 @@ from steelyard.report.vocabulary import (
 
 EARLY = "valid at this early stop"
 ANY_STOP = "valid at any stop"
+ONCE = "judged once"
 MOST_REASONS = 2
 
 
@@ -188,6 +189,8 @@ def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
 
 def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
     """Level and ends of the interval that belongs to the word of the verdict."""
+    if verdict.no_ratio:
+        return "no interval, as no constant ratio fits"
     level = verdict.interval_level
     if verdict.word is VerdictWord.EQUIVALENT:
         level = 1 - 2 * (1 - level)
@@ -226,6 +229,8 @@ def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
 
 def _stop_words(findings: Findings) -> str:
     stop = findings.stop
+    if findings.design == "none":
+        return ONCE
     early = stop.reason == "decided" and stop.visits_done < stop.visits_planned
     return EARLY if early else ANY_STOP
 

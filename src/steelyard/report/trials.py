@@ -46,6 +46,7 @@ def findings_of(found: TrialsVerdict, title: str) -> Findings:
         study_sha256="",
         seed=found.seed,
         run="",
+        design="none" if found.design == "none" else None,
         systems=found.systems,
         baseline=found.systems[0],
         conditions=tuple({LOAD: load} for load in found.loads) or ({},),
@@ -74,6 +75,8 @@ def _looks(found: TrialsVerdict) -> str:
     decided = [v.decided_at_visit for v in found.verdicts if v.decided_at_visit is not None]
     open_ones = len(found.verdicts) - len(decided)
     words = f"A look after each of {done} from the 8th on, of at most {found.budget}"
+    if found.visits > found.budget:
+        words += f" and their extension to {2 * found.budget}"
     if open_ones:
         return f"{words}; {counted(open_ones, 'comparison')} undecided."
     return f"{words}; the last word fell at visit {max(decided)}."

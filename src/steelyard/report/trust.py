@@ -25,7 +25,8 @@ _ASSUMPTION_OF_PAIRS = (
     "holds if the differences within pairs of visits are normal, independent and centred at one "
     "ratio, which the engine `normal` takes for granted"
 )
-ESTIMAND = "typical ratio (Hodges-Lehmann); early stops overstate small effects"
+_TYPICAL = "typical ratio (Hodges-Lehmann)"
+ESTIMAND = f"{_TYPICAL}; early stops overstate small effects"
 
 _MEAN_OF_PAIRS = "mean ratio within pairs; early stops overstate small effects"
 
@@ -48,6 +49,8 @@ def assumption(findings: Findings) -> str:
 
 def estimand(findings: Findings) -> str:
     """What the estimate is of."""
+    if findings.design == "none":  # judged once, so that no stop was early
+        return _TYPICAL
     return _MEAN_OF_PAIRS if findings.engine == "normal" else ESTIMAND
 
 
@@ -96,8 +99,9 @@ def _dummy_words(found: VerdictFinding) -> str:
 
 def _stop_line(findings: Findings) -> str:
     stop = findings.stop
+    before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
     return (
-        f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')} "
+        f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
         f"({counted(stop.trials_done, 'trial')}, {format_duration(stop.spent_s)}) "
         f"{STOP_WORDS[stop.reason]}."
     )

@@ -26,8 +26,19 @@ def _ending(study: Study) -> str:
 
 
 def is_foreseen(study: Study) -> bool:
-    """Whether the clock ends every trial, so that somebody knows how long it takes."""
-    return not any(_runs_to_its_end(one) or _of_operations(one) for one in studies(study))
+    """Whether it is known how long a trial takes: the clock ends it, and nothing is prepared."""
+    disks = any(system.disks for system in study.systems.values())
+    return not disks and not any(_lasts_as_it_likes(one) for one in studies(study))
+
+
+def _lasts_as_it_likes(study: Study) -> bool:
+    prepares = bool(workload_of(study.workload).prepare)
+    return prepares or not ends_by_the_clock(study)
+
+
+def ends_by_the_clock(study: Study) -> bool:
+    """Whether a trial of this one workload measures a window of the study's length."""
+    return not _runs_to_its_end(study) and _of_operations(study) is None
 
 
 def measured(study: Study) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
@@ -10,6 +12,7 @@ from steelyard.judge.cells import median_interval
 from steelyard.judge.shape import carry_over, counts_differ, shape_of
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
+from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 
 
@@ -113,6 +116,29 @@ def test_small_arms_say_nothing_about_shape() -> None:
 def test_equal_shares_do_not_differ_and_opposite_ones_do() -> None:
     assert not counts_differ((2, 20), (2, 20))
     assert counts_differ((0, 20), (10, 20))
+
+
+def test_where_no_load_is_driven_nothing_is_said_of_a_load_from_the_same_machine() -> None:
+    study = a_study()
+    tool = study.workload.model_copy(update={"use": "dd"})
+    found = judged(study.model_copy(update={"workloads": {"dd": tool}}), noisy(0.8))
+    assert not any("The load came from" in limit for limit in found.limits)
+
+
+def test_what_a_visit_leaves_is_told_in_percent_of_the_response_and_not_of_its_logarithm() -> None:
+    study = a_study(users=(1,), per_cell=20)
+    plan = make_plan(study, 3)
+    before = {visit.visit: visit.system for visit in plan.visits}
+    value = noisy(1.0)
+
+    def haunted(trial: PlannedTrial) -> float:
+        after = before.get(trial.visit - 1) == "durable"
+        return (value(trial) or 1.0) * (0.1 if after else 1.0)
+
+    lines = judge_study(study, plan, measured(plan, haunted), run="r").diagnostics
+    (line,) = [each for each in lines if "left behind" in each]
+    low, high = (float(found) for found in re.findall(r"([-+][\d.]+)%", line))
+    assert -91 < low < -90 < high < -89
 
 
 def test_carry_over_finds_what_the_visit_before_leaves() -> None:

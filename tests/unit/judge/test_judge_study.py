@@ -178,6 +178,28 @@ def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
     assert any("does not vary at all" in note for note in verdict.notes)
 
 
+def test_a_response_that_never_varies_within_the_systems_is_not_judged() -> None:
+    verdict = overall(judged(a_study(), lambda t: 80.0 if t.cell.system == "durable" else 90.0))
+    assert verdict.word is VerdictWord.NOT_JUDGED
+    assert "no variation" in verdict.notes[0]
+
+
+def test_an_effect_that_turns_after_the_decision_takes_the_word_back() -> None:
+    study = a_study(users=(1,), per_cell=20)
+    plan = make_plan(study, 3)
+    quiet = noisy(1.0, noise=0.005)
+
+    def turning(trial: PlannedTrial) -> float:
+        effect = 0.06 if trial.visit <= 14 else -0.06
+        sign = effect if trial.cell.system == "durable" else 0.0
+        return (quiet(trial) or 1.0) * math.exp(sign)
+
+    verdict = overall(judge_study(study, plan, measured(plan, turning), run="r"))
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.no_ratio
+    assert "the effect changes" in verdict.notes[0]
+
+
 def test_several_systems_are_each_compared_with_the_baseline() -> None:
     study = a_study(names=("a", "b", "c"), users=(1,), per_cell=20)
     findings = judged(study, noisy({"c": 0.7}))

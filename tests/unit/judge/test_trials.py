@@ -144,7 +144,12 @@ FINE = measured(GOOD, {})
         (["a", "b", "c", "b"] * 5, FINE, {}, "3 systems"),
         (GOOD, FINE[:-1], {}, "`response` has 19"),
         (GOOD, FINE, {"budget": 9}, "20 visits of a budget of 9"),
-        (GOOD, FINE, {"margin": 0.0}, "`margin` is 0.0"),
+        (GOOD, FINE, {"margin": 0.0}, "`margin` is 0"),
+        (GOOD, ["fast"] * 20, {}, "`response` holds something that is not a number"),
+        (GOOD, FINE, {"visit": [1, 2] * 10}, "trial 3 is of visit 1, which had ended before"),
+        (GOOD, FINE, {"covariate": [float(s == "a") for s in GOOD]}, "one value for each system"),
+        (["a", "b"] * 1001, FINE * 101, {"design": "pairs"}, "`response` has 2020"),
+        (["a", "b"] * 1001, (FINE * 101)[:2002], {"design": "pairs"}, "2,002 visits of"),
         (GOOD, FINE, {"design": "latin"}, "`design` is 'latin'"),
         (["a", "a", "b", "b"] * 5, FINE, {"load": [1, 1, 2, 2] * 5}, "hold a load twice"),
         (["a", "b"] * 10, FINE, {"load": [1, 2] * 10}, "one visit but of several systems"),
@@ -157,3 +162,114 @@ def test_what_cannot_be_judged_is_refused_with_its_place(
         judged(systems, response, **rest)
     assert said in refused.value.message
     assert refused.value.hint
+
+
+def reversing(systems: list[str], at: int, ratio: float = 1.06) -> list[float]:
+    """Responses of ``b`` higher by ``ratio`` before visit ``at``, and lower by it from there on."""
+    noise = np.random.default_rng(4).normal(0, 0.005, len(systems))
+    effect = [ratio if visit < at else 1 / ratio for visit in range(len(systems))]
+    return [
+        100 * (effect[visit] if system == "b" else 1.0) * math.exp(noise[visit])
+        for visit, system in enumerate(systems)
+    ]
+
+
+@pytest.mark.parametrize(("visits", "at"), [(24, 12), (32, 12), (60, 30), (96, 20)])
+def test_what_the_first_visits_decided_is_taken_back_when_the_effect_turns(
+    visits: int, at: int
+) -> None:
+    systems = coin(visits)
+    verdict = judged(systems, reversing(systems, at)).of("b")
+    assert verdict.word is VerdictWord.UNDECIDED
+    assert verdict.withheld
+    assert "the effect changes" in verdict.notes[0]
+
+
+def test_of_an_effect_that_turns_no_interval_of_one_ratio_is_given() -> None:
+    systems = coin(24)
+    verdict = judged(systems, reversing(systems, 12)).of("b")
+    assert verdict.no_ratio
+    assert (verdict.low_log, verdict.high_log) == (None, None)
+
+
+def test_what_a_third_system_leaves_behind_is_seen_where_it_was_before() -> None:
+    random = np.random.default_rng(5)
+    systems = [["a", "b", "c"][i] for block in blocks(random, 3, 24) for i in block]
+    noise = random.normal(0, 0.01, len(systems))
+    after_c = [False, *(system == "c" for system in systems[:-1])]
+    response = [
+        100 * math.exp(each) * (0.95 if left else 1.0)
+        for each, left in zip(noise, after_c, strict=True)
+    ]
+    found = judged(systems, response, design="blocks")
+    for other in ("b", "c"):
+        assert any("the system of the visit before" in note for note in found.of(other).notes)
+        assert found.of(other).word is VerdictWord.UNDECIDED
+
+
+def test_blocks_that_hold_every_system_twice_are_judged_by_the_law_that_brings_them() -> None:
+    random = np.random.default_rng(6)
+    each = ["a", "b", "c"] * 2
+    systems = [each[i] for _ in range(8) for i in random.permutation(6)]
+    block = [place // 6 for place in range(len(systems))]
+    found = judged(systems, measured(systems, {"b": 1.08}), design="blocks", block=block)
+    assert found.of("b").word is VerdictWord.FASTER
+    with pytest.raises(AnalysisError, match="twice in one block"):
+        judged(systems, measured(systems, {}), design="blocks")
+
+
+def test_systems_that_were_never_at_one_load_together_are_not_judged_there() -> None:
+    systems = coin(40)
+    load = [1 if system == "a" else 2 for system in systems]
+    found = judged(systems, measured(systems, {}), load=load, visit=list(range(40)))
+    assert found.of("b", 1).word is VerdictWord.NOT_JUDGED
+    assert found.of("b", 1).notes == ("no visit of `b` counts here",)
+    assert found.of("b").word is VerdictWord.NOT_JUDGED
+
+
+def test_a_load_with_too_few_visits_is_undecided_and_says_how_many_there_are() -> None:
+    systems = coin(30)
+    rows = [(s, n, 1) for n, s in enumerate(systems)]
+    rows += [(s, n, 2) for n, s in enumerate(systems[:5])]
+    rows.sort(key=lambda row: row[1])
+    names = [row[0] for row in rows]
+    found = judged(
+        names,
+        measured(names, {}),
+        visit=[row[1] for row in rows],
+        load=[row[2] for row in rows],
+    )
+    assert found.of("b", 2).word is VerdictWord.UNDECIDED
+    assert "5 valid visits" in found.of("b", 2).notes[0]
+
+
+def test_figures_without_variation_within_the_systems_bear_no_verdict() -> None:
+    systems = coin(24)
+    response = [1050.0 if system == "b" else 1000.0 for system in systems]
+    verdict = judged(systems, response).of("b")
+    assert verdict.word is VerdictWord.NOT_JUDGED
+    assert "no variation" in verdict.notes[0]
+
+
+def test_figures_in_steps_wider_than_the_margin_are_never_called_equivalent() -> None:
+    systems = coin(40)
+    random = np.random.default_rng(7)
+    response = [11.0 if s == "b" and random.random() < 0.3 else 10.0 for s in systems]
+    verdict = judged(systems, response).of("b")
+    assert VerdictWord.EQUIVALENT not in verdict.words
+
+
+def test_judged_once_there_is_no_forecast_and_nothing_was_stopped_early() -> None:
+    systems = ["a"] * 10 + ["b"] * 10
+    verdict = judged(systems, measured(systems, {"b": 1.005}), design="none").of("b")
+    assert verdict.visits_to_decide is None
+    assert not any("early" in note for note in verdict.notes)
+
+
+def test_the_engine_normal_says_nothing_of_a_second_test() -> None:
+    random = np.random.default_rng(8)
+    pairs = ["b" if s > 0 else "a" for s in random_pairs(1, 40, random)[:, 0]]
+    response = [100.0 if s == "a" else 103 * math.exp(random.normal(0, 0.01)) for s in pairs]
+    verdict = judged(pairs, response, design="pairs", engine="normal").of("b")
+    assert any("arms differ in shape" in note for note in verdict.notes)
+    assert not any("second test" in note for note in verdict.notes)

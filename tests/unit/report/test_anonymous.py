@@ -26,6 +26,12 @@ def test_what_names_a_machine_goes_and_the_rest_stays(said: str, left: str) -> N
     assert anonymous_text(said, ["ann-pc"]) == left
 
 
+def test_a_machine_that_is_called_like_a_folder_of_the_kernel_takes_no_name_from_it() -> None:
+    said = "vm: /proc/sys/vm/dirty_ratio is 20, and so on vm/guest"
+    left = "<machine>: /proc/sys/vm/dirty_ratio is 20, and so on <machine>/guest"
+    assert anonymous_text(said, ["vm"]) == left
+
+
 @pytest.mark.parametrize("case", sorted(set(CASES) - {"failed"}))
 def test_findings_that_name_no_machine_stay_as_they_are(case: str) -> None:
     findings = golden(case)

@@ -22,6 +22,7 @@ from steelyard.judge.planning.findings import LengthFinding
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.ending import ends_by_the_clock
 from steelyard.study.model import Study
 
 _BATCHES = 5
@@ -40,9 +41,12 @@ def length_finding(
 ) -> LengthFinding | None:
     """The best window, from ``noise_log`` of a visit and the courses of its trials.
 
-    ``None`` where too little is known: another response than throughput, windows of fewer than ten
-    intervals, no estimate of the noise.
+    ``None`` where there is no window to choose, as a trial ends after so many operations, and where
+    too little is known: another response than throughput, windows of fewer than ten intervals, no
+    estimate of the noise.
     """
+    if not ends_by_the_clock(study):
+        return None
     rates = [w for course in courses.values() if (w := within(course)) is not None]
     good = [record for record in records if record.outcome is Outcome.OK]
     if study.primary.name != "throughput" or noise_log is None or not rates or not good:

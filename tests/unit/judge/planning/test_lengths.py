@@ -126,9 +126,11 @@ def test_without_noise_between_visits_no_more_trials_are_asked_for_than_ten() ->
     assert a_boot(30.0, 1.0, of_boots=0.0, of_trials=0.03).best_trials == 10
 
 
-def found_in(phases_ns: dict[str, int]) -> LengthFinding | None:
+def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | None:
     """Of twelve trials of 50 s with a noisy window of 10 s, and these phases."""
     study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warm_up_s=1.0)
+    workload = study.workload.model_copy(update={"settings": settings})
+    study = study.model_copy(update={"workloads": {"smtp": workload}})
     plan = make_plan(study, 1)
     trials = [trial for visit in plan.visits[:12] for trial in visit.trials]
     records = [
@@ -159,3 +161,9 @@ def test_records_that_do_not_tell_of_a_reset_say_nothing_of_it() -> None:
     assert found is not None
     assert (found.reset_s, found.best_trials, found.trials_time_ratio) == (None, None, None)
     assert not any("reset" in line for line in length_lines(found))
+
+
+def test_of_trials_that_end_by_their_operations_no_window_is_said_to_be_better() -> None:
+    phases = {"warm_up": 10**9, "window": 10 * 10**9}
+    assert found_in(phases) is not None
+    assert found_in(phases, messages=500) is None

@@ -1,0 +1,62 @@
+"""``steelyard resume --extend``: as many visits again where the budget ended without a verdict."""
+
+from __future__ import annotations
+
+from steelyard.errors import RecordError
+from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.plan.extension import EXTENDED
+from steelyard.plan.model import Plan
+from steelyard.records.archive import Run
+from steelyard.records.ledger import Ledger
+from steelyard.records.sessions import last_reason
+from steelyard.report.each_workload import each_of
+from steelyard.study.model import Study
+
+_ENDED = ("budget_visits", "budget_time")
+
+
+def extend_budget(study: Study, run: Run) -> None:
+    """Says in the ledger that the budget is extended; the run then has twice the visits.
+
+    Raises:
+        RecordError: it was extended before, it did not end by its budget, or nothing is kept of
+            the error rate for it.
+    """
+    plan, reason = run.plan(), last_reason(run.events())
+    why = _never(study.judge.engine, plan)
+    if why is None and reason not in _ENDED:
+        why = (
+            "the verdict was reached"
+            if reason == "decided"
+            else "its budget has not ended yet: go on with `steelyard resume` first"
+        )
+    if why is not None:
+        raise RecordError(
+            f"the budget of {run.path} is not extended: {why}",
+            hint="for more certainty than this run can give, start a new one with a larger budget",
+            slug="cannot-be-extended",
+        )
+    with Ledger(run.ledger_path) as ledger:
+        ledger.append(EXTENDED, visits=len(plan.visits), to=2 * len(plan.visits))
+
+
+def may_be_extended(run: Run, findings: Findings) -> bool:
+    """Whether the budget ended with a question open that more visits may answer."""
+    if findings.stop.reason not in _ENDED or _never(findings.engine, run.plan()) is not None:
+        return False
+    return any(
+        verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and not verdict.withheld
+        for each in each_of(findings)
+        for verdict in each.verdicts
+    )
+
+
+def _never(engine: str, plan: Plan) -> str | None:
+    """What no state of the run changes."""
+    if plan.budget_visits is not None:
+        return "it was extended before, and the error rate allows that once"
+    if plan.screen is not None or not plan.visits:
+        return "a screening is planned in whole replicates"
+    if engine == "normal":
+        return "the engine `normal` keeps nothing of the error rate for it"
+    return None

@@ -1,0 +1,36 @@
+"""A budget that is extended once: the visits whose coins were drawn before the first trial."""
+
+from __future__ import annotations
+
+from steelyard.errors import RecordError
+from steelyard.plan import design
+from steelyard.plan.model import Plan
+
+EXTENDED = "budget_extended"
+"""The event of the ledger that says so. The plan on disk stays as it was drawn."""
+
+
+def extended(plan: Plan) -> Plan:
+    """The same plan with as many visits again; those it had stay to the last trial.
+
+    The judge goes on with what it keeps of the error rate for this (``judge/spending.py``), by the
+    budget there was before.
+
+    Raises:
+        RecordError: the visits cannot be drawn again as they were.
+    """
+    count, systems = len(plan.visits), plan.systems
+    visits = design.visits(
+        plan.seed,
+        plan.coin,
+        len(systems) if plan.design == "blocks" else design.block_size(systems, plan.design),
+        (*plan.conditions, *plan.searches),
+        plan.not_applicable,
+    )
+    if visits[:count] != plan.visits:
+        raise RecordError(
+            "the visits of this run cannot be drawn again as they were",
+            hint="an earlier version drew them; start a new run with a larger budget",
+            slug="cannot-be-extended",
+        )
+    return plan.model_copy(update={"visits": visits, "budget_visits": count})
