@@ -34,7 +34,8 @@ def _lines(studies: list[Live]) -> list[str]:
     return [
         "Two sinks of the same settings, margin 5 %, 40 visits of each, trials of 200 ms, every",
         "study with an order of its own (`python -m tests.calibration.live --studies 60`). All",
-        "studies that were ever run, none left out.",
+        "studies that were ever run, none left out, whatever else ran. Machines are told apart by",
+        "processor and kernel; of virtual ones nobody knows what lies beneath.",
         "",
         "| made | machine | load average | kind | verdict | visits | ratio | judge |",
         "|---|---|---:|---|---|---:|---:|---|",
