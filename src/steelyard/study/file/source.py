@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,18 +24,21 @@ Place = tuple[int, int]
 
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})", re.ASCII)
 _FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
+_TAG = re.compile(r"![^\s,\[\]{}]*")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _FIRST_KEYS = {
     "study": "`study: my-first`, `question: ...`, `systems: ...`",
     "platform": "`summary: ...`, `resets: [service]`, `driver: commanded`, `commands: ...`",
     "service": "`summary: ...`, `speaks: [...]`, `command: [...]`, `settings: {...}`",
     "workload": "`summary: ...`, `settings: {...}`, `command: [...]`, `metrics: {...}`",
+    "recipe": "`summary: ...`, `distribution: debian`, `suite: ...`, `packages: [...]`",
 }
 _BEGINNINGS = {
     "study": "`steelyard init` writes a commented study",
     "platform": "docs/guide/add-a-platform.md begins with an example",
     "service": "docs/guide/add-a-service.md begins with an example",
     "workload": "docs/guide/add-a-workload.md begins with an example",
+    "recipe": "docs/reference/image-recipe.md begins with an example",
 }
 _MOST_VALUES = 100_000
 _MOST_BYTES = 1_000_000
@@ -65,7 +69,7 @@ def study_path(path: Path) -> Path:
     return path / "study.yaml" if path.is_dir() else path
 
 
-def read_source(path: Path) -> Source:
+def read_source(path: Path, what: str = "study") -> Source:
     """Reads a study file, or the ``study.yaml`` of a folder. Raises ``StudyError``."""
     file = study_path(path)
     try:
@@ -77,14 +81,16 @@ def read_source(path: Path) -> Source:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise _stop(file, f"cannot be read: {reason}", "check its permissions") from None
-    return parse_source(raw, file)
+    return parse_source(raw, file, what)
 
 
 def parse_source(raw: bytes, path: Path, what: str = "study") -> Source:
     """The same from bytes; ``path`` is only named in complaints, ``what`` the file describes."""
-    node = _compose(_decode(raw, path, what), path, what)
-    reader = _Reader(path)
+    text = _decode(raw, path, what)
+    node = _compose(text, path, what)
+    reader = _Reader(path, what)
     tree = reader.read(node, (), ())
+    reader.complaints += _tags(text, path)
     if reader.complaints:
         raise StudyError(reader.complaints)
     if not isinstance(tree, dict):
@@ -117,9 +123,9 @@ def _compose(text: str, path: Path, what: str) -> Node:
     try:
         node: Node | None = YAML(typ="rt", pure=True).compose(text)
     except MarkedYAMLError as error:
-        raise _syntax_error(error, path) from None
+        raise _syntax_error(error, path, what) from None
     except RecursionError:
-        raise _stop(path, "nested too deeply", "a study needs only a few levels") from None
+        raise _stop(path, "nested too deeply", f"a {what} needs only a few levels") from None
     except YAMLError as error:
         line, column = _character_place(text)
         message = f"not readable as YAML: {str(error).strip().splitlines()[0]}"
@@ -127,6 +133,23 @@ def _compose(text: str, path: Path, what: str) -> Node:
     if node is None:
         raise _stop(path, "the file holds only comments", _BEGINNINGS[what])
     return node
+
+
+def _tags(text: str, path: Path) -> Iterator[Complaint]:
+    """Every tag: it would be dropped, and with it what its author meant by it.
+
+    Events tell what was written; nodes have a tag always.
+    """
+    if "!" not in text:
+        return
+    for event in YAML(typ="rt", pure=True).parse(text):
+        if getattr(event, "tag", None) is not None:
+            mark = event.start_mark
+            written = _TAG.search(text, mark.index)
+            shown = written[0] if written else event.tag
+            hint = "take it out, or put quotes around a text that begins with `!`"
+            message = f"tags are not read: `{shown}`"
+            yield Complaint(path, mark.line + 1, mark.column + 1, message, hint)
 
 
 def _character_place(text: str) -> Place:
@@ -145,11 +168,11 @@ _SYNTAX_HINTS = [
     ("cannot start any token", "put quotes around a text that begins with this character"),
     ("expected <block end>", "check the indentation: keys of one mapping begin in one column"),
     ("could not find expected ':'", "a key needs a colon and a space behind it"),
-    ("another document", "a study file holds one document; remove `---`"),
+    ("another document", "a {what} file holds one document; remove `---`"),
 ]
 
 
-def _syntax_error(error: MarkedYAMLError, path: Path) -> StudyError:
+def _syntax_error(error: MarkedYAMLError, path: Path, what: str) -> StudyError:
     problem = str(error.problem or error.context or "syntax error")
     mark = error.problem_mark or error.context_mark
     if "end>" in problem or "end of stream" in problem:
@@ -158,7 +181,8 @@ def _syntax_error(error: MarkedYAMLError, path: Path) -> StudyError:
     context = f" {error.context}" if error.context and error.problem else ""
     hints = (hint for part, hint in _SYNTAX_HINTS if part in problem)
     hint = next(hints, "check brackets, quotes and indentation near this place")
-    return _stop(path, f"not valid YAML: {problem}{context}", hint, place)
+    told = hint.replace("{what}", what)
+    return _stop(path, f"not valid YAML: {problem}{context}", told, place)
 
 
 def _place(node: Node) -> Place:
@@ -166,10 +190,11 @@ def _place(node: Node) -> Place:
 
 
 class _Reader:
-    """Walks the nodes; notes places and complains of what a study cannot hold."""
+    """Walks the nodes; notes places and complains of what such a file cannot hold."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, what: str) -> None:
         self.path = path
+        self.what = what
         self.values: dict[Where, Place] = {}
         self.keys: dict[Where, Place] = {}
         self.complaints: list[Complaint] = []
@@ -195,8 +220,9 @@ class _Reader:
                 hint = f"it stands first in line {first[0]}; keep one of them"
                 self._complain(key, f"key `{key.value}` is given twice", hint)
             elif key.value == "<<":
-                hint = "write the keys out, or use `defaults:` for what all systems share"
-                self._complain(key, "`<<` is not read in a study file", hint)
+                shared = ", or use `defaults:` for what all systems share"
+                hint = f"write the keys out{shared if self.what == 'study' else ''}"
+                self._complain(key, f"`<<` is not read in a {self.what} file", hint)
             else:
                 self.keys[(*where, str(key.value))] = _place(key)
                 mapping[str(key.value)] = self.read(value, (*where, str(key.value)), inside)

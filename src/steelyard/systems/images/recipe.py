@@ -135,7 +135,7 @@ def names() -> tuple[str, ...]:
 def shipped(name: str) -> NamedRecipe:
     """The recipe of this name, which must be one of :func:`names`."""
     file = resources.files("steelyard.catalogue").joinpath("images", f"{name}.yaml")
-    return _read(name, parse_source(file.read_bytes(), Path(f"{name}.yaml")))
+    return _read(name, parse_source(file.read_bytes(), Path(f"{name}.yaml"), "recipe"))
 
 
 def find_recipe(name: str) -> NamedRecipe:
@@ -147,7 +147,7 @@ def find_recipe(name: str) -> NamedRecipe:
     """
     if name.endswith((".yaml", ".yml")):
         path = Path(name)
-        return _read(path.stem, read_source(path))
+        return _read(path.stem, read_source(path, "recipe"))
     if name not in names():
         hint = choice_hint(name, names(), "recipes that are shipped")
         raise SystemFailure("image_missing", f"there is no recipe `{name}`", hint)
