@@ -58,13 +58,22 @@ def test_an_output_that_is_not_understood_names_each_metric(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--output", "there-is-none"), "cannot be read"),
+        (("--output", "there-is-none"), "there is no file there-is-none"),
+        (("--output", "report=."), "there is no file ."),
         (("--output", "x", "--set", "pettern=read"), "did you mean `pattern`?"),
         (("--output", "x", "--set", "block=many"), "`block`"),
     ],
 )
-def test_what_cannot_be_read_or_set_is_told(words: tuple[str, ...], told: str) -> None:
-    assert told in output("check", "fio", *words, code=3)
+def test_an_output_or_setting_that_is_not_there_is_a_wrong_command_line(
+    words: tuple[str, ...], told: str
+) -> None:
+    assert told in output("check", "fio", *words, code=2)
+
+
+def test_an_output_that_is_no_text_is_told(tmp_path: Path) -> None:
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\xff\xfe")
+    assert "binary is not text" in output("check", "fio", "--output", str(binary), code=3)
 
 
 def test_the_file_of_the_guide_is_right_and_drives_the_study_of_the_guide(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from steelyard import units
 from steelyard.errors import HostError
 from steelyard.records.schema import Measured
@@ -26,7 +28,8 @@ def read_output_lines(
     """One line for each metric in recorded outputs; none without an output.
 
     Raises:
-        HostError: an output cannot be read, is not understood, or a setting is not one.
+        HostError: an output cannot be read, or is not understood.
+        typer.BadParameter: there is no such output or setting.
     """
     if not outputs:
         return
@@ -61,13 +64,14 @@ def _settings(entry: Workload, written: Sequence[str]) -> Mapping[str, Any]:
         name, _, value = item.partition("=")
         if name not in entry.settings:
             hint = choice_hint(name, entry.settings, "settings")
-            raise _wrong(f"there is no setting `{name}`", hint)
+            raise typer.BadParameter(f"--set {item}: there is no setting `{name}`; {hint}")
         setting = entry.settings[name]
         plain: Any = value == "true" if setting.kind == "flag" else value
         try:
             chosen[name] = read_value(plain, setting)
         except units.UnitError as error:
-            raise _wrong(f"`{name}`: {error.message}", error.hint) from error
+            message = f"--set {item}: `{name}`: {error.message}; {error.hint}"
+            raise typer.BadParameter(message) from error
     return chosen
 
 
@@ -78,8 +82,13 @@ def _text(entry: Workload, written: str) -> tuple[str, str]:
         name, path = _only_source(entry), written
     try:
         return name, Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _wrong(f"{path} cannot be read: {error}", "check the path") from error
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise typer.BadParameter(f"--output {written}: there is no file {path}") from error
+    except UnicodeDecodeError as error:
+        raise _wrong(f"{path} is not text: {error}", "tools are read as UTF-8") from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise _wrong(f"{path} cannot be read: {reason}", "check its permissions") from error
 
 
 def _only_source(entry: Workload) -> str:
