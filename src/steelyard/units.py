@@ -132,6 +132,11 @@ def parse(written: object, kind: Kind) -> int | float:
     return _number(value, kind)
 
 
+def known(kind: Kind) -> dict[str, Decimal]:
+    """Units of a kind, each with how many of the base unit it is."""
+    return dict(_UNITS[kind])
+
+
 def is_range(written: object) -> bool:
     """Whether this is written as a range: ``1..10``."""
     return isinstance(written, str) and _RANGE.fullmatch(written.strip()) is not None

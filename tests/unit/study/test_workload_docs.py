@@ -12,6 +12,7 @@ from steelyard.study.service.entry import FileText, Step, Texts
 from steelyard.study.workload.entry import ToolVersion, Workload
 from steelyard.study.workload.metric import Look, Metric, Needed, Refusal, Table
 from steelyard.study.workload.places import DRIVEN, GIVEN, SERVED
+from steelyard.study.workload.stored import STORED
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/workload-file.md").read_text("utf-8")
 MODELS: list[type[BaseModel]] = [
@@ -37,3 +38,8 @@ def test_every_key_has_a_row_with_what_the_model_says_of_it(
 @pytest.mark.parametrize("place", [*GIVEN, *SERVED, *DRIVEN])
 def test_every_place_is_there(place: str) -> None:
     assert f"`{{{place}}}`" in PAGE
+
+
+@pytest.mark.parametrize("unit", STORED)
+def test_every_stored_unit_is_there(unit: str) -> None:
+    assert f"`{unit}`" in PAGE.partition("## `scale`")[2]

@@ -9,6 +9,7 @@ import pytest
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.workload.own import FILES, parse_workload
+from steelyard.study.workload.stored import STORED, unit_mistake
 from steelyard.study.workload.versions import within
 
 GOOD = """\
@@ -93,6 +94,20 @@ def test_a_right_file_reads() -> None:
         ("summary: A tool.\n", "summary: A.\nspeaks_by: port\n", "2:", "`port` is no setting"),
         ("summary: A tool.\n", "shares: [tls]\nsummary: A tool.\n", "1:1", "of the catalogue"),
         ("tool, --for", "tool, {a: b}", "15:", "must be a text"),
+        ("unit: bytes/s", "unit: MB/s", "24:34", "no value is stored in `MB/s`"),
+        ("unit: bytes/s", "unit: parsecs", "24:", "no value is stored in `parsecs`"),
+        ("unit: bytes/s", "unit: Byte/s", "24:", "no value is stored in `Byte/s`"),
+        ("json: a.0.b", "json: a.0.b, scale: 0", "24:", "`0` multiplies nothing"),
+        ("json: a.0.b", "json: a.0.b, scale: -5", "24:", "`-5` multiplies nothing"),
+        ("json: a.0.b", "json: a.0.b, scale: true", "24:", "`true` is no number"),
+        ("us: 1000,", "us: -1000,", "20:14", "`-1000` multiplies nothing"),
+        ("us: 1000,", "us: nan,", "20:14", "`nan` multiplies nothing"),
+        (
+            "operation: runs",
+            "operation: !!python/object:os.system x",
+            "2:12",
+            "not read: `!!python",
+        ),
     ],
 )
 def test_a_mistake_is_told_with_its_place(right: str, wrong: str, place: str, message: str) -> None:
@@ -105,9 +120,50 @@ def test_an_empty_file_is_answered_as_such() -> None:
     assert complaints("") == ["mine.yaml:1:1: the file is empty"]
 
 
-def test_a_file_without_a_command_drives_nothing() -> None:
-    told = complaints("summary: x\noperation: runs\nsettings: {}\n")
-    assert any("there is no command" in line for line in told)
+@pytest.mark.parametrize(
+    ("command", "place"), [("command: []\n", "15:10"), ("", "1:1")], ids=["empty", "none"]
+)
+def test_a_file_without_a_command_is_told_that_alone(command: str, place: str) -> None:
+    written = next(line for line in GOOD.splitlines() if line.startswith("command:"))
+    told = complaints(GOOD.replace(f"{written}\n", command))
+    assert told == [f"mine.yaml:{place}: there is no command"]
+
+
+def test_a_second_document_is_told_of_a_workload_file() -> None:
+    with pytest.raises(StudyError) as refused:
+        parse_workload(f"{GOOD}---\na: b\n".encode(), Path("mine.yaml"))
+    assert refused.value.complaints[0].hint == "a workload file holds one document; remove `---`"
+
+
+@pytest.mark.parametrize(
+    ("unit", "scale", "hint"),
+    [
+        ("MB/s", 1, "values are stored in bytes/s: write `unit: bytes/s` and `scale: 1000000`"),
+        ("Mbit/s", 1, "values are stored in bytes/s: write `unit: bytes/s` and `scale: 125000`"),
+        ("KiB", 1, "values are stored in bytes: write `unit: bytes` and `scale: 1024`"),
+        ("MiB/sec", 2, "values are stored in bytes/s: write `unit: bytes/s` and `scale: 2097152`"),
+        ("msec", 1, "values are stored in ns: write `unit: ns` and `scale: 1000000`"),
+        ("minutes", 1, "values are stored in s: write `unit: s` and `scale: 60`"),
+        ("%", 1, "values are stored in ratio: write `unit: ratio` and `scale: 0.01`"),
+        ("seconds", 1, "values are stored in s: write `unit: s`"),
+        ("ms", None, "values are stored in ns: write `unit: ns`, and `scale` for it"),
+        ("KB/s", 1, "values are stored in bytes/s: write `unit: bytes/s`, and as `scale` what"),
+        ("parsecs", 1, "times are stored in ns or s"),
+        ("core", 1, "did you mean `cores`?"),
+        ("score", 1, "did you mean `cores`? units: ns, s, bytes"),
+    ],
+)
+def test_another_unit_is_answered_with_the_stored_one(
+    unit: str, scale: float | None, hint: str
+) -> None:
+    wrong = unit_mistake(unit, scale)
+    assert wrong is not None
+    assert wrong[1].startswith(hint)
+
+
+@pytest.mark.parametrize("unit", [*STORED, "passes", "requests/s", "context switches/s"])
+def test_what_is_stored_or_counted_is_a_unit(unit: str) -> None:
+    assert unit_mistake(unit, 1) is None
 
 
 @pytest.mark.parametrize("name", catalogue.names("workloads"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 
@@ -10,8 +11,9 @@ from steelyard.study.file.source import Where
 from steelyard.study.json_path import is_path
 from steelyard.study.mistake import Mistake
 from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.metric import Look, Metric, Table
+from steelyard.study.workload.metric import Look, Metric, Scale, Table
 from steelyard.study.workload.places import looks_of
+from steelyard.study.workload.stored import unit_mistake
 
 STREAMS = ("stdout", "stderr")
 VALUE, UNIT = "value", "unit"
@@ -27,7 +29,10 @@ def output_mistakes(entry: Workload) -> Iterator[Mistake]:
         yield from _table(("tables", name), table, entry)
     for where, look in looks_of(entry):
         yield from _look(where, look, entry)
+    for name, factors in entry.scales.items():
+        yield from _factors(("scales", name), factors)
     for name, metric in entry.metrics.items():
+        yield from _unit(("metrics", name, "unit"), metric)
         yield from _scale(("metrics", name), metric, entry)
 
 
@@ -105,12 +110,36 @@ def _in_table(where: Where, look: Look, entry: Workload) -> Iterator[Mistake]:
             yield Mistake((*where, *key.split(".", 1)), message, hint)
 
 
+def _unit(where: Where, metric: Metric) -> Iterator[Mistake]:
+    scale = metric.scale if isinstance(metric.scale, float) and _is_factor(metric.scale) else None
+    wrong = None if metric.unit is None else unit_mistake(metric.unit, scale)
+    if wrong is not None:
+        yield Mistake(where, *wrong)
+
+
+def _is_factor(number: float) -> bool:
+    return math.isfinite(number) and number > 0
+
+
+def _factors(where: Where, factors: Scale) -> Iterator[Mistake]:
+    """Factors that would make every value nothing, or turn good into bad."""
+    if isinstance(factors, str):
+        return
+    named = factors.items() if isinstance(factors, dict) else [("", factors)]
+    for unit, factor in named:
+        if not _is_factor(factor):
+            hint = "write what one of the printed unit is in the stored one, as `1000000`"
+            at: Where = (*where, unit) if unit else where
+            yield Mistake(at, f"`{factor:.12g}` multiplies nothing: a scale is above 0", hint)
+
+
 def _scale(where: Where, metric: Metric, entry: Workload) -> Iterator[Mistake]:
     at = (*where, "scale")
     if isinstance(metric.scale, str) and metric.scale not in entry.scales:
         hint = choice_hint(metric.scale, entry.scales, "scales")
         yield Mistake(at, f"there is no scale `{metric.scale}`", hint)
         return
+    yield from _factors(at, metric.scale)
     units = entry.scale_of(metric)
     has_unit = metric.pattern is not None and f"(?P<{UNIT}>" in metric.pattern
     if isinstance(units, dict) and not has_unit:

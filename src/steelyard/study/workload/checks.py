@@ -28,8 +28,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_+-]+)+")
 
 def mistakes(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mistake]:
     """All that is wrong with a workload; ``standard`` are the responses that are always there."""
-    yield from _settings(entry)
-    yield from _conditions(entry)
+    yield from setting_mistakes(entry)
     if not entry.is_tool:
         yield from _no_tool(entry)
         return
@@ -39,6 +38,12 @@ def mistakes(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mist
     yield from _texts(entry)
     yield from _metrics(entry, standard)
     yield from output_mistakes(entry)
+
+
+def setting_mistakes(entry: Workload) -> Iterator[Mistake]:
+    """What is wrong whether the workload is a tool or not."""
+    yield from _settings(entry)
+    yield from _conditions(entry)
 
 
 def _settings(entry: Workload) -> Iterator[Mistake]:

@@ -15,7 +15,7 @@ from steelyard.study.response import Response
 from steelyard.study.service.entry import FileText, Part, Step, Texts, When, Words
 from steelyard.study.service.places import holds
 from steelyard.study.setting import Entry, Setting
-from steelyard.study.workload.metric import Metric, Refusal, Scale, Table
+from steelyard.study.workload.metric import Factor, Metric, Refusal, Scale, Table
 
 ANY = "any"
 
@@ -111,7 +111,7 @@ class Workload(Part):
     """Commands that are always run at the end of a trial, also after a failure."""
     writes: dict[str, str] = Field(default={})
     """Files that the tool writes its output to, by a name for `from`."""
-    scales: dict[str, dict[str, float]] = Field(default={})
+    scales: dict[str, dict[str, Factor]] = Field(default={})
     """Units that the tool prints, in the unit of a response, by a name for `scale`."""
     tables: dict[str, Table] = Field(default={})
     """Tables in its output, by name."""

@@ -6,12 +6,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from steelyard.study.file.kinds import mistake, shown
 from steelyard.study.model import Direction
 from steelyard.study.response import Join
 from steelyard.study.service.entry import Part, When
 
 Take = Literal["only", "first", "last", "sum", "mean", "median", "largest", "least"]
-Scale = dict[str, float] | float | str
+
+
+def _no_flag(written: Any) -> Any:
+    """Pydantic takes `true` for 1."""
+    if isinstance(written, bool):
+        raise mistake(f"{shown(written)} is no number", "write it like `1000000`")
+    return written
+
+
+Factor = Annotated[float, BeforeValidator(_no_flag)]
+Scale = Annotated[dict[str, Factor] | float | str, BeforeValidator(_no_flag)]
 """The unit of the response in each unit that the tool prints, in the one it prints, or by name."""
 
 

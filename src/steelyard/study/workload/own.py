@@ -8,18 +8,20 @@ from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.model import WorkloadSpec
 from steelyard.study.own_files import OwnFiles
-from steelyard.study.workload.checks import mistakes
+from steelyard.study.workload.checks import mistakes, setting_mistakes
 from steelyard.study.workload.entry import Workload
 
 _OF_THE_CATALOGUE = ("shares", "calibration", "probe", "request_times")
 
 
 def _check(entry: Workload, complaints: Complaints) -> None:
-    for mistake in mistakes(entry, catalogue.responses()):
+    tool = entry.is_tool  # without a command, what else a tool says is no mistake of its own
+    found = mistakes(entry, catalogue.responses()) if tool else setting_mistakes(entry)
+    for mistake in found:
         complaints.add(mistake.where, mistake.message, mistake.hint)
-    if not entry.is_tool:
-        hint = "add `command: [PROGRAM, ...]`: the words that are measured"
-        complaints.add((), "there is no command", hint)
+    if not tool:
+        hint = "write `command: [PROGRAM, ...]`: the words that are measured"
+        complaints.add(("command",), "there is no command", hint)
 
 
 def _refused(complaints: Complaints) -> None:
