@@ -108,7 +108,7 @@ command:
   - "sleep {window}; echo rate 5; echo {http_address} {http_port} {users} {window:ms} {folder}"
 ends: window
 metrics:
-  asking.rate: {label: rate, unit: x/s, direction: higher, meaning: "x", pattern: '^rate ([0-9]+)$'}
+  asking.rate: {label: rate, unit: requests/s, direction: higher, meaning: "x", pattern: '^rate ([0-9]+)$'}
 """
 
 

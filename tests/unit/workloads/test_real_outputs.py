@@ -179,6 +179,17 @@ def test_the_version_that_printed_it_is_one_that_is_understood(case: Path) -> No
     assert understood(version, said, "it") in case.name
 
 
+OF_THE_FILE = {"command", "rtsp-start"}
+"""What is run is the study's own, or stands in the workload's file: it has no version besides."""
+
+
+def test_every_tool_is_asked_for_its_version() -> None:
+    entries = {name: catalogue.workload(name) for name in catalogue.names("workloads")}
+    tools = {name for name, entry in entries.items() if entry.is_tool}
+    engine = {name for name in tools if entries[name].command[0] == "@engine"}
+    assert tools - engine - OF_THE_FILE == set(BEYOND)
+
+
 def test_every_tool_has_an_output_that_was_really_printed() -> None:
     tools = {name for name in catalogue.names("workloads") if catalogue.workload(name).metrics}
     engine = {name for name in tools if catalogue.workload(name).command[0] == "@engine"}
