@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
 import signal
+import tarfile
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from steelyard.study import catalogue
 from tests.integration.conftest import Steelyard
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-workload.md"
@@ -80,6 +83,49 @@ def test_sysbench_is_compared_by_its_events(steelyard: Steelyard) -> None:
     assert all(each["responses"]["sysbench.cpu.rate"]["value"] > 0 for each in seen)
 
 
+KERNEL = {
+    "Makefile": """\
+tinyconfig:
+\techo CONFIG_TINY=y >.config
+prepare: .config
+\tmkdir generated
+lib/: lib/sum.o
+lib/%.o: lib/%.c generated
+\tgcc -O2 -DBUILDER=$(KBUILD_BUILD_USER) -c -o $@ $<
+.PHONY: tinyconfig prepare lib/
+""",
+    "lib/sum.c": "const int BUILDER = 1;\nint sum(int n) { return n < 1 ? 0 : n + sum(n - 1); }\n",
+    "drivers/gpu/Makefile": "",
+    "drivers/gpu/card.c": "#error only what tinyconfig can reach is unpacked\n",
+}
+"""As little of a tree as the targets of the workload need: that of Linux is a gigabyte."""
+
+
+def kernel_sources(folder: Path) -> Path:
+    archive = folder / "linux-source-0.tar.xz"
+    with tarfile.open(archive, "w:xz") as tar:
+        for name, text in KERNEL.items():
+            entry = tarfile.TarInfo(f"linux-source-0/{name}")
+            entry.size = len(text)
+            tar.addfile(entry, io.BytesIO(text.encode()))
+    return archive
+
+
+def test_a_part_of_a_kernel_is_built_and_the_time_of_the_build_decides(
+    steelyard: Steelyard,
+) -> None:
+    for program in catalogue.workload("kernel-build").requires:
+        needs(program)
+    archive = kernel_sources(steelyard.folder)
+    built = f"use: kernel-build, source: {archive}, part: lib"
+    code, told = run(steelyard, study(built, text=SMALL))
+    assert code == 0, told
+    seen = [record(trial) for trial in trials(steelyard)]
+    assert {each["outcome"] for each in seen} == {"ok"}
+    assert all(each["responses"]["run_time"]["value"] > 0 for each in seen)
+    assert re.fullmatch(r"[0-9.]+", seen[0]["facts"]["system"]["tool.version"])
+
+
 def test_the_study_of_the_guide_runs_and_the_run_keeps_the_file(steelyard: Steelyard) -> None:
     needs("openssl")
     (steelyard.folder / "workloads").mkdir()
@@ -108,7 +154,7 @@ command:
   - "sleep {window}; echo rate 5; echo {http_address} {http_port} {users} {window:ms} {folder}"
 ends: window
 metrics:
-  asking.rate: {label: rate, unit: requests/s, direction: higher, meaning: "x", pattern: '^rate ([0-9]+)$'}
+  asking.rate: {label: rate, unit: hits/s, direction: higher, meaning: x, pattern: '^rate ([0-9]+)'}
 """
 
 

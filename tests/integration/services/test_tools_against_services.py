@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -61,12 +63,11 @@ def a_disk(folder: Path) -> Iterator[str]:
         subprocess.run(["losetup", "--detach", device], check=True)
 
 
-def ran(tool: ReadyTool) -> Ran:
+def ran(tool: ReadyTool, environment: Mapping[str, str]) -> Ran:
     """The measured command; what comes after it, such as its last sync, has to go well."""
+    told = {**PLAIN_WORDS, **environment}
     first, *after = (
-        tool.host.run(
-            list(words), timeout_s=LONGEST_S, directory=tool.folder, environment=PLAIN_WORDS
-        )
+        tool.host.run(list(words), timeout_s=LONGEST_S, directory=tool.folder, environment=told)
         for words in tool.commands
     )
     assert all(each.succeeded for each in after)
@@ -80,21 +81,25 @@ def measured(
     service: RunningService | None = None,
     *,
     device: str | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    beyond: Mapping[str, Any] = MappingProxyType({}),
     **written: Any,
 ) -> dict[str, Measured]:
-    """What one run of the tool measures; skips where the tool is not installed."""
+    """What one run of the tool measures; skips where the tool is not installed.
+
+    ``beyond`` are settings, in base units, that a study could not say.
+    """
     own = folder / "tool"
     own.mkdir()
     given = given_of(own, use, service) | ({"device": device} if device else {})
+    spec = WorkloadSpec(use=use, settings={**spec_of(use, **written).settings, **beyond})
     try:
-        tool = make_ready(
-            spec_of(use, **written), Ground(host, str(own), given, lambda _: None, LONGEST_S)
-        )
+        tool = make_ready(spec, Ground(host, str(own), given, lambda _: None, LONGEST_S))
     except SystemFailure as failure:
         if failure.kind in LACKING:
             pytest.skip(f"{failure.message}; {failure.hint}")
         raise
-    done = ran(tool)
+    done = ran(tool, environment)
     assert done.exit_code in tool.entry.good_exits, done.stdout + done.stderr
     texts = {"stdout": done.stdout, "stderr": done.stderr}
     texts |= {name: host.read_file(path) for name, path in tool.writes.items()}
@@ -174,6 +179,57 @@ def test_viewers_wait_for_their_first_picture(host: Host, folder: Path) -> None:
 def test_smtp_source_sends_all_its_messages(host: Host, folder: Path) -> None:
     with started(host, folder, "postfix") as service:
         assert measured(host, folder, "smtp-source", service, messages=20) == {}
+
+
+HASTY_CLOCK = """\
+#include <time.h>
+
+enum { TIMES = 30 };
+static struct timespec first;
+
+__attribute__((constructor)) static void began(void) { clock_gettime(CLOCK_REALTIME, &first); }
+
+time_t time(time_t *told) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  double passed_s = now.tv_sec - first.tv_sec + (now.tv_nsec - first.tv_nsec) / 1e9;
+  time_t hasty = first.tv_sec + (time_t)(TIMES * passed_s);
+  if (told) *told = hasty;
+  return hasty;
+}
+
+int nanosleep(const struct timespec *asked, struct timespec *left) {
+  long long ns = (asked->tv_sec * 1000000000LL + asked->tv_nsec) / TIMES;
+  struct timespec hasty = {ns / 1000000000, ns % 1000000000};
+  return clock_nanosleep(CLOCK_REALTIME, 0, &hasty, left);
+}
+
+unsigned sleep(unsigned asked_s) {
+  struct timespec asked = {asked_s, 0};
+  nanosleep(&asked, 0);
+  return 0;
+}
+"""
+"""A clock whose minutes last two seconds, for a tool that counts by the minute of the clock."""
+
+
+def hasty_clock(folder: Path) -> dict[str, str]:
+    """The environment of a program that reads this clock; skips where it cannot be compiled."""
+    if shutil.which("gcc") is None:
+        pytest.skip("no gcc to make postal's minutes short with")
+    source, library = folder / "hasty.c", folder / "hasty.so"
+    source.write_text(HASTY_CLOCK, encoding="utf-8")
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def test_postal_counts_messages_by_the_minute(host: Host, folder: Path) -> None:
+    hasty = {"environment": hasty_clock(folder), "beyond": {"duration": 5}}
+    with started(host, folder / "server", "postfix") as service:
+        read = measured(host, folder, "postal", service, pace=60, body="1 KiB", **hasty)
+    assert 0 < value(read, "throughput") < 1.1, "60 a minute at most were asked for"
+    assert value(read, "postal.bytes") > value(read, "throughput")
+    assert value(read, "postal.errors") == 0
 
 
 def test_rabid_fetches_messages_though_it_prints_none_of_its_counts(
