@@ -19,6 +19,8 @@ from steelyard.study.workload.own import workload_of
 
 _ENCODED = 4 / 3  # base64 of an attachment
 _LINE_ENDS = 78 / 76
+_LOGINS = "logins at once"
+"""At most as many as there are connections: who is logged in already is not among them."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,16 @@ def _levels(study: Study, service: ServiceSpec, setting: str) -> list[int]:
 def _asked(study: Study) -> dict[str, Arrivals]:
     """How much of each thing that limits count the largest load brings to one instance."""
     return in_a_minute(study, _width(study)) | {
-        counts: Arrivals(number, exactly=True) for counts, number in _at_once(study).items()
+        counts: Arrivals(number, exactly=counts != _LOGINS)
+        for counts, number in _at_once(study).items()
     }
 
 
 def _at_once(study: Study) -> dict[str, int]:
     width = _width(study)
     looking_on = 0 if study.probe is None else 1
-    asked = {"connections": width + looking_on}
+    asked = dict.fromkeys(("connections", _LOGINS), width + looking_on)
+    asked["connections with the server's own two"] = width + looking_on + 2
     for workload in study.workloads.values():
         logins = workload.settings.get("logins")
         if "logins" in workload.settings:
@@ -133,7 +137,7 @@ def _at_once(study: Study) -> dict[str, int]:
 def _width(study: Study) -> int:
     if study.load is not None and study.load.mode == "open":
         return study.load.connections
-    levels = study.factors.get("load.users", (1,) if study.load is not None else (0,))
+    levels = study.factors.get("load.users", (1,))
     return max(int(level) for level in levels)
 
 

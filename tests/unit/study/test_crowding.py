@@ -48,6 +48,19 @@ def limits(read: Study) -> list[tuple[str, int, float | None]]:
         ("{use: apache, requests: 400}", "{use: http}", "{users: [1000]}", ("requests", 400, 1000)),
         ("{use: vsftpd, per_address: 10}", "{use: ftp}", "{users: [70]}", ("per_address", 10, 70)),
         ("{use: vsftpd, clients: 10}", "{use: ftp}", "{users: [11]}", ("clients", 10, 11)),
+        (
+            "{use: nginx, connections: 100}",
+            "{use: http}",
+            "{users: [10, 1000]}",
+            ("connections", 100, 1002),
+        ),
+        ("{use: samba, clients: 12}", "{use: tcp-connect}", "{users: [11]}", ("clients", 12, 13)),
+        (
+            "{use: sftp, unauthenticated: 10}",
+            "{use: tcp-connect}",
+            "{users: [11]}",
+            ("unauthenticated", 10, 11),
+        ),
         ("{use: exim, clients: 20}", "{use: smtp}", "{rate: [5]}", ("clients", 20, 64)),
         (
             "{use: dovecot, per_user: 10}",
@@ -113,6 +126,68 @@ def test_probes_count_in_the_minute_as_they_come_from_the_same_address() -> None
     probe = "probe: {use: smtp-probe, every: 1 s}"
     read = study(service, "{use: smtp}", "{users: [2], think: 60 s}", probe, window="2 min")
     assert limits(read)[:2] == [("per_client_rate", 61, 62), ("per_client_messages", 61, 62)]
+
+
+@pytest.mark.parametrize(
+    ("service", "workload", "users"),
+    [
+        ("{use: nginx, connections: 102}", "{use: http}", 100),
+        ("{use: samba, clients: 13}", "{use: tcp-connect}", 11),
+        ("{use: sftp, unauthenticated: 11, sessions: 1}", "{use: tcp-connect}", 11),
+    ],
+)
+def test_a_server_that_has_room_for_all_is_not_called_too_small(
+    service: str, workload: str, users: int
+) -> None:
+    assert limits(study(service, workload, f"{{users: [{users}]}}")) == []
+
+
+@pytest.mark.parametrize(
+    ("service", "workload", "told"),
+    [
+        (
+            "{use: nginx, connections: 100}",
+            "{use: http}",
+            (
+                "the load has 1,002 connections with the server's own two, `connections` of nginx "
+                "allows 100: a worker closes connections beyond it, also while others have room; "
+                "set `service: {connections: 1002}`"
+            ),
+        ),
+        (
+            "{use: samba, clients: 100}",
+            "{use: tcp-connect}",
+            (
+                "`clients` of samba allows 100: further connections are closed at once; "
+                "set `service: {clients: 1002}`"
+            ),
+        ),
+        (
+            "{use: sftp, unauthenticated: 10}",
+            "{use: tcp-connect}",
+            (
+                "the load has up to 1,000 logins at once, `unauthenticated` of sftp allows 10: "
+                "further connections are closed before they log in; set `service: {unauth"
+            ),
+        ),
+    ],
+)
+def test_the_plan_says_of_each_server_what_becomes_of_a_thousand_users(
+    service: str, workload: str, told: str
+) -> None:
+    read = study(service, workload, "{users: [1000]}")
+    lines = [line for line in plan_lines(read, make_plan(read, seed=1)) if "too small" in line]
+    assert len(lines) == 2
+    assert told in lines[0]
+
+
+def test_a_tool_without_a_load_is_one_client() -> None:
+    text = SEVERAL.replace(
+        "{{use: ftp, clients: [2, 40], service: {{use: vsftpd, clients: {limit}}}}}",
+        "{{use: smbclient, service: {{use: samba, clients: {limit}}}}}",
+    )
+    (found, _) = crowded(read_study_bytes(text.format(limit=2).encode(), Path("study.yaml")))
+    assert (found.asked, found.limit) == (3, 2)
 
 
 def test_a_minute_is_told_as_the_plan_knows_it() -> None:

@@ -113,6 +113,8 @@ class Process(Part):
 Crowd = Literal[
     "connections",
     "connections of one login",
+    "connections with the server's own two",
+    "logins at once",
     "bytes of a message",
     "connections a minute",
     "messages a minute",
