@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -138,10 +139,13 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
     known = series.defined()
     shape = shape_of(known.values, known.other)
     ends = _ends(judged.stream, margin_log, comparison.share, found, sign)
-    empty = ends.pop("empty")
-    if empty and judged.words:
+    empty: set[str] = ends.pop("empty")
+    no_ratio = "" in empty or (bool(empty) and VerdictWord.EQUIVALENT in judged.words)
+    if no_ratio and judged.words:
         judged = replace(judged, veto=NO_RATIO)
-    no_ratio = empty or judged.veto in {UNSTABLE, TURNED}
+    no_ratio |= judged.veto == TURNED or (
+        judged.veto == UNSTABLE and not _within(ends, found, sign)
+    )
     if no_ratio:
         ends = dict.fromkeys(ends)
     return VerdictFinding(
@@ -181,7 +185,7 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
             found=found,
             shape=shape,
             margin_log=margin_log,
-            empty=empty,
+            empty=bool(empty),
         ),
         **ends,
     )
@@ -207,11 +211,19 @@ def _decided_at(judged: Judged) -> int | None:
     return judged.series.visits[at - 1] if judged.words and at is not None else None
 
 
+def _within(ends: Mapping[str, float | None], found: Estimate | None, sign: int) -> bool:
+    """Whether the estimate lies in its own interval, as it does of a constant ratio."""
+    low, high = ends["low_log"], ends["high_log"]
+    effect_log = 0.0 if found is None else sign * found.ratio_log
+    return (low is None or low <= effect_log) and (high is None or effect_log <= high)
+
+
 def _ends(
     stream: Stream | None, margin_log: float, alpha: float, found: Estimate | None, sign: int
 ) -> dict[str, Any]:
-    """Both intervals as fields of the finding; ``empty`` when no constant ratio is allowed."""
-    ends: dict[str, Any] = {"empty": False}
+    """Both intervals as fields of the finding; ``empty`` has those that allow no constant ratio."""
+    empty: set[str] = set()
+    ends: dict[str, Any] = {"empty": empty}
     if stream is not None and found is not None:
         find_ends(stream, margin_log, (alpha / 2, alpha), found.ratio_log)
     for name, level in (("", alpha / 2), ("equivalence_", alpha)):
@@ -220,7 +232,7 @@ def _ends(
             low = low_end(stream, margin_log, level, found.ratio_log)
             high = high_end(stream, margin_log, level, found.ratio_log)
         if low is not None and high is not None and low > high:
-            ends["empty"] = True
+            empty.add(name)
             low = high = None
         if sign < 0:
             low, high = (None if high is None else -high), (None if low is None else -low)
