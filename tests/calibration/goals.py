@@ -85,7 +85,8 @@ WHY_NOT: dict[str, str] = {
     "G6": "all banks are of virtual machines of one type, and two have fewer than 3,000 trials",
     "G7": "one machine; `make validate-live` goes on, there and on others",
     "G8": "where an effect is about what 96 visits can see, some studies find it and some do not: "
-    "5 and 20 % under a load average of 14 to 23; what to conclude: " + _DECISION,
+    "5 % on a quiet machine, 20 % under a load average of 14 to 23, and likewise whether equal "
+    "systems are called equivalent; what to conclude: " + _DECISION,
     "G12": "3 % left behind, at 2 % noise, shows after some 20 visits; a study that ends before "
     "may be biased by a quarter of it. Of equals, 5 % may be called different without any fault",
 }

@@ -223,7 +223,7 @@ def _fault_task(fault: Fault) -> Task:
         fault.words,
         {},
         lambda batch, studies: _faulty(fault, batch, studies),
-        most=400,
+        most=4_000,
         batch=BATCH // 4,
     )
 
