@@ -83,12 +83,9 @@ WHY_NOT: dict[str, str] = {
     "G5": "see G3; Phoronix and 10 + 10 stop as early on noise in which they are wrong in up to "
     "all studies; what was tried: " + _DECISION,
     "G6": "all banks are of virtual machines of one type, and two have fewer than 3,000 trials",
-    "G7": "one machine; `make validate-live` goes on, there and on others",
     "G8": "where an effect is about what 96 visits can see, some studies find it and some do not: "
     "5 % on a quiet machine, 20 % under a load average of 14 to 23, and likewise whether equal "
     "systems are called equivalent; what to conclude: " + _DECISION,
-    "G12": "3 % left behind, at 2 % noise, shows after some 20 visits; a study that ends before "
-    "may be biased by a quarter of it. Of equals, 5 % may be called different without any fault",
 }
 """What is known of the reasons, said while a goal is not reached."""
 
