@@ -134,6 +134,15 @@ def carry_over_withholds() -> str | None:
     return None if words == wanted else f"{words}"
 
 
+def a_word_that_does_not_last_is_taken_back() -> str | None:
+    """An effect of 6 % that turns after the first look that decides leaves no word behind."""
+    order = _order(visits=24)
+    turned = np.where(np.arange(24) < 10, 1.0, 1.06**-2)
+    figures = _figures(order, 1.06) * np.where(np.array(order) == "B", turned, 1.0)
+    found = judge_trials(order, figures, baseline="A", paths=500).of("B")
+    return None if found.word is VerdictWord.UNDECIDED else f"{found.word}: {found.estimate_log}"
+
+
 def clean_studies_are_not_withheld() -> str | None:
     """At 2 % noise 20 visits cannot prove that nothing is carried over, and need not."""
     order = _order(visits=20)

@@ -25,6 +25,7 @@ from steelyard.judge import (
     shape,
     streams,
     trials,
+    vetoes,
 )
 from steelyard.judge.decision import Decision
 from steelyard.judge.estimate import estimate
@@ -160,6 +161,22 @@ def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Deci
         return judged
     gap = np.median(stream.values[stream.other]) - np.median(stream.values[~stream.other])
     return Decision((VerdictWord.FASTER if gap > 0 else VerdictWord.SLOWER,), judged.at)
+
+
+@contextmanager
+def direction_of_the_medians() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(trials, "decide", sign_of_the_medians))
+        stack.enter_context(patch.object(vetoes, "turned", nothing))
+        yield
+
+
+@contextmanager
+def words_that_need_not_last() -> Iterator[None]:
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(vetoes, "turned", nothing))
+        stack.enter_context(patch.object(vetoes, "unstable", nothing))
+        yield
 
 
 def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decision:

@@ -14,7 +14,17 @@ from unittest.mock import patch
 from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
-from steelyard.judge import decision, exact, interval, notes, paths, shape, trial_rows, trials
+from steelyard.judge import (
+    decision,
+    exact,
+    interval,
+    notes,
+    paths,
+    shape,
+    trial_rows,
+    trials,
+    vetoes,
+)
 from steelyard.judge.findings import VerdictWord
 
 Planting = Callable[[], AbstractContextManager[object]]
@@ -133,8 +143,8 @@ MUTATIONS: tuple[Mutation, ...] = (
         said(INDEPENDENT, math.log1p(0.02), {VerdictWord.EQUIVALENT}, allowed=0.05),
     ),
     Mutation(
-        "the direction taken from the medians of the arms",
-        _replaced(trials, "decide", mistakes.sign_of_the_medians),
+        "the direction taken from the medians of the arms, and never held against the estimate",
+        mistakes.direction_of_the_medians,
         said("drift 2 % a visit", 0.05, {VerdictWord.SLOWER}, allowed=0.005),
     ),
     Mutation(
@@ -185,8 +195,13 @@ MUTATIONS: tuple[Mutation, ...] = (
         contracts.a_stall_is_seen_in_a_small_arm,
     ),
     Mutation(
+        "a word of an early look that all visits do not bear out is said all the same",
+        mistakes.words_that_need_not_last,
+        contracts.a_word_that_does_not_last_is_taken_back,
+    ),
+    Mutation(
         "carry-over not looked for",
-        _replaced(trials, "left_behind", mistakes.nothing),
+        _replaced(vetoes, "left_behind", mistakes.nothing),
         contracts.carry_over_withholds,
     ),
     Mutation(

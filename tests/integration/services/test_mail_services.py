@@ -43,7 +43,7 @@ def test_a_full_mailbox_refuses_messages_and_what_it_refused_is_counted_by_its_r
         again = load(f"imap://{service.listeners['imap']}", *LOGIN, operations=4)
     assert set(kinds(found)) == {"no_room"}
     assert found["counts"]["ok"] == stored - 2, "each is in a mailbox or was refused"
-    assert 2 <= found["counts"]["ok"] <= 12
+    assert 2 <= found["counts"]["ok"] < 20, "how exactly a quota is kept is Dovecot's affair"
     assert kinds(found)["no_room"] == 20 - found["counts"]["ok"]
     assert_all_good(again, 4)
 
