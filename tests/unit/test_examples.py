@@ -20,7 +20,7 @@ HEADINGS = [
     "What it would have caught",
     "Run it",
 ]
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1_500_000
 
 
 def text_of(*parts: str) -> str:

@@ -7,10 +7,11 @@ baseline, in the raw response (a response time that doubles has ``+0.69`` whatev
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from steelyard.judge.claims.findings import ClaimFinding
 from steelyard.judge.consolidation.findings import ConsolidationFinding, InterferenceTableFinding
@@ -118,6 +119,36 @@ class VerdictFinding(Frozen):
     no_ratio: bool = False
     guards: tuple[GuardFinding, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ends_agree_with_words(cls, given: Any) -> Any:
+        """Hold each end to the ratio that the word has put out: 0, or the margin.
+
+        Ratios are put out one by one, and at few visits some may be left between two that are
+        out. An end that was refined into such a hole would say less than the word does.
+        """
+        if not isinstance(given, dict) or "words" not in given:
+            return given
+        words = {str(word) for word in given["words"]}
+        if VerdictWord.EQUIVALENT in words:
+            margin = given["margin_log"]
+            given = _held(given, "equivalence_low_log", "equivalence_high_log", -margin, margin)
+        if words & {VerdictWord.FASTER, VerdictWord.SLOWER}:
+            more = (given["estimate_log"] or 0.0) > 0
+            least, most = (0.0, math.inf) if more else (-math.inf, 0.0)
+            given = _held(given, "low_log", "high_log", least, most)
+        return given
+
+
+def _held(given: dict[str, Any], low: str, high: str, least: float, most: float) -> dict[str, Any]:
+    """The same with both ends within two bounds; one that is not known stays so."""
+    ends = {low: given[low], high: given[high]}
+    if ends[low] is not None:
+        ends[low] = max(ends[low], least)
+    if ends[high] is not None:
+        ends[high] = min(ends[high], most)
+    return given | ends
 
 
 class CellFinding(Frozen):

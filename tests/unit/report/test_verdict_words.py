@@ -216,3 +216,14 @@ def test_what_was_not_tested_stands_at_the_end_but_for_what_was_said_above() -> 
     assert "What was not tested:" not in verdict_lines(
         golden("plain").model_copy(update={"limits": ()})
     )
+
+
+def test_no_interval_reaches_beyond_what_its_word_has_put_out() -> None:
+    plain = golden("decided").verdicts[0].model_dump()
+    ends = {"equivalence_low_log": -0.1709, "equivalence_high_log": 0.1909, "margin_log": 0.1823}
+    alike = plain | ends | {"word": "equivalent", "words": ("equivalent",)}
+    assert VerdictFinding.model_validate(alike).equivalence_high_log == 0.1823
+    assert VerdictFinding.model_validate(alike).equivalence_low_log == -0.1709
+    slower = {"estimate_log": -0.4, "low_log": -0.6, "high_log": 0.01}
+    found = VerdictFinding.model_validate(plain | slower | {"words": ("slower",)})
+    assert (found.low_log, found.high_log) == (-0.6, 0.0)
