@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -165,18 +165,19 @@ def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Deci
 
 @contextmanager
 def direction_of_the_medians() -> Iterator[None]:
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(trials, "decide", sign_of_the_medians))
-        stack.enter_context(patch.object(vetoes, "turned", nothing))
+    with patch.object(trials, "decide", sign_of_the_medians), never(vetoes, "turned"):
         yield
 
 
 @contextmanager
 def words_that_need_not_last() -> Iterator[None]:
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(vetoes, "turned", nothing))
-        stack.enter_context(patch.object(vetoes, "unstable", nothing))
+    with never(vetoes, "turned"), never(vetoes, "unstable"):
         yield
+
+
+def never(room: object, reason: str) -> AbstractContextManager[object]:
+    """A reason to withhold that is never given."""
+    return patch.object(room, reason, nothing)
 
 
 def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decision:

@@ -13,6 +13,7 @@ from steelyard.report.each_workload import each_of
 from steelyard.study.model import Study
 
 _ENDED = ("budget_visits", "budget_time")
+_WHY = {"decided": "the verdict was reached", "failures": "nothing was left to compare"}
 
 
 def extend_budget(study: Study, run: Run) -> None:
@@ -25,10 +26,8 @@ def extend_budget(study: Study, run: Run) -> None:
     plan, reason = run.plan(), last_reason(run.events())
     why = _never(study.judge.engine, plan)
     if why is None and reason not in _ENDED:
-        why = (
-            "the verdict was reached"
-            if reason == "decided"
-            else "its budget has not ended yet: go on with `steelyard resume` first"
+        why = _WHY.get(
+            reason or "", "its budget has not ended yet: `steelyard resume` goes on first"
         )
     if why is not None:
         raise RecordError(
