@@ -26,7 +26,7 @@ def run_load(url: str, *options: str) -> tuple[dict[str, Any], float]:
     """
     done = charged([engine(), "load", url, "-t", "1", "--json", *options])
     result: dict[str, Any] = json.loads(done.output)
-    if result["counts"]["errors"] or result["counts"]["warm_up_errors"]:
+    if result["counts"]["errors"] or result["counts"]["warmup_errors"]:
         raise Unmeasurable(f"the engine's operations failed: {result['errors']}")
     return result, done.cpu_s
 
@@ -34,7 +34,7 @@ def run_load(url: str, *options: str) -> tuple[dict[str, Any], float]:
 def shot_of(result: dict[str, Any], cpu_s: float) -> Shot:
     """What all of it came to."""
     counts, rates = result["counts"], result["rates"]
-    return Shot(counts["ok"] + counts["warm_up"], cpu_s, rates["ok_per_s"])
+    return Shot(counts["ok"] + counts["warmup"], cpu_s, rates["ok_per_s"])
 
 
 @contextmanager

@@ -28,7 +28,7 @@ workload: {use: http}
 load: {users: [1]}
 responses: {throughput: {primary: true}}
 generator: {calibrate: false}
-trials: {margin: 5 %, window: 300 ms, warm_up: 50 ms, budget: {trials: $trials per cell}}
+trials: {margin: 5 %, window: 300 ms, warmup: 50 ms, budget: {trials: $trials per cell}}
 """)
 
 

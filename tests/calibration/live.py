@@ -46,7 +46,7 @@ generator: {{calibrate: false}}
 trials:
   margin: 5 %
   window: 200 ms
-  warm_up: 50 ms
+  warmup: 50 ms
   reset: service
   budget: {{trials: 40 per cell}}
 """

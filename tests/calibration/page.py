@@ -10,7 +10,7 @@ from tests.calibration.goals import GOALS, WHY_NOT, Standing, Told, sizes_text
 from tests.calibration.noises import NOISES
 from tests.calibration.sections_arms import canaries, on_pairs, stalls
 from tests.calibration.sections_errors import at_the_margin, false_differences, unequal_spread
-from tests.calibration.sections_families import curves, screenings, warm_ups
+from tests.calibration.sections_families import curves, screenings, warmups
 from tests.calibration.sections_live import live, repeated
 from tests.calibration.sections_real import banks, faults, planted, replay
 from tests.calibration.sections_trials import (
@@ -74,7 +74,7 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G8": lambda: repeated(Store("G6")),
     "G9": lambda: screenings(Store("G9"), Store("G1")),
     "G10": lambda: curves(Store("G10")),
-    "G11": lambda: warm_ups(Store("G11")),
+    "G11": lambda: warmups(Store("G11")),
     "G12": lambda: faults(Store("G12")),
     "G13": lambda: replay(Store("G13")),
     "G14": lambda: planted(Store("G14")),

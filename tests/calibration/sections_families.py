@@ -92,7 +92,7 @@ def _falls_text(flat: Result) -> str:
     return rate_text(flat.counts["falls"], flat.studies)
 
 
-def warm_ups(store: Store) -> Told:
+def warmups(store: Store) -> Told:
     """G11."""
     results = store.all()
     if not results:

@@ -20,7 +20,7 @@ from tests.calibration.curves import (
 from tests.calibration.noises import NOISES
 from tests.calibration.screening import Case, falsely_influential, found_all, share_coverage
 from tests.calibration.tally import Tally, Task
-from tests.calibration.warm_ups import SHAPES, safe
+from tests.calibration.warmups import SHAPES, safe
 
 from steelyard.study.screening import DEFAULT_REPLICATES
 

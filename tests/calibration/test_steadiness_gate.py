@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.calibration.warm_ups import MARGIN_LOG, SHAPES, safe, series
+from tests.calibration.warmups import MARGIN_LOG, SHAPES, safe, series
 
 from steelyard.judge.steadiness.steady import Steadiness, steady
 
@@ -15,7 +15,7 @@ def states(name: str, count: int, trials: int) -> list[Steadiness]:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_slice_of_warm_ups_is_left_out_or_refused(name: str) -> None:
+def test_a_slice_of_warmups_is_left_out_or_refused(name: str) -> None:
     assert sum(safe(name, seed, 8) for seed in range(SLICE)) >= SLICE - 2
 
 
@@ -31,7 +31,7 @@ def test_a_slice_of_early_steps_is_steady_later() -> None:
 @pytest.mark.validate
 @pytest.mark.parametrize("trials", [1, 8, 24])
 @pytest.mark.parametrize("name", SHAPES)
-def test_95_percent_of_warm_ups_are_left_out_or_refused(name: str, trials: int) -> None:
+def test_95_percent_of_warmups_are_left_out_or_refused(name: str, trials: int) -> None:
     assert sum(safe(name, seed, trials) for seed in range(WHOLE)) >= 0.95 * WHOLE
 
 

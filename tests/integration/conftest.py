@@ -32,7 +32,7 @@ gates: {errors: none}
 trials:
   margin: 2 %
   window: 100 ms
-  warm_up: 20 ms
+  warmup: 20 ms
   reset: service
   budget: {trials: 6 per cell}
 sample: {every: 100 ms}

@@ -58,7 +58,7 @@ study: tiny
 question: Does it end?
 systems: {one: {platform: native}, two: {platform: native}}
 workload: {use: slow}
-trials: {margin: 5 %, window: 1 s, warm_up: 1 s, budget: {trials: 6 per cell}}
+trials: {margin: 5 %, window: 1 s, warmup: 1 s, budget: {trials: 6 per cell}}
 """
 
 SLOW = """\
@@ -76,8 +76,8 @@ main()
 """
 
 
-def with_times(warm_up: str, window: str) -> str:
-    times = STUDY.replace("warm_up: 20 ms", f"warm_up: {warm_up}")
+def with_times(warmup: str, window: str) -> str:
+    times = STUDY.replace("warmup: 20 ms", f"warmup: {warmup}")
     return times.replace("window: 100 ms", f"window: {window}")
 
 
@@ -146,9 +146,9 @@ def test_calibration_ends(steelyard: Steelyard, number: int) -> None:
     assert "calibrated" not in [each["event"] for each in run.events()]
 
 
-@pytest.mark.parametrize(("warm_up", "window"), [(f"{NEVER_S} s", "1 s"), ("0", f"{NEVER_S} s")])
-def test_warm_up_and_window_end(steelyard: Steelyard, warm_up: str, window: str) -> None:
-    write(steelyard, "study.yaml", with_times(warm_up, window))
+@pytest.mark.parametrize(("warmup", "window"), [(f"{NEVER_S} s", "1 s"), ("0", f"{NEVER_S} s")])
+def test_warmup_and_window_end(steelyard: Steelyard, warmup: str, window: str) -> None:
+    write(steelyard, "study.yaml", with_times(warmup, window))
     process = steelyard.start("run", ".")
     wait_until(process, lambda: happened(steelyard, "attempt_started"))
     time.sleep(1)  # by then it is mostly measuring; it ends in the phases before that as well

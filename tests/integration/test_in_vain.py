@@ -22,7 +22,7 @@ study: tiny
 question: Which of the two says more?
 systems: {one: {platform: native}, two: {platform: native}}
 workload: {use: mute}
-trials: {margin: 5 %, window: 1 s, warm_up: 0, retry: 0, budget: {trials: 40 per cell}}
+trials: {margin: 5 %, window: 1 s, warmup: 0, retry: 0, budget: {trials: 40 per cell}}
 """
 
 

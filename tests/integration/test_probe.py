@@ -20,7 +20,7 @@ probe: {use: smtp-probe, every: 10 ms}
 load: {users: [3], think: 20 ms}
 responses: {throughput: {primary: true}, run_time: {}, probe.p50: {}, probe.p99: {}}
 generator: {calibrate: false}
-trials: {margin: 50 %, warm_up: 100 ms, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, warmup: 100 ms, budget: {trials: 6 per cell}}
 """
 WEB = """
 study: asked
@@ -33,7 +33,7 @@ load: {users: [10]}
 responses: {throughput: {primary: true}, tcp.syn_retransmits: {}}
 generator: {calibrate: false}
 sample: {every: 100 ms}
-trials: {margin: 50 %, warm_up: 0 s, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, warmup: 0 s, budget: {trials: 6 per cell}}
 """
 
 

@@ -17,7 +17,7 @@ systems:
 workload: {workload}
 load: {{users: [2]}}
 responses: {{{responses}}}
-trials: {{margin: 2 %, window: 200 ms, warm_up: 20 ms, budget: {{trials: 6 per cell}}}}
+trials: {{margin: 2 %, window: 200 ms, warmup: 20 ms, budget: {{trials: 6 per cell}}}}
 sample: {{every: 100 ms}}
 """
 

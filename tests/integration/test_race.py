@@ -25,7 +25,7 @@ claims:
 trials:
   margin: 0.1 %
   window: 100 ms
-  warm_up: 20 ms
+  warmup: 20 ms
   reset: service
   seed: 4
   budget: {trials: 12 per cell}

@@ -22,7 +22,7 @@ screen:
   hard_to_change: [service.delay]
 responses: {throughput: {primary: true}}
 generator: {calibrate: false}
-trials: {margin: 50 %, window: 200 ms, warm_up: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
+trials: {margin: 50 %, window: 200 ms, warmup: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
 """
 
 

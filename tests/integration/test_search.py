@@ -21,7 +21,7 @@ load: {users: [1]}
 find: {capacity: {throughput: at most 175, errors: none}}
 responses: {throughput: {primary: true}}
 generator: {calibrate: false}
-trials: {margin: 5 %, window: 200 ms, warm_up: 0 s, drain: 50 ms, budget: {trials: 6 per cell}}
+trials: {margin: 5 %, window: 200 ms, warmup: 0 s, drain: 50 ms, budget: {trials: 6 per cell}}
 """
 
 MOST_MISLED = 2

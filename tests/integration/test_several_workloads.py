@@ -26,7 +26,7 @@ scenarios:
 judge: {consolidation: true}
 sample: {every: 100 ms}
 generator: {calibrate: false}
-trials: {margin: 50 %, window: 100 ms, warm_up: 20 ms, drain: 100 ms, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, window: 100 ms, warmup: 20 ms, drain: 100 ms, budget: {trials: 6 per cell}}
 """
 
 
@@ -86,7 +86,7 @@ workloads:
   cpu: {use: linpack, n: 100}
 generator: {calibrate: false}
 judge: {guards: {}}
-trials: {margin: 0.1 %, window: 200 ms, warm_up: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
+trials: {margin: 0.1 %, window: 200 ms, warmup: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
 """
 
 

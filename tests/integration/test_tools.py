@@ -25,7 +25,7 @@ question: Does the tool find one of two equal places faster?
 systems: {one: {platform: native}, two: {platform: native}}
 workload: {WORKLOAD}
 RESPONSES
-trials: {margin: 20 %, window: 1 s, warm_up: 0, retry: 1, budget: {trials: 6 per cell}}
+trials: {margin: 20 %, window: 1 s, warmup: 0, retry: 1, budget: {trials: 6 per cell}}
 sample: {every: 100 ms}
 """
 SMALL = PAIR.replace("window: 1 s", "window: 100 ms")

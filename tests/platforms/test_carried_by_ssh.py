@@ -41,7 +41,7 @@ sample: {{where: [system, host, generator]}}
 trials:
   margin: 5 %
   window: 200 ms
-  warm_up: 20 ms
+  warmup: 20 ms
   budget: {{trials: 6 per cell}}
 """
 FAR_CARRIER = f"""\
@@ -58,7 +58,7 @@ responses: {{throughput: {{primary: true}}}}
 trials:
   margin: 5 %
   window: 200 ms
-  warm_up: 20 ms
+  warmup: 20 ms
   reset: container
   budget: {{trials: 6 per cell}}
 """

@@ -104,7 +104,7 @@ def test_a_tool_of_the_image_runs_inside_and_is_read(make: Make, tmp_path: Path)
         raise
     bench = Bench(place.host(), Path("/var/tmp"))
     small = {"size": 1 << 20, "direct": False}
-    measured = bench.measured("fio", small, window=0.1, warm_up=0, device=None)
+    measured = bench.measured("fio", small, window=0.1, warmup=0, device=None)
     assert measured["fio.iops"].value
     bench.clean()
     with pytest.raises(SystemFailure, match="compile needs make, gcc"):

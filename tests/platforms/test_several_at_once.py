@@ -23,7 +23,7 @@ load: {users: [2]}
 sample: {every: 100 ms, where: [system, host]}
 responses: {throughput: {primary: true}, throughput.least: {}, host.instance_cpu: {}}
 generator: {calibrate: false}
-trials: {margin: 5 %, window: 300 ms, warm_up: 50 ms, budget: {trials: 6 per cell}}
+trials: {margin: 5 %, window: 300 ms, warmup: 50 ms, budget: {trials: 6 per cell}}
 """
 
 
@@ -86,7 +86,7 @@ scenarios:
   beside:  {1: cpu, 2: net}
 sample: {every: 100 ms, where: [system]}
 generator: {calibrate: false}
-trials: {margin: 50 %, window: 300 ms, warm_up: 50 ms, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, window: 300 ms, warmup: 50 ms, budget: {trials: 6 per cell}}
 """
 
 

@@ -23,7 +23,7 @@ responses: {throughput: {primary: true}}
 trials:
   margin: 5 %
   window: 100 ms
-  warm_up: 20 ms
+  warmup: 20 ms
   reset: process
   budget: {trials: 6 per cell}
 """

@@ -34,7 +34,7 @@ responses: {{throughput: {{primary: true}}}}
 trials:
   margin: 5 %
   window: 1 s
-  warm_up: 100 ms
+  warmup: 100 ms
   reset: snapshot
   budget: {{trials: 6 per cell}}
 """

@@ -91,7 +91,7 @@ fn exit_code(result: &LoadResult, interrupted: bool) -> ExitCode {
 fn progress_line(progress: &Progress) -> String {
     let stage = match progress.stage {
         Stage::Connecting => "connecting",
-        Stage::WarmUp => "warm-up",
+        Stage::Warmup => "warm-up",
         Stage::Window => "measuring",
         Stage::Drain => "draining",
     };

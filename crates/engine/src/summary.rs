@@ -61,7 +61,7 @@ fn write_load(text: &mut String, result: &LoadResult) -> std::fmt::Result {
         }
     };
     let window_s = result.load.window_ns as f64 / 1e9;
-    let warm_up = match job.warm_up_ns {
+    let warmup = match job.warmup_ns {
         0 => String::new(),
         ns => format!(" after {} of warm-up", time(ns)),
     };
@@ -72,7 +72,7 @@ fn write_load(text: &mut String, result: &LoadResult) -> std::fmt::Result {
     };
     writeln!(
         text,
-        "load        {how}, {} {threads}, {window_s:.2} s{warm_up}",
+        "load        {how}, {} {threads}, {window_s:.2} s{warmup}",
         job.threads
     )
 }

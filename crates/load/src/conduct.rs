@@ -154,7 +154,7 @@ fn begin(plan: &Plan, control: &Control, now_ns: u64) -> Result<Window, LoadErro
         Some(at_ns) => soonest_ns + barrier::left_ns(soonest_ns, at_ns)?,
         None => soonest_ns,
     };
-    let window_start_ns = start_ns + plan.job.warm_up_ns;
+    let window_start_ns = start_ns + plan.job.warmup_ns;
     let window = Window {
         start_ns: window_start_ns,
         end_ns: plan.job.duration_ns.map_or(u64::MAX, |length_ns| {
@@ -244,9 +244,9 @@ fn glance(
     let (stage, since_ns, planned_ns) = match window {
         None => (Stage::Connecting, began_ns, None),
         Some(window) if now_ns < window.start_ns => (
-            Stage::WarmUp,
-            window.start_ns - plan.job.warm_up_ns,
-            Some(plan.job.warm_up_ns),
+            Stage::Warmup,
+            window.start_ns - plan.job.warmup_ns,
+            Some(plan.job.warmup_ns),
         ),
         Some(window) if now_ns < window.end_ns => {
             (Stage::Window, window.start_ns, plan.job.duration_ns)

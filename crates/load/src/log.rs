@@ -37,7 +37,7 @@ pub fn write(
     for row in rows {
         let since = |at_ns: u64| at_ns.wrapping_sub(start_ns).cast_signed();
         let part = match row.operation.part {
-            Part::Before => "warm_up",
+            Part::Before => "warmup",
             Part::Window => "window",
             Part::After => "after",
         };
@@ -81,7 +81,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         assert_eq!(
             text,
-            format!("{HEAD}\nwarm_up,/a,-10,-9,-5,ok\nwindow,/a,30,31,35,conn_reset\n")
+            format!("{HEAD}\nwarmup,/a,-10,-9,-5,ok\nwindow,/a,30,31,35,conn_reset\n")
         );
     }
 }

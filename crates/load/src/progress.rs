@@ -6,7 +6,7 @@ pub enum Stage {
     /// Connections are being opened.
     Connecting,
     /// Operations run but count for nothing.
-    WarmUp,
+    Warmup,
     /// Operations count.
     Window,
     /// Operations of the window are being completed, none starts.

@@ -30,7 +30,7 @@ pub struct Recorder {
     /// `done - intended` of failed operations.
     pub failed: Total,
     /// Response times of the warm-up.
-    pub warm_up: Total,
+    pub warmup: Total,
     /// One for each phase of the protocol.
     pub phases: Vec<Phase>,
     /// The same for set-up before the window.
@@ -109,7 +109,7 @@ impl Recorder {
             lateness: Total::total(),
             lag: Total::total(),
             failed: Total::total(),
-            warm_up: Total::total(),
+            warmup: Total::total(),
             phases: vec![Phase::phase(); shape.phases],
             ramp: vec![Phase::phase(); shape.phases],
             errors: FaultTable::new(shape.phases),
@@ -187,8 +187,8 @@ impl Recorder {
                 }
             }
             Part::Before => {
-                self.counts.warm_up += 1;
-                self.warm_up.record(response_ns);
+                self.counts.warmup += 1;
+                self.warmup.record(response_ns);
             }
             Part::After => {}
         }
@@ -223,7 +223,7 @@ impl Recorder {
                 self.failed
                     .record(done_ns.saturating_sub(operation.intended_ns));
             }
-            Part::Before => self.counts.warm_up_errors += 1,
+            Part::Before => self.counts.warmup_errors += 1,
             Part::After => {}
         }
     }
@@ -300,7 +300,7 @@ impl Recorder {
         self.lateness.add(&other.lateness);
         self.lag.add(&other.lag);
         self.failed.add(&other.failed);
-        self.warm_up.add(&other.warm_up);
+        self.warmup.add(&other.warmup);
         for (mine, theirs) in self.phases.iter_mut().zip(&other.phases) {
             mine.add(theirs);
         }
@@ -343,8 +343,8 @@ fn add_counts(mine: &mut Counts, theirs: &Counts) {
     mine.ok_in_window += theirs.ok_in_window;
     mine.errors += theirs.errors;
     mine.inflight_at_stop += theirs.inflight_at_stop;
-    mine.warm_up += theirs.warm_up;
-    mine.warm_up_errors += theirs.warm_up_errors;
+    mine.warmup += theirs.warmup;
+    mine.warmup_errors += theirs.warmup_errors;
     mine.bytes_in += theirs.bytes_in;
     mine.bytes_out += theirs.bytes_out;
     mine.connects += theirs.connects;

@@ -80,13 +80,13 @@ fn an_operation_counts_where_it_was_due_and_throughput_where_it_was_done() {
     let mut recorder = recorder(false);
     recorder.ok(&operation(900, 900), 0, 1_100);
     recorder.ok(&operation(1_900, 1_900), 0, 2_100);
-    assert_eq!((recorder.counts.warm_up, recorder.counts.ok), (1, 1));
+    assert_eq!((recorder.counts.warmup, recorder.counts.ok), (1, 1));
     assert_eq!(recorder.counts.ok_in_window, 1);
     assert_eq!(recorder.service.max_ns(), Some(200));
 }
 
 #[test]
-fn set_up_before_the_window_stays_apart_and_the_warm_up_leaves_no_phases() {
+fn set_up_before_the_window_stays_apart_and_the_warmup_leaves_no_phases() {
     let mut recorder = recorder(false);
     recorder.phase(Part::Before, false, 0, 5);
     recorder.phase(Part::Before, true, 1, 5);

@@ -320,7 +320,7 @@ fn latencies(all: &Recorder, about: &About) -> BTreeMap<String, Latency> {
         ("lateness", &all.lateness),
         ("lag", &all.lag),
         ("errors", &all.failed),
-        ("warm_up", &all.warm_up),
+        ("warmup", &all.warmup),
     ];
     let mut latencies: BTreeMap<String, Latency> = totals
         .into_iter()

@@ -307,10 +307,10 @@ impl<'a, P: Protocol> Worker<'a, P> {
         board.inflight.store(self.inflight, Relaxed);
         board.backlog.store(self.pace.backlog(), Relaxed);
         let counts = &self.recorder.counts;
-        board.ok.store(counts.ok + counts.warm_up, Relaxed);
+        board.ok.store(counts.ok + counts.warmup, Relaxed);
         board
             .errors
-            .store(counts.errors + counts.warm_up_errors, Relaxed);
+            .store(counts.errors + counts.warmup_errors, Relaxed);
     }
 
     fn is_over(&self, now_ns: u64) -> bool {

@@ -39,7 +39,7 @@ pub struct LoadResult {
     pub refusals: BTreeMap<String, u64>,
     /// Per second of the window.
     pub rates: Rates,
-    /// `response`, `service`, `lateness`, `lag`, `errors`, `warm_up`, one `phase.NAME` per phase of the
+    /// `response`, `service`, `lateness`, `lag`, `errors`, `warmup`, one `phase.NAME` per phase of the
     /// protocol and `ramp.NAME` for set-up before the window.
     pub latency_ns: BTreeMap<String, Latency>,
     /// What the generator itself spent in the window.
@@ -202,10 +202,10 @@ pub struct Counts {
     #[serde(default)]
     pub ok_in_window: u64,
     /// Answered operations of the warm-up, excluded everywhere else.
-    pub warm_up: u64,
+    pub warmup: u64,
     /// Failed operations of the warm-up, excluded everywhere else.
     #[serde(default)]
-    pub warm_up_errors: u64,
+    pub warmup_errors: u64,
     /// Payload and protocol bytes received in the window.
     pub bytes_in: u64,
     /// Payload and protocol bytes sent in the window.

@@ -36,7 +36,7 @@ def read_output_lines(
     chosen = _settings(entry, settings)
     texts = dict(_text(entry, written) for written in outputs)
     unknown = dict.fromkeys(("folder", "mount", "device", "threads", "seed"), "UNKNOWN")
-    values = tool_values(entry, chosen, unknown | {"window": 1, "warm_up": 1})
+    values = tool_values(entry, chosen, unknown | {"window": 1, "warmup": 1})
     try:
         measured = read_metrics(entry, chosen, values, texts, catalogue.responses())
     except OutputError as error:

@@ -169,7 +169,7 @@ class Counts(_Message):
     ok: int
     errors: int
     inflight_at_stop: int
-    warm_up: int = 0
+    warmup: int = 0
 
 
 class Rates(_Message):

@@ -45,7 +45,7 @@ def forecast(study: Study, visits: int) -> Forecast:
         trials += replicates * asked.cells
         total_s += replicates * replicate_s
         earliest_s = earliest_s or min(asked.first_answer, replicates) * replicate_s
-    window_s = study.trials.warm_up_s + study.trials.window_s
+    window_s = study.trials.warmup_s + study.trials.window_s
     samples = math.ceil(window_s / study.sample.every_s) * len(study.sample.where)
     return Forecast(
         trial_s=timing.trial_s(study),

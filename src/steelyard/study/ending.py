@@ -22,7 +22,7 @@ def _ending(study: Study) -> str:
     if _runs_to_its_end(study):
         return _WHOLE
     of = _of_operations(study) or f"window {format_duration(study.trials.window_s)}"
-    return f"warm-up {format_duration(study.trials.warm_up_s)}, {of}"
+    return f"warm-up {format_duration(study.trials.warmup_s)}, {of}"
 
 
 def is_foreseen(study: Study) -> bool:
@@ -60,7 +60,7 @@ def _measured(study: Study) -> str:
     if _runs_to_its_end(study):
         return _WHOLE
     of = _of_operations(study) or f"{study.trials.window_s:g} s"
-    return f"{of} after {study.trials.warm_up_s:g} s of warm-up"
+    return f"{of} after {study.trials.warmup_s:g} s of warm-up"
 
 
 def _runs_to_its_end(study: Study) -> bool:

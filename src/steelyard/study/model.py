@@ -168,7 +168,7 @@ class TrialsSpec(Spec):
 
     margin_ratio: float
     window_s: float = 10.0
-    warm_up_s: float = 2.0
+    warmup_s: float = 2.0
     drain_s: float = 2.0
     timeout_s: float = 10.0
     command_s: float = 1800.0

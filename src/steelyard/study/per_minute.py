@@ -98,7 +98,7 @@ def _driven_s(study: Study) -> float:
     """How much of a minute a trial drives its load; one that ends by itself may take it all."""
     if counted(study.workload.settings) is not None:
         return _MINUTE_S
-    return min(_MINUTE_S, study.trials.warm_up_s + study.trials.window_s)
+    return min(_MINUTE_S, study.trials.warmup_s + study.trials.window_s)
 
 
 def _connections(study: Study, operations: Arrivals, width: int) -> Arrivals:

@@ -60,7 +60,7 @@ def _calibration_s(study: Study) -> float:
     load = study.load
     held_back = load is not None and (load.mode == "open" or load.think_time_s > 0)
     window_s = calibration_window_s(study)
-    run_s = window_s + min(study.trials.warm_up_s, window_s / 5)
+    run_s = window_s + min(study.trials.warmup_s, window_s / 5)
     one_s = (2 if held_back else 1) * run_s + RESET_ALLOWANCE_S["service"]
     return one_s * _shapes(study)
 
@@ -93,7 +93,7 @@ def _trial_s(study: Study) -> float:
     entry = workload_of(study.workload)
     by_the_clock = entry.is_load and counted(study.workload.settings) is None
     if entry.ends == "window" or by_the_clock:
-        declared += trials.warm_up_s + trials.window_s
+        declared += trials.warmup_s + trials.window_s
     return declared + _reset_s(study) + COLLECT_ALLOWANCE_S
 
 
@@ -130,7 +130,7 @@ def search_window_s(study: Study) -> float:
 def search_s(study: Study) -> float:
     """What a trial that searches takes beyond one that does not, as a rule."""
     window_s = search_window_s(study)
-    return SEARCH_RUNS * (window_s + min(study.trials.warm_up_s, window_s))
+    return SEARCH_RUNS * (window_s + min(study.trials.warmup_s, window_s))
 
 
 def visit_s(study: Study) -> float:

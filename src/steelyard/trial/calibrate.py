@@ -193,7 +193,7 @@ def _short(study: Study) -> Study:
     window_s = calibration_window_s(study)
     short = {
         "window_s": window_s,
-        "warm_up_s": min(study.trials.warm_up_s, window_s / 5),
+        "warmup_s": min(study.trials.warmup_s, window_s / 5),
         "drain_s": min(study.trials.drain_s, 1.0),
     }
     return study.model_copy(update={"trials": study.trials.model_copy(update=short)})

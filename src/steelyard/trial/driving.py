@@ -30,7 +30,7 @@ class Drive(Protocol):
     instance: Instance
     longest_s: float
 
-    def warm_up(self) -> None:
+    def warmup(self) -> None:
         """What has to run before all begin together; most warm up by themselves.
 
         Raises:
@@ -70,7 +70,7 @@ class LoadDrive:
     longest_s: float
     _answer: Future[dict[str, Any]] = field(default_factory=Future)
 
-    def warm_up(self) -> None:
+    def warmup(self) -> None:
         """The engine warms up in the same run."""
 
     def begin(self, at_ns: int | None) -> None:
@@ -114,10 +114,10 @@ class RunDrive:
     _first: Future[dict[str, Any]] = field(default_factory=Future)
     _began_ns: int = 0
 
-    def warm_up(self) -> None:
-        if self.tool.warm_up:
-            ran = self._run(self.tool.warm_up, self.longest_s)
-            _refuse_failed(ran, self.tool.warm_up, self.tool.entry.good_exits)
+    def warmup(self) -> None:
+        if self.tool.warmup:
+            ran = self._run(self.tool.warmup, self.longest_s)
+            _refuse_failed(ran, self.tool.warmup, self.tool.entry.good_exits)
 
     def begin(self, at_ns: int | None) -> None:
         self._began_ns = time.monotonic_ns() if at_ns is None else at_ns
@@ -136,7 +136,7 @@ class RunDrive:
         for words in self.tool.commands[1:]:
             started_ns = time.monotonic_ns()
             self._keep(self._run(words, left_s(deadline_ns)), started_ns)
-        self.instance.window_ns = (self._began_ns + self._own_warm_up_ns(), time.monotonic_ns())
+        self.instance.window_ns = (self._began_ns + self._own_warmup_ns(), time.monotonic_ns())
 
     def cancel(self) -> None:
         if not self.tool.host.lost and not self._first.done():
@@ -158,11 +158,11 @@ class RunDrive:
             list(words), timeout_s=timeout_s, directory=tool.folder, environment=PLAIN_WORDS
         )
 
-    def _own_warm_up_ns(self) -> int:
+    def _own_warmup_ns(self) -> int:
         """What the tool itself drives before it measures."""
         if self.tool.entry.warms_up != "itself":
             return 0
-        return round(float(self.tool.values["warm_up"] or 0) * 1e9)
+        return round(float(self.tool.values["warmup"] or 0) * 1e9)
 
     def _keep(self, ran: Ran, started_ns: int) -> None:
         span = (started_ns, time.monotonic_ns())

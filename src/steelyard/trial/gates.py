@@ -114,7 +114,7 @@ def connection_doubts(load: LoadResult) -> list[Doubt]:
 
 def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]:
     """Doubt when the service counts fewer good answers than the generator received."""
-    answered, received = counters.get("ok"), load.counts.ok + load.counts.warm_up
+    answered, received = counters.get("ok"), load.counts.ok + load.counts.warmup
     if not isinstance(answered, int) or answered >= received:
         return []
     message = f"the service counts {answered} good answers, the generator received {received}"

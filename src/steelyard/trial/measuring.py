@@ -50,7 +50,7 @@ def measure_all(scene: Scene) -> None:
     untold: list[AgentRefusal | EngineError] = []
     try:
         for drive in drives:
-            drive.warm_up()
+            drive.warmup()
         start_sampling(watches, scene.stage.study.sample.every_s)
         _begin(drives, probes, _ahead_s(scene))
         with scene.stage.interrupt.waiting():

@@ -52,7 +52,7 @@ def driven_beside(study: Study, cell: BoundCell, workload: WorkloadSpec) -> Boun
 
 def without_end(study: Study) -> Study:
     """With a window that outlasts whatever is measured, and no warm-up of its own."""
-    longest = {"warm_up_s": 0.0, "window_s": study.trials.command_s}
+    longest = {"warmup_s": 0.0, "window_s": study.trials.command_s}
     return study.model_copy(update={"trials": study.trials.model_copy(update=longest)})
 
 

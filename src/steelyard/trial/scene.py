@@ -233,8 +233,8 @@ class Scene:
         ]
 
     def _split_measure(self, load: LoadResult) -> None:
-        warm_up_ns = round(self.stage.study.trials.warm_up_s * 1e9)
-        self.timeline.split_measure(warm_up_ns, load.load.window_ns)
+        warmup_ns = round(self.stage.study.trials.warmup_s * 1e9)
+        self.timeline.split_measure(warmup_ns, load.load.window_ns)
 
     def _record(
         self, ending: Ending, documents: tuple[str, ...], samples: tuple[str, ...]

@@ -53,7 +53,7 @@ class SearchDrive:
     def __post_init__(self) -> None:
         self.longest_s = MOST_STEPS * longest_run_s(self.study, by_the_clock(self.cell.workload))
 
-    def warm_up(self) -> None:
+    def warmup(self) -> None:
         """Each run of the engine warms up itself."""
 
     def begin(self, at_ns: int | None) -> None:
@@ -149,7 +149,7 @@ def loaded(cell: BoundCell, study: Study, load: float) -> BoundCell:
 
 def shortened(study: Study, window_s: float) -> Study:
     """The study with a window of its own for one run of a search."""
-    changes = {"window_s": window_s, "warm_up_s": min(study.trials.warm_up_s, window_s)}
+    changes = {"window_s": window_s, "warmup_s": min(study.trials.warmup_s, window_s)}
     return study.model_copy(update={"trials": study.trials.model_copy(update=changes)})
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
-LOAD_PHASES = ("settle", "warm_up", "window")
+LOAD_PHASES = ("settle", "warmup", "window")
 
 
 class Timeline:
@@ -29,12 +29,12 @@ class Timeline:
             spent = time.monotonic_ns() - start
             self.durations_ns[phase] = self.durations_ns.get(phase, 0) + spent
 
-    def split_measure(self, warm_up_ns: int, window_ns: int) -> None:
+    def split_measure(self, warmup_ns: int, window_ns: int) -> None:
         """Cuts ``measure`` into its warm-up, its window, and the rest, which is overhead."""
         whole = self.durations_ns.pop("measure")
-        self.durations_ns["warm_up"] = warm_up_ns
+        self.durations_ns["warmup"] = warmup_ns
         self.durations_ns["window"] = window_ns
-        self.durations_ns["connect_and_drain"] = max(0, whole - warm_up_ns - window_ns)
+        self.durations_ns["connect_and_drain"] = max(0, whole - warmup_ns - window_ns)
 
 
 def overhead_ns(durations_ns: dict[str, int]) -> int:

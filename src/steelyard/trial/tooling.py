@@ -54,7 +54,7 @@ def _ground(scene: Scene, instance: Instance) -> Ground:
         "device": _device(host, mount),
         "seed": scene.seed(instance) % _SEEDS + 1,
         "window": _plain(trials.window_s),
-        "warm_up": _plain(trials.warm_up_s),
+        "warmup": _plain(trials.warmup_s),
         "users": scene.cell.users,
         "rate": scene.cell.rate_per_s,
     }

@@ -32,7 +32,7 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[
         "mode": _mode(load, bound),
         "operation": row.operation(driven),
         "threads": study.generator.threads,
-        "warm_up_ns": ns(trials.warm_up_s),
+        "warmup_ns": ns(trials.warmup_s),
         "duration_ns": ns(trials.window_s) if ending is None else None,
         "operations": None if ending is None else ending.operations,
         **({} if per_user is None else {"operations_per_user": per_user}),
@@ -77,9 +77,9 @@ def longest_run_s(study: Study, workload: WorkloadSpec) -> float:
     """How long a load run may take before it counts as hung."""
     trials = study.trials
     if counted(workload.settings) is not None:
-        return trials.warm_up_s + trials.command_s
+        return trials.warmup_s + trials.command_s
     waiting_s = 2 * timeout_s(study, workload)
-    declared_s = trials.warm_up_s + trials.window_s + trials.drain_s + waiting_s
+    declared_s = trials.warmup_s + trials.window_s + trials.drain_s + waiting_s
     return declared_s + _STREAM_SETUP_S + _SPARE_S
 
 

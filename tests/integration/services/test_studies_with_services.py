@@ -27,10 +27,10 @@ workload: {{{workload}}}
 load: {{users: 2}}
 responses: {{throughput: {{primary: true}}, service.cpu: {{}}, service.memory: {{}}}}
 gates: {{errors: none}}
-trials: {{margin: 5 %, window: 200 ms, warm_up: 20 ms, retry: 1, budget: {{trials: 6 per cell}}}}
+trials: {{margin: 5 %, window: 200 ms, warmup: 20 ms, retry: 1, budget: {{trials: 6 per cell}}}}
 sample: {{every: 100 ms}}
 """
-SHORT = "trials: {margin: 5 %, window: 100 ms, warm_up: 20 ms, budget: {trials: 6 per cell}}"
+SHORT = "trials: {margin: 5 %, window: 100 ms, warmup: 20 ms, budget: {trials: 6 per cell}}"
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ systems:
 workload: {use: lmtp, recipients: 2, body: 8 KiB}
 responses: {throughput: {primary: true}, errors.no_room: {}}
 gates: {errors.no_room: at most 10 %}
-trials: {margin: 50 %, window: 300 ms, warm_up: 0 s, retry: 0, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, window: 300 ms, warmup: 0 s, retry: 0, budget: {trials: 6 per cell}}
 """
 
 

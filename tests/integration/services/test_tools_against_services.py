@@ -37,7 +37,7 @@ def spec_of(use: str, **written: Any) -> WorkloadSpec:
 
 def given_of(folder: Path, use: str, service: RunningService | None) -> dict[str, Any]:
     """What a trial would fill the places with that no setting says."""
-    given = {"folder": str(folder), "mount": str(folder), "seed": 1, "window": 1, "warm_up": 0}
+    given = {"folder": str(folder), "mount": str(folder), "seed": 1, "window": 1, "warmup": 0}
     given |= {"users": USERS, "rate": 1}
     if service is not None:
         protocol = catalogue.workload(use).speaks[0]

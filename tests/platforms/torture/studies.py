@@ -15,7 +15,7 @@ load: {users: 1}
 generator: {calibrate: false}
 responses: {throughput: {primary: true}}
 trials:
-  {margin: 2 %, window: 100 ms, warm_up: 20 ms, reset: RESET, budget: {trials: 20 per cell}}
+  {margin: 2 %, window: 100 ms, warmup: 20 ms, reset: RESET, budget: {trials: 20 per cell}}
 sample: {every: 100 ms}
 """
 _SERVICE = "service: {use: sink-smtp, store: maildir, sync: none}"

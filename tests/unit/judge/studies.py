@@ -73,7 +73,7 @@ def a_record(trial: PlannedTrial, rate: float | None, **changes: Any) -> TrialRe
         "outcome": Outcome.OK,
         "started_unix_ns": trial.trial * 10**9,
         "finished_unix_ns": (trial.trial + 1) * 10**9,
-        "phases_ns": {"restore": 10**8, "warm_up": 10**8, "window": 7 * 10**8},
+        "phases_ns": {"restore": 10**8, "warmup": 10**8, "window": 7 * 10**8},
         "responses": {
             "rate": Measured(value=rate, unit="1/s", missing=None if rate is not None else "lost"),
             "p99": Measured(value=None if not rate else 1e9 / rate, unit="ns"),

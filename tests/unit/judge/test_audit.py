@@ -90,7 +90,7 @@ def test_the_limits_name_what_was_not_tested() -> None:
     assert "same machine" in limits
 
 
-def test_overhead_is_the_time_outside_reset_warm_up_and_window() -> None:
+def test_overhead_is_the_time_outside_reset_warmup_and_window() -> None:
     attempt = judged(a_study(), noisy(0.8)).attempts[0]
     assert attempt.wall_s == 1.0
     assert attempt.overhead_s == pytest.approx(0.1)

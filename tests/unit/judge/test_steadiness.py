@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.calibration.warm_ups import MARGIN_LOG, SHAPES, series
+from tests.calibration.warmups import MARGIN_LOG, SHAPES, series
 from tests.unit.judge.test_judge_study import a_study, measured, noisy
 
 from steelyard.judge.findings import Findings
@@ -99,10 +99,10 @@ def test_a_window_that_never_is_steady_bounds_the_verdict_in_words() -> None:
     assert "10 s after 2 s of warm-up" in said[0]
 
 
-def test_a_window_that_is_steady_later_says_which_warm_up_all_systems_need() -> None:
+def test_a_window_that_is_steady_later_says_which_warmup_all_systems_need() -> None:
     found = judged("a step of 10 % after 60 s")
     said = next(line for line in found.limits if "becomes steady only" in line)
-    declared = re.search(r"Declare `warm_up: (\d+) s`, the same for all systems", said)
+    declared = re.search(r"Declare `warmup: (\d+) s`, the same for all systems", said)
     assert declared is not None
     assert 62 <= int(declared[1]) <= 77  # the step at 60 s, after 2 s, in batches of 5
 

@@ -25,7 +25,7 @@ screen:
     load.users:            [2, 8]
     workload.pipelining:   [none, message]
     service.store_threads: [4, 16]
-trials: {margin: 5 %, window: 500 ms, warm_up: 200 ms, budget: {time: 3 min}}
+trials: {margin: 5 %, window: 500 ms, warmup: 200 ms, budget: {time: 3 min}}
 """
 
 

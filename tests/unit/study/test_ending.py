@@ -18,7 +18,7 @@ question: Which is faster?
 systems:
   one: {platform: podman, reset: container, SERVICE}
   two: {platform: qemu, reset: snapshot, SERVICE}
-trials: {margin: 5 %, window: 4 s, warm_up: 1 s, budget: {trials: 9 per cell}}
+trials: {margin: 5 %, window: 4 s, warmup: 1 s, budget: {trials: 9 per cell}}
 """
 
 

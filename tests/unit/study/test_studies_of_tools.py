@@ -19,7 +19,7 @@ study: disks
 question: Which disk reads faster?
 systems: {one: {platform: native}, two: {platform: native}}
 workload: {use: fio, pattern: randread}
-trials: {margin: 5 %, window: 3 s, warm_up: 1 s, budget: {trials: 12 per cell}}
+trials: {margin: 5 %, window: 3 s, warmup: 1 s, budget: {trials: 12 per cell}}
 """
 
 

@@ -101,7 +101,7 @@ def test_quantities_become_base_units(tmp_path: Path) -> None:
 def test_defaults_are_those_of_the_model(tmp_path: Path) -> None:
     study = read_study(written(tmp_path, BODY + "trials: {margin: 2 %}\n"))
     trials = study.trials
-    assert (trials.window_s, trials.warm_up_s, trials.drain_s, trials.timeout_s) == (10, 2, 2, 10)
+    assert (trials.window_s, trials.warmup_s, trials.drain_s, trials.timeout_s) == (10, 2, 2, 10)
     assert (trials.retry, trials.reset, trials.until, trials.alpha) == (
         3,
         "service",

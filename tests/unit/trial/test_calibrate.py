@@ -30,7 +30,7 @@ systems:
   two: {{platform: native, service: {{use: sink-http, body: 2 KiB}}}}
 workload: {{{workload}}}
 load: {load}
-trials: {{margin: 2 %, window: 2 s, warm_up: 1 s}}
+trials: {{margin: 2 %, window: 2 s, warmup: 1 s}}
 {further}
 """
     return read_study_bytes(text.encode(), Path("study.yaml"))

@@ -42,7 +42,7 @@ class Bench:
             "folder": folder,
             "mount": folder,
             "window": 0.05,
-            "warm_up": 0.05,
+            "warmup": 0.05,
             "seed": 1,
         }
         ground = Ground(self.host, folder, always | given, self.planned.append, 20.0)
@@ -50,7 +50,7 @@ class Bench:
         instance = SimpleNamespace(host=self.host, ran=[], outputs={}, unread={}, workload=spec)
         self.instance = cast("Instance", instance)
         drive = RunDrive(self.instance, ClockOffset(0, 0, 0), tool, 20.0)
-        drive.warm_up()
+        drive.warmup()
         drive.begin(None)
         drive.finish(time.monotonic_ns() + 20_000_000_000)
         return measured_by_tool(tool, self.instance)

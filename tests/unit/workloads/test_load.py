@@ -37,7 +37,7 @@ question: Which job comes out?
 systems: {SYSTEMS.format(sink=sink)}
 workload: {workload}
 load: {load}
-trials: {{margin: 2 %, window: 2 s, warm_up: 0.5 s}}
+trials: {{margin: 2 %, window: 2 s, warmup: 0.5 s}}
 """
     return read_study_bytes(text.encode(), Path("study.yaml"))
 
@@ -53,7 +53,7 @@ def test_users_make_a_closed_job_in_ns_and_bytes() -> None:
     )
     assert got["mode"] == {"kind": "closed", "users": 4, "think_time_ns": 0}
     assert got["target"] == "smtp://127.0.0.1:2525"
-    assert (got["warm_up_ns"], got["duration_ns"]) == (500_000_000, 2_000_000_000)
+    assert (got["warmup_ns"], got["duration_ns"]) == (500_000_000, 2_000_000_000)
     assert got["operation"]["body_bytes"] == 4096
     jsonschema.validate(got, SCHEMA)
 
@@ -80,7 +80,7 @@ def test_headers_are_cut_at_their_first_colon() -> None:
     jsonschema.validate(got, SCHEMA)
 
 
-@pytest.mark.parametrize("key", ["warm_up_s", "window_s", "drain_s", "timeout_s"])
+@pytest.mark.parametrize("key", ["warmup_s", "window_s", "drain_s", "timeout_s"])
 def test_a_load_run_is_given_more_time_than_its_parts(key: str) -> None:
     read = study("{use: smtp}", "{users: [1]}")
     assert longest_run_s(read, read.workload) > getattr(read.trials, key)
@@ -221,7 +221,7 @@ systems: {systems}
 workload: {{use: smtp{more}}}
 probe: {{use: smtp-probe, every: 100 ms}}
 load: {{users: [4]}}
-trials: {{margin: 2 %, window: 2 s, warm_up: 0.5 s, timeout: 3 s}}
+trials: {{margin: 2 %, window: 2 s, warmup: 0.5 s, timeout: 3 s}}
 """
 
 
@@ -240,7 +240,7 @@ def test_a_probe_leaves_by_the_clock_with_the_window_of_its_load() -> None:
         "arrival": "constant",
         "connections": 31,
     }
-    assert (got["warm_up_ns"], got["duration_ns"]) == (500_000_000, 2_000_000_000)
+    assert (got["warmup_ns"], got["duration_ns"]) == (500_000_000, 2_000_000_000)
     assert got["operation"]["messages_per_connection"] == 1
     jsonschema.validate(got, SCHEMA)
 

@@ -59,7 +59,7 @@ def settings_of(case: Path) -> dict[str, Any]:
 
 def read(case: Path, texts: dict[str, str]) -> dict[str, Measured]:
     entry, settings = catalogue.workload(case.parent.name), settings_of(case)
-    given = {"folder": "/f", "mount": "/m", "window": 1, "warm_up": 0, "seed": 1, "threads": 1}
+    given = {"folder": "/f", "mount": "/m", "window": 1, "warmup": 0, "seed": 1, "threads": 1}
     served = {"address": "127.0.0.1", "port": 1, "users": 1, "rate": 1, "device": "/dev/x"}
     served |= {"authority": "/f/key"} | json.loads(beside(case, "given.json", "{}"))
     values = tool_values(entry, settings, {**given, **served})

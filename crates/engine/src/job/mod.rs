@@ -35,7 +35,7 @@ fn job(args: &LoadArgs, matches: &ArgMatches) -> Result<LoadJob, Failure> {
         mode: mode(args, connections(args, matches)),
         operation: operation(args, matches)?,
         threads: args.threads,
-        warm_up_ns: args.warmup,
+        warmup_ns: args.warmup,
         duration_ns: args.duration.or(default_duration),
         operations: args.requests,
         operations_per_user: None,

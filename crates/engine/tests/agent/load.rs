@@ -93,19 +93,19 @@ fn the_end_of_the_controller_ends_a_running_load() {
 }
 
 #[test]
-fn a_load_begins_its_warm_up_at_its_time_and_never_long_after_it() {
+fn a_load_begins_its_warmup_at_its_time_and_never_long_after_it() {
     let mut agent = Controller::new();
     let (_, address) = agent.start_sink("sink", &["http", "--listen", "127.0.0.1"]);
     let mut job = job(&format!("http://{address}/"), &http(), 100);
     let at_ns = monotonic_ns() + 500_000_000;
-    let warm_up_ns = 20_000_000;
-    job["warm_up_ns"] = json!(warm_up_ns);
+    let warmup_ns = 20_000_000;
+    job["warmup_ns"] = json!(warmup_ns);
     job["start_at_monotonic_ns"] = json!(at_ns);
     let result = agent.ok(json!({ "verb": "load", "job": job }));
     let window_ns = result["load"]["window_start_monotonic_ns"]
         .as_u64()
         .unwrap();
-    assert_eq!(window_ns, at_ns + warm_up_ns);
+    assert_eq!(window_ns, at_ns + warmup_ns);
     assert_conserved(&result);
     job["start_at_monotonic_ns"] = json!(at_ns - 5_000_000_000);
     let failure = agent.error(json!({ "verb": "load", "job": job }));

@@ -62,7 +62,7 @@ impl Probes {
         };
         let enough_ns = SAMPLES * 1e9 / rate_per_s;
         let mut plan = self.plan.clone();
-        plan.job.warm_up_ns = 0;
+        plan.job.warmup_ns = 0;
         plan.job.duration_ns = Some(enough_ns.clamp(LEAST_NS, MOST_NS) as u64);
         plan.job.log_file = None;
         plan.job.start_at_monotonic_ns = None;

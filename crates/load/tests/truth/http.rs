@@ -28,18 +28,18 @@ fn the_server_has_seen_exactly_what_was_sent() {
 }
 
 #[test]
-fn the_warm_up_counts_for_nothing_else() {
+fn the_warmup_counts_for_nothing_else() {
     let server = Server::http(|stream, _| {
         thread::sleep(Duration::from_millis(1));
         send(stream, REPLY)
     });
     let job = LoadJob {
-        warm_up_ns: 100 * MS,
+        warmup_ns: 100 * MS,
         ..http_job(&server, 2, 100)
     };
     let counts = run(&job).counts;
-    assert!(counts.warm_up > 0 && counts.ok > 0);
-    assert_eq!(counts.warm_up + counts.sent, server.operations());
+    assert!(counts.warmup > 0 && counts.ok > 0);
+    assert_eq!(counts.warmup + counts.sent, server.operations());
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_run_that_is_cancelled_before_it_began_is_an_error() {
         1,
         100,
     );
-    job.warm_up_ns = 1;
+    job.warmup_ns = 1;
     let error = steelyard_load::run(&job, &AtomicBool::new(true), None).unwrap_err();
     assert_eq!(error.kind(), FailureKind::Cancelled);
 }

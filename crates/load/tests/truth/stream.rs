@@ -25,7 +25,7 @@ fn job(transport: &str, address: SocketAddr, operation: StreamOperation) -> Load
             users: 2,
             think_time_ns: 0,
         },
-        warm_up_ns: 50 * MS,
+        warmup_ns: 50 * MS,
         duration_ns: Some(300 * MS),
         series_interval_ns: 100 * MS,
         ..LoadJob::new(
@@ -192,7 +192,7 @@ fn without_handshake() -> StreamOperation {
 fn a_far_end_that_goes_away_is_an_error_and_no_figure() {
     let (address, server) = fickle();
     let (result, stream) = streamed(&LoadJob {
-        warm_up_ns: 0,
+        warmup_ns: 0,
         ..job("tcp", address, without_handshake())
     });
     server.join().unwrap();
@@ -207,10 +207,10 @@ fn a_far_end_that_goes_away_is_an_error_and_no_figure() {
 }
 
 #[test]
-fn a_far_end_that_goes_away_in_the_warm_up_leaves_an_error_alone() {
+fn a_far_end_that_goes_away_in_the_warmup_leaves_an_error_alone() {
     let (address, server) = fickle();
     let error = try_run(&LoadJob {
-        warm_up_ns: 20_000 * MS,
+        warmup_ns: 20_000 * MS,
         ..job("tcp", address, without_handshake())
     })
     .unwrap_err();

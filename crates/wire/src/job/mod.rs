@@ -34,9 +34,9 @@ pub struct LoadJob {
     /// Worker threads, one event loop each.
     #[serde(default = "one")]
     pub threads: u32,
-    /// Excluded from every figure but kept in `counts.warm_up`.
+    /// Excluded from every figure but kept in `counts.warmup`.
     #[serde(default)]
-    pub warm_up_ns: u64,
+    pub warmup_ns: u64,
     /// Length of the measuring window; `None` only with a number of operations.
     pub duration_ns: Option<u64>,
     /// Stop after this many operations in the window.
@@ -91,7 +91,7 @@ impl LoadJob {
             },
             operation,
             threads: one(),
-            warm_up_ns: 0,
+            warmup_ns: 0,
             duration_ns: Some(10_000_000_000),
             operations: None,
             operations_per_user: None,

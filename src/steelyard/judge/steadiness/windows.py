@@ -79,11 +79,11 @@ def steadiness_limits(study: Study, found: Sequence[SteadyFinding]) -> Iterator[
     if later:
         cut_s = max(each.cut_s or 0.0 for each in later)
         most = max((each.bias_log or 0.0 for each in later), key=abs)
-        warm_up_s = math.ceil(10 * (study.trials.warm_up_s + cut_s)) / 10
+        warmup_s = math.ceil(10 * (study.trials.warmup_s + cut_s)) / 10
         yield (
             f"Throughput becomes steady only within the window in {_cells(later)}, which moves its "
             f"mean by up to {math.expm1(most):+.1%}: what is said holds for {window}. Declare "
-            f"`warm_up: {warm_up_s:g} s`, the same for all systems, to leave that out."
+            f"`warmup: {warmup_s:g} s`, the same for all systems, to leave that out."
         )
     unknown = [each for each in found if each.state is Steadiness.UNKNOWN]
     if unknown:

@@ -139,7 +139,7 @@ class TrialsPart(Part):
     """The smallest difference that matters."""
     window: Duration | None = None
     """Length of the measuring window."""
-    warm_up: Duration | None = None
+    warmup: Duration | None = None
     """Load before the window that counts for nothing."""
     drain: Duration | None = None
     """How long operations in flight at the end may still be answered."""

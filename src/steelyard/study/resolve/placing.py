@@ -57,7 +57,7 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     return TrialsSpec.model_validate(fields | written)
 
 
-_DURATIONS = ("window", "warm_up", "drain", "timeout", "canary")
+_DURATIONS = ("window", "warmup", "drain", "timeout", "canary")
 
 
 def _check_trials(part: TrialsPart, complaints: Complaints) -> None:

@@ -15,16 +15,16 @@ def check_durations(
     workloads: Mapping[str, WorkloadSpec], trials: TrialsSpec, complaints: Complaints
 ) -> None:
     """Adds what a tool cannot be told, as half a second where it takes whole seconds."""
-    told = {"window": trials.window_s, "warm_up": trials.warm_up_s}
+    told = {"window": trials.window_s, "warmup": trials.warmup_s}
     for spec in workloads.values():
         entry = known_workload(spec)
         if entry is None or not entry.is_tool:
             continue
         asked = {place for _, text in texts_of(entry) for place in places(text)}
-        if entry.warms_up == "beforehand" and trials.warm_up_s:
+        if entry.warms_up == "beforehand" and trials.warmup_s:
             windows = [place for place in asked if place.name == "window"]
             for place in windows:
-                _check(place.unit, "warm_up", spec.use, trials.warm_up_s, complaints)
+                _check(place.unit, "warmup", spec.use, trials.warmup_s, complaints)
         for place in asked:
             if place.name in told:
                 _check(place.unit, place.name, spec.use, told[place.name], complaints)

@@ -89,15 +89,15 @@ def _duration(entry: Workload) -> Iterator[Mistake]:
         hint = "write `ends: window` where it is told how long to run, or `ends: by itself`"
         yield Mistake(("command",), "nothing says when the tool ends", hint)
     asked = _names_in(entry)
-    told = {name for name in ("window", "warm_up") if name in asked}
+    told = {name for name in ("window", "warmup") if name in asked}
     if entry.ends == "window" and "window" not in told:
         hint = "put `{window}` or `{window:ms}` where the tool takes its duration"
         yield Mistake(("ends",), "the command never says how long the window is", hint)
     if entry.ends == "by itself" and told:
         hint = "write `ends: window`, or take the place out"
         yield Mistake(("ends",), "a tool that ends by itself is told how long to run", hint)
-    if (entry.warms_up == "itself") != ("warm_up" in told):
-        hint = "write both `warms_up: itself` and a place `{warm_up}`, or neither"
+    if (entry.warms_up == "itself") != ("warmup" in told):
+        hint = "write both `warms_up: itself` and a place `{warmup}`, or neither"
         yield Mistake(("command",), "the command does not fit `warms_up`", hint)
     if entry.warms_up == "beforehand" and entry.ends != "window":
         hint = "write `ends: window`, or take it out"

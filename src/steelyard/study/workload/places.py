@@ -17,7 +17,7 @@ GIVEN: dict[str, SettingKind] = {
     "threads": "count",
     "seed": "count",
     "window": "duration",
-    "warm_up": "duration",
+    "warmup": "duration",
 }
 """Places that every tool has, with the kind of what stands there."""
 SERVED: dict[str, SettingKind] = {

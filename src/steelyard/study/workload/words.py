@@ -11,7 +11,7 @@ from steelyard.study.workload.entry import Workload, response_of
 _GOOD = {"higher": "more", "lower": "less", "none": "neither"}
 _ENDS = {
     "window": "runs for the window of the trials",
-    "by itself": "ends by itself: `window` and `warm_up` of the trials mean nothing to it",
+    "by itself": "ends by itself: `window` and `warmup` of the trials mean nothing to it",
 }
 _WARMS_UP = {
     "itself": "takes the warm-up itself",

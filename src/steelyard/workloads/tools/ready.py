@@ -46,7 +46,7 @@ class Ground:
 
 @dataclass(frozen=True)
 class ReadyTool:
-    """``commands`` are run one after the other; ``warm_up`` before them, and forgotten."""
+    """``commands`` are run one after the other; ``warmup`` before them, and forgotten."""
 
     host: Host
     folder: str
@@ -54,7 +54,7 @@ class ReadyTool:
     settings: Mapping[str, Any]
     values: Mapping[str, Value]
     commands: tuple[tuple[str, ...], ...]
-    warm_up: tuple[str, ...] = ()
+    warmup: tuple[str, ...] = ()
     version: str = NOT_ASKED
     writes: Mapping[str, str] = field(default_factory=dict)
 
@@ -81,7 +81,7 @@ def make_ready(spec: WorkloadSpec, ground: Ground) -> ReadyTool:
         settings=spec.settings,
         values=values,
         commands=tuple(making.measured()),
-        warm_up=making.warm_up(),
+        warmup=making.warmup(),
         version=version,
         writes={name: str(values[name]) for name in entry.writes},
     )
@@ -154,9 +154,9 @@ class _Making:
         all_words = [self.words(self.entry.command), self.words(self.entry.then)]
         return [self._entered(words) for words in all_words if words]
 
-    def warm_up(self) -> tuple[str, ...]:
+    def warmup(self) -> tuple[str, ...]:
         """The command for as long as the warm-up, where the tool has none itself."""
-        span = self.ground.given["warm_up"]
+        span = self.ground.given["warmup"]
         if self.entry.warms_up != "beforehand" or not span:
             return ()
         given = {**self.ground.given, "threads": self.site.threads, "window": span}

@@ -128,7 +128,7 @@ def test_without_noise_between_visits_no_more_trials_are_asked_for_than_ten() ->
 
 def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | None:
     """Of twelve trials of 50 s with a noisy window of 10 s, and these phases."""
-    study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warm_up_s=1.0)
+    study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warmup_s=1.0)
     workload = study.workload.model_copy(update={"settings": settings})
     study = study.model_copy(update={"workloads": {"smtp": workload}})
     plan = make_plan(study, 1)
@@ -148,7 +148,7 @@ def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | N
 def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:
     second = 10**9
     found = found_in(
-        {"restore": 20 * second, "start_service": 5 * second, "warm_up": second}
+        {"restore": 20 * second, "start_service": 5 * second, "warmup": second}
         | {"window": 10 * second, "undo": 3 * second}
     )
     assert found is not None
@@ -157,13 +157,13 @@ def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:
 
 
 def test_records_that_do_not_tell_of_a_reset_say_nothing_of_it() -> None:
-    found = found_in({"warm_up": 10**9, "window": 10 * 10**9})
+    found = found_in({"warmup": 10**9, "window": 10 * 10**9})
     assert found is not None
     assert (found.reset_s, found.best_trials, found.trials_time_ratio) == (None, None, None)
     assert not any("reset" in line for line in length_lines(found))
 
 
 def test_of_trials_that_end_by_their_operations_no_window_is_said_to_be_better() -> None:
-    phases = {"warm_up": 10**9, "window": 10 * 10**9}
+    phases = {"warmup": 10**9, "window": 10 * 10**9}
     assert found_in(phases) is not None
     assert found_in(phases, messages=500) is None
