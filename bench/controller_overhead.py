@@ -15,7 +15,7 @@ from pathlib import Path
 
 from steelyard.records.archive import open_run
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.trial.timeline import overhead_ns
+from steelyard.trial.attempt.timeline import overhead_ns
 
 ROOT = Path(__file__).parents[1]
 STUDY = ROOT / "studies" / "quickstart"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 from bench.judge.table import Row, in_turn
 
-from steelyard.judge.factors import boundary
-from steelyard.judge.factors.design import Design, Floats, full_factorial
-from steelyard.judge.factors.questions import questions
-from steelyard.judge.factors.screening import Screening, screen
-from steelyard.judge.factors.shares import shares
+from steelyard.judge.analyses.factors import boundary
+from steelyard.judge.analyses.factors.design import Design, Floats, full_factorial
+from steelyard.judge.analyses.factors.questions import questions
+from steelyard.judge.analyses.factors.screening import Screening, screen
+from steelyard.judge.analyses.factors.shares import shares
 
 LEVELS, REPLICATES, GOAL_S, REPEATS = (2, 2, 2, 2, 19), 10, 5.0, 3
 _MARGIN_LOG = float(np.log(1.02))

@@ -11,10 +11,7 @@ from dataclasses import replace
 import numpy as np
 from bench.judge.table import Row, in_turn
 
-from steelyard.judge import judge_trials
-from steelyard.judge.decision import Decision, decide
-from steelyard.judge.exact import OneSided, first_crossings, pool_of
-from steelyard.judge.interval import (
+from steelyard.inference.confidence import (
     Order,
     Stream,
     Tested,
@@ -23,7 +20,10 @@ from steelyard.judge.interval import (
     high_end,
     low_end,
 )
-from steelyard.judge.paths import PATHS, big_stick, draw
+from steelyard.inference.exact import OneSided, first_crossings, pool_of
+from steelyard.inference.randomisation import PATHS, big_stick, draw
+from steelyard.inference.sequential import Decision, decide
+from steelyard.judge import judge_trials
 
 VISITS, REPEATS, MARGIN_LOG, ALPHA = 96, 9, float(np.log(1.02)), 0.05
 NOISE_LOG, WIDE_LOG = 0.02, 0.06

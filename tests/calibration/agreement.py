@@ -21,10 +21,11 @@ from tests.calibration.batched import MARGIN
 from tests.calibration.cells import big_stick, generator_of
 from tests.calibration.noises import NOISES
 
-from steelyard.judge import TrialsVerdict, interval, judge_trials
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import fixed_grid
-from steelyard.judge.paths import random_pairs
+from steelyard.inference import confidence
+from steelyard.inference.confidence import fixed_grid
+from steelyard.inference.randomisation import random_pairs
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge import TrialsVerdict, judge_trials
 
 FOLDER = Path(__file__).parents[1] / "cases" / "judge" / "agreement"
 SAID_BY_R = FOLDER / "said-by-r.csv"
@@ -76,7 +77,7 @@ STUDIES = (
 
 @dataclass(frozen=True)
 class Said:
-    """Words, visits at the stop, and the ends of the 95 % and the 90 % interval."""
+    """Words, visits at the stop, and the ends of the 95 % and the 90 % confidence."""
 
     words: frozenset[str]
     stop: int | None
@@ -116,7 +117,7 @@ def judged_fully(study: Study) -> TrialsVerdict:
 
 def said_here(study: Study) -> Said:
     """What the judge says on its grid alone; the script does not divide the last steps further."""
-    with patch.object(interval, "_ROUNDS", 0):
+    with patch.object(confidence, "_ROUNDS", 0):
         verdict = judged_fully(study).of("B")
     words = frozenset(str(word) for word in verdict.words) - {str(VerdictWord.UNDECIDED)}
     ends = (verdict.low_log, verdict.high_log)

@@ -1,7 +1,7 @@
 """Many studies at once through the shipped judge: its weights, spending, races and grid.
 
 What is added is only that studies share their simulated orders, so that all weights of a look
-are one product. ``test_batched.py`` holds the words and looks against ``decision.decide``.
+are one product. ``test_batched.py`` holds the words and looks against ``sequential.decide``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from tests.calibration.cells import Batch
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import Values
 
-from steelyard.judge import decision, exact, interval, spending
-from steelyard.judge.exact import OneSided
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream
+from steelyard.inference import confidence, exact, sequential, spending
+from steelyard.inference.confidence import Stream
+from steelyard.inference.exact import OneSided
+from steelyard.inference.verdict_word import VerdictWord
 
 MARGIN = math.log1p(0.02)
 _TESTS = ("up", "down", "above_low", "below_high")
@@ -174,7 +174,7 @@ def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> set[str]:
     What is out stays out in both, so it is enough to look at the end.
     """
     sides = {"up": stream, "down": stream.mirrored()}
-    return {s for s in outcome.crossed if interval.lows_of(sides[s], alpha / 2)[-1] > 0}
+    return {s for s in outcome.crossed if confidence.lows_of(sides[s], alpha / 2)[-1] > 0}
 
 
 def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:
@@ -182,7 +182,7 @@ def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:
     races = exact.Races([], 0)
     races.looked = look
     races._races = [tests.races[name] for name in _TESTS]
-    return decision._at_the_bounds(races)
+    return sequential._at_the_bounds(races)
 
 
 def _decide(
@@ -196,7 +196,7 @@ def _decide(
     words = tuple(
         word
         for word in _allowed(tests, look)
-        if word in at_the_bounds or decision._on_the_grid(word, stream, MARGIN, alpha) is not None
+        if word in at_the_bounds or sequential._on_the_grid(word, stream, MARGIN, alpha) is not None
     )
     if words:
         outcome.words, outcome.at = words, look

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from tests.calibration.noises import SD, Values, heard, named, stalls
 
-from steelyard.judge import paths
-from steelyard.judge.paths import PATHS, Signs
+from steelyard.inference import randomisation
+from steelyard.inference.randomisation import PATHS, Signs
 from steelyard.plan.order import ROUNDS, blocks
 
 Design = Literal["two", "four"]
@@ -96,7 +96,7 @@ def drawn(cell: Cell, batch: int, studies: int) -> Batch:
         own = np.array([stalls(rng, cell.horizon, cell.stalls) for _ in values])
         values += other * own
     # Asked for by its module, so that a planted mistake in the coin is drawn here as well.
-    law = paths.big_stick if cell.design == "two" else paths.balanced_fours
+    law = randomisation.big_stick if cell.design == "two" else randomisation.balanced_fours
     return Batch(values, signs, law(cell.paths, cell.horizon, rng), canary)
 
 

@@ -14,9 +14,11 @@ from tests.calibration.batched import MARGIN, Outcome, judged
 from tests.calibration.cells import Batch, Cell, drawn
 from tests.calibration.gate import ALPHA, most_allowed
 
-from steelyard.judge import judge_trials, trials
-from steelyard.judge.decision import DECISIVE
-from steelyard.judge.findings import VerdictFinding, VerdictWord
+from steelyard.inference.sequential import DECISIVE
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge import judge_trials
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.own_trials import verdicts as own_trials
 
 Check = Callable[[], str | None]
 
@@ -148,7 +150,7 @@ def words_of(cell: Cell, studies: int) -> Iterator[tuple[VerdictWord, ...]]:
     """The words of ``judge_trials`` on each study, without the intervals, which take longer."""
     for batch in _batches(cell, studies):
         for index in range(len(batch.values)):
-            with patch.object(trials, "finding", lambda judged, _margin: judged):
+            with patch.object(own_trials, "finding", lambda judged, _margin: judged):
                 yield verdict_of(batch, index, cell).words
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from tests.calibration.recorded import BASE, OTHER, measured, nothing_beside, study_of
 from tests.calibration.tally import Tally
 
-from steelyard.judge.claims.bounds import bounded
-from steelyard.judge.claims.findings import ClaimWord
-from steelyard.judge.claims.judged import judge_part, word_of
-from steelyard.judge.streams import Readings
+from steelyard.judge.analyses.claims.bounds import bounded
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.judge.analyses.claims.judged import judge_part, word_of
+from steelyard.judge.series import Readings
 from steelyard.study.model import ClaimSpec
 
 _MARGIN_LOG = math.log1p(0.02)

@@ -10,11 +10,13 @@ import numpy as np
 from tests.calibration.cells import big_stick
 
 from steelyard.errors import AnalysisError
-from steelyard.judge import judge_trials, trials
-from steelyard.judge.findings import VerdictFinding, VerdictWord
-from steelyard.judge.interval import Stream, crossings, lows_of
-from steelyard.judge.shape import carry_over, shape_of
-from steelyard.judge.streams import Series
+from steelyard.inference.confidence import Stream, crossings, lows_of
+from steelyard.inference.diagnostics import carry_over, shape_of
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge import judge_trials
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.own_trials import verdicts
+from steelyard.judge.series import Series
 
 _VISITS = 24
 _SD = 0.005
@@ -91,13 +93,13 @@ def an_end_of_the_interval_is_out() -> str | None:
     """Both ends of the 95 % interval have been put out, by tests of half of 5 % each."""
     seen: list[Stream] = []
 
-    def stream(bench: trials._Bench, series: Series) -> Stream:
+    def stream(bench: verdicts._Bench, series: Series) -> Stream:
         seen.append(_stream(bench, series))
         return seen[-1]
 
     order = _order(visits=48)
     figures = _figures(order, 1.1, sd=0.04)
-    with patch.object(trials._Bench, "stream", stream):
+    with patch.object(verdicts._Bench, "stream", stream):
         verdict = judge_trials(order, figures, baseline="A", paths=1_000).of("B")
     if verdict.low_log is None or verdict.high_log is None:
         return "a ratio of 1.1 leaves the interval without an end"
@@ -108,7 +110,7 @@ def an_end_of_the_interval_is_out() -> str | None:
     return None
 
 
-_stream = trials._Bench.stream
+_stream = verdicts._Bench.stream
 
 
 def carry_over_is_blamed_as_often_as_it_says() -> str | None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.judge.scaling.curve import curve_of
-from steelyard.judge.scaling.findings import ScalingFinding
-from steelyard.judge.scaling.readings import Axis, Course
-from steelyard.judge.scaling.table import Table
+from steelyard.judge.analyses.scaling.curve import curve_of
+from steelyard.judge.analyses.scaling.findings import ScalingFinding
+from steelyard.judge.analyses.scaling.readings import Axis, Course
+from steelyard.judge.analyses.scaling.table import Table
 from steelyard.study.model import ResponseSpec
 
 Floats = npt.NDArray[np.float64]

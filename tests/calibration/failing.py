@@ -14,11 +14,11 @@ from tests.calibration.recorded import BASE, OTHER, measured, study_of
 from tests.calibration.tally import Tally
 from tests.unit.judge.studies import RESPONSES
 
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparison import judge
-from steelyard.judge.failures import count
 from steelyard.judge.families import comparisons
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.streams import Pair, Readings
+from steelyard.judge.series import Pair, Readings
 from steelyard.records.schema import Measured
 
 _OPERATIONS = 5_000

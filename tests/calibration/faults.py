@@ -17,13 +17,14 @@ from tests.calibration.cells import generator_of
 from tests.calibration.recorded import OTHER, study_of
 from tests.unit.judge.studies import RESPONSES, a_record
 
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.judge.spending import FIRST_LOOK
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Doubt, Measured, Outcome, TrialRecord
-from steelyard.report.trust import failure_lines
+from steelyard.report.assumptions import failure_lines
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02

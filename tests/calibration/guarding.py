@@ -13,10 +13,10 @@ import numpy as np
 from tests.calibration.recorded import OTHER, measured, study_of
 from tests.calibration.tally import Tally
 
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.comparison import judge
 from steelyard.judge.families import comparisons
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.streams import Readings
+from steelyard.judge.series import Readings
 from steelyard.records.schema import Measured
 from steelyard.study.model import GuardSpec
 

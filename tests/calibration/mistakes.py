@@ -17,21 +17,14 @@ from scipy.stats import norm, ttest_ind
 from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
-from steelyard.judge import (
-    comparison,
-    decision,
-    exact,
-    interval,
-    shape,
-    streams,
-    trials,
-    vetoes,
-)
-from steelyard.judge.decision import Decision
-from steelyard.judge.estimate import estimate
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream
-from steelyard.judge.spending import spent
+from steelyard.inference import confidence, diagnostics, exact, sequential
+from steelyard.inference.confidence import Stream
+from steelyard.inference.estimate import estimate
+from steelyard.inference.sequential import Decision
+from steelyard.inference.spending import spent
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge import comparison, series, withholding
+from steelyard.judge.own_trials import verdicts
 
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
 _R = np.random.Generator
@@ -118,15 +111,15 @@ def again_after_the_budget(visits: int, horizon: int, alpha: float) -> float:
     )
 
 
-comparisons = trials._comparisons
+comparisons = verdicts._comparisons
 
 
 def nothing_shared(*arguments: Any) -> Iterator[Any]:
     return (replace(each, share=each.alpha) for each in comparisons(*arguments))
 
 
-at_the_bounds = decision._at_the_bounds
-_decide = decision.decide
+at_the_bounds = sequential._at_the_bounds
+_decide = sequential.decide
 
 
 def no_evidence_is_equality(races: exact.Races) -> list[VerdictWord]:
@@ -165,13 +158,13 @@ def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Deci
 
 @contextmanager
 def direction_of_the_medians() -> Iterator[None]:
-    with patch.object(trials, "decide", sign_of_the_medians), never(vetoes, "turned"):
+    with patch.object(verdicts, "decide", sign_of_the_medians), never(withholding, "turned"):
         yield
 
 
 @contextmanager
 def words_that_need_not_last() -> Iterator[None]:
-    with never(vetoes, "turned"), never(vetoes, "unstable"):
+    with never(withholding, "turned"), never(withholding, "unstable"):
         yield
 
 
@@ -187,7 +180,7 @@ def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decisio
         if test.pvalue < alpha:
             word = VerdictWord.FASTER if test.statistic > 0 else VerdictWord.SLOWER
             return Decision((word,), look)
-    return decision.UNDECIDED
+    return sequential.UNDECIDED
 
 
 def bars_that_do_not_overlap(stream: Stream, _margin_log: float, _alpha: float) -> Decision:
@@ -198,10 +191,10 @@ def bars_that_do_not_overlap(stream: Stream, _margin_log: float, _alpha: float) 
         if max(arm.std(ddof=1) for arm in arms) < 0.03:
             gap = arms[1].mean() - arms[0].mean()
             if abs(gap) <= sum(errors):
-                return decision.UNDECIDED
+                return sequential.UNDECIDED
             word = VerdictWord.FASTER if gap > 0 else VerdictWord.SLOWER
             return Decision((word,), look)
-    return decision.UNDECIDED
+    return sequential.UNDECIDED
 
 
 def one_sided_ends(ends: Callable[..., float | None]) -> Callable[..., float | None]:
@@ -232,7 +225,7 @@ def patched_ends(low: Any, high: Any) -> Iterator[None]:
         yield
 
 
-_low_end = interval.low_end
+_low_end = confidence.low_end
 
 
 def moved_inwards(stream: Stream, margin_log: float, alpha: float, guess: float) -> float | None:
@@ -240,7 +233,7 @@ def moved_inwards(stream: Stream, margin_log: float, alpha: float, guess: float)
     return None if low is None else low + margin_log / 8
 
 
-def not_inside(left: shape.CarryOver, margin_log: float) -> bool:
+def not_inside(left: diagnostics.CarryOver, margin_log: float) -> bool:
     return not (-margin_log / 2 <= left.low_log and left.high_log <= margin_log / 2)
 
 
@@ -254,17 +247,17 @@ class Bound:
         return float(t_bound(self._sides * tail, freedom + self._lost))
 
 
-t_bound = shape.t_bound
+t_bound = diagnostics.t_bound
 
 
 def three_deviations(arm: np.ndarray) -> int:
     return int(np.sum(arm < arm.mean() - 3 * arm.std()))
 
 
-_series = trials._Bench.series
+_series = verdicts._Bench.series
 
 
-def without_outliers(bench: trials._Bench, each: Any) -> streams.Series:
+def without_outliers(bench: verdicts._Bench, each: Any) -> series.Series:
     series = _series(bench, each)
     keep = np.ones(len(series.values), dtype=bool)
     for side in (False, True):
@@ -300,4 +293,4 @@ def none_at_all(*_arguments: Any, **_options: Any) -> Iterator[str]:
 
 
 def always_higher(**fields: Any) -> Any:
-    return streams.ResponseSpec(**(fields | {"direction": "higher"}))
+    return series.ResponseSpec(**(fields | {"direction": "higher"}))

@@ -14,18 +14,10 @@ from unittest.mock import patch
 from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
-from steelyard.judge import (
-    decision,
-    exact,
-    interval,
-    notes,
-    paths,
-    shape,
-    trial_rows,
-    trials,
-    vetoes,
-)
-from steelyard.judge.findings import VerdictWord
+from steelyard.inference import confidence, diagnostics, exact, randomisation, sequential
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge import notes, withholding
+from steelyard.judge.own_trials import rows, verdicts
 
 Planting = Callable[[], AbstractContextManager[object]]
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
@@ -78,7 +70,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "orders drawn as pairs, for a study that tossed the big-stick coin",
-        _replaced(paths, "big_stick", paths.random_pairs),
+        _replaced(randomisation, "big_stick", randomisation.random_pairs),
         equal("drift 2 % a visit", 150),
     ),
     Mutation(
@@ -119,27 +111,27 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "several systems without sharing the error rate",
-        _replaced(trials, "_comparisons", mistakes.nothing_shared),
+        _replaced(verdicts, "_comparisons", mistakes.nothing_shared),
         equal(INDEPENDENT, 250, design="four"),
     ),
     Mutation(
         "no evidence of a difference taken for equality",
-        _replaced(decision, "_at_the_bounds", mistakes.no_evidence_is_equality),
+        _replaced(sequential, "_at_the_bounds", mistakes.no_evidence_is_equality),
         at_the_margin("bimodal 6 %", 100),
     ),
     Mutation(
         "equivalent by one of the two one-sided tests",
-        _replaced(decision, "_at_the_bounds", mistakes.one_side_is_enough),
+        _replaced(sequential, "_at_the_bounds", mistakes.one_side_is_enough),
         AT_THE_MARGIN,
     ),
     Mutation(
         "faster and slower swapped",
-        _replaced(decision, "_at_the_bounds", mistakes.sides_swapped),
+        _replaced(sequential, "_at_the_bounds", mistakes.sides_swapped),
         AT_THE_MARGIN,
     ),
     Mutation(
         "a margin chosen after the figures were seen",
-        _replaced(trials, "decide", mistakes.margin_afterwards),
+        _replaced(verdicts, "decide", mistakes.margin_afterwards),
         said(INDEPENDENT, math.log1p(0.02), {VerdictWord.EQUIVALENT}, allowed=0.05),
     ),
     Mutation(
@@ -149,18 +141,19 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a t test at 5 % after every visit",
-        _replaced(trials, "decide", mistakes.t_at_every_look),
+        _replaced(verdicts, "decide", mistakes.t_at_every_look),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "measured until each arm is precise, then bars of one standard error",
-        _replaced(trials, "decide", mistakes.bars_that_do_not_overlap),
+        _replaced(verdicts, "decide", mistakes.bars_that_do_not_overlap),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "90 % printed as 95 %: one-sided ends at the level of two sides",
         lambda: mistakes.patched_ends(
-            mistakes.one_sided_ends(interval.low_end), mistakes.one_sided_ends(interval.high_end)
+            mistakes.one_sided_ends(confidence.low_end),
+            mistakes.one_sided_ends(confidence.high_end),
         ),
         contracts.an_end_of_the_interval_is_out,
     ),
@@ -171,27 +164,27 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "ends of the interval moved inwards instead of outwards",
-        lambda: mistakes.patched_ends(mistakes.moved_inwards, interval.high_end),
+        lambda: mistakes.patched_ends(mistakes.moved_inwards, confidence.high_end),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
         "differences instead of ratios: no logarithm taken",
-        _replaced(trial_rows, "math", mistakes.Linear()),
+        _replaced(rows, "math", mistakes.Linear()),
         contracts.twice_is_twice,
     ),
     Mutation(
         "the direction of the response forgotten",
-        lambda: patch.object(trials, "ResponseSpec", mistakes.always_higher),
+        lambda: patch.object(verdicts, "ResponseSpec", mistakes.always_higher),
         contracts.larger_is_faster_unless_lower_is_better,
     ),
     Mutation(
         "outliers of the response removed, arm by arm",
-        _replaced(trials._Bench, "series", mistakes.without_outliers),
+        _replaced(verdicts._Bench, "series", mistakes.without_outliers),
         contracts.every_visit_counts,
     ),
     Mutation(
         "stalls looked for beyond three deviations that contain them",
-        _replaced(shape, "_stalls", mistakes.three_deviations),
+        _replaced(diagnostics, "_stalls", mistakes.three_deviations),
         contracts.a_stall_is_seen_in_a_small_arm,
     ),
     Mutation(
@@ -201,22 +194,22 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "carry-over not looked for",
-        _replaced(vetoes, "left_behind", mistakes.nothing),
+        _replaced(withholding, "left_behind", mistakes.nothing),
         contracts.carry_over_withholds,
     ),
     Mutation(
         "carry-over that is not proved absent withholds every verdict",
-        _replaced(shape.CarryOver, "vetoes", mistakes.not_inside),
+        _replaced(diagnostics.CarryOver, "vetoes", mistakes.not_inside),
         contracts.clean_studies_are_not_withheld,
     ),
     Mutation(
         "an interval of 90 % called one of 95 % (R's usl)",
-        _replaced(shape, "t_bound", mistakes.Bound(two_sided=False)),
+        _replaced(diagnostics, "t_bound", mistakes.Bound(two_sided=False)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(
         "normal instead of Student's quantiles in a regression on twelve visits",
-        _replaced(shape, "t_bound", mistakes.Bound(lost=10_000)),
+        _replaced(diagnostics, "t_bound", mistakes.Bound(lost=10_000)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(
@@ -226,12 +219,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "any order judged as if by the coin",
-        _replaced(trial_rows, "_possible", mistakes.nothing),
+        _replaced(rows, "_possible", mistakes.nothing),
         contracts.an_order_that_no_coin_brings_is_refused,
     ),
     Mutation(
         "unequal spreads not told",
-        _replaced(shape, "SPREAD_LIMIT", 1e9),
+        _replaced(diagnostics, "SPREAD_LIMIT", 1e9),
         contracts.a_spread_of_four_is_told,
     ),
 )

@@ -16,11 +16,11 @@ from tests.calibration.cells import generator_of
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES, SD, Values
 
-from steelyard.judge.decision import Decision, decide
-from steelyard.judge.exact import pool_of
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Order, Stream
-from steelyard.judge.paths import Signs, balanced_fours
+from steelyard.inference.confidence import Order, Stream
+from steelyard.inference.exact import pool_of
+from steelyard.inference.randomisation import Signs, balanced_fours
+from steelyard.inference.sequential import Decision, decide
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.plan.order import ROUNDS, blocks
 
 PATHS = 1_000

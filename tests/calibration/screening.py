@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from tests.calibration.noises import NOISES, SD
 
-from steelyard.judge.factors.design import Design, Floats, Layout, full_factorial
-from steelyard.judge.factors.findings import EffectWord
-from steelyard.judge.factors.questions import Subset, questions, terms
-from steelyard.judge.factors.screening import Screening, screen
-from steelyard.judge.factors.shares import shares
-from steelyard.judge.factors.strata import fit
+from steelyard.judge.analyses.factors.design import Design, Floats, Layout, full_factorial
+from steelyard.judge.analyses.factors.findings import EffectWord
+from steelyard.judge.analyses.factors.questions import Subset, questions, terms
+from steelyard.judge.analyses.factors.screening import Screening, screen
+from steelyard.judge.analyses.factors.shares import shares
+from steelyard.judge.analyses.factors.strata import fit
 from steelyard.study.fractions import fold_over, principal, runs
 
 ALPHA = 0.05

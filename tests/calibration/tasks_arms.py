@@ -13,10 +13,10 @@ from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES
 from tests.calibration.tally import Tally, Task
 
-from steelyard.judge.decision import DECISIVE, decide
-from steelyard.judge.exact import pool_of
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream, lows_of
+from steelyard.inference.confidence import Stream, lows_of
+from steelyard.inference.exact import pool_of
+from steelyard.inference.sequential import DECISIVE, decide
+from steelyard.inference.verdict_word import VerdictWord
 
 NORMAL_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
 

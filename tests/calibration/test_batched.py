@@ -8,9 +8,9 @@ from tests.calibration.batched import MARGIN, judged
 from tests.calibration.cells import Cell, drawn
 from tests.calibration.gate import ALPHA
 
-from steelyard.judge.decision import decide
-from steelyard.judge.exact import pool_of
-from steelyard.judge.interval import Stream
+from steelyard.inference.confidence import Stream
+from steelyard.inference.exact import pool_of
+from steelyard.inference.sequential import decide
 
 CELLS = (
     Cell("independent 2 %", horizon=48, paths=1_000),

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.judge.studies import a_study, measured
 from tests.unit.judge.test_sections import TIME, few_orders
 
-from steelyard.judge.sections.cut import section_findings
-from steelyard.judge.streams import Readings
+from steelyard.judge.analyses.sections.cut import section_findings
+from steelyard.judge.series import Readings
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.study.model import ReportSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.calibration.warmups import MARGIN_LOG, SHAPES, safe, series
 
-from steelyard.judge.steadiness.steady import Steadiness, steady
+from steelyard.judge.analyses.steadiness.steady import Steadiness, steady
 
 SLICE, WHOLE = 20, 400
 

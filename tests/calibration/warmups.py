@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.judge.steadiness.steady import Steadiness, steady
+from steelyard.judge.analyses.steadiness.steady import Steadiness, steady
 
 Floats = npt.NDArray[np.float64]
 Shape = Callable[[Floats], Floats]

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from tests.golden.screened import influence
 
-from steelyard.judge.claims.findings import ClaimFinding, ClaimPartFinding
-from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding
+from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
@@ -24,9 +26,7 @@ from steelyard.judge.findings import (
     ResponseFinding,
     StopFinding,
     VerdictFinding,
-    VerdictWord,
 )
-from steelyard.judge.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from steelyard.judge.factors.findings import (
+from steelyard.judge.analyses.factors.findings import (
     EffectFinding,
     EffectWord,
     InfluenceFinding,

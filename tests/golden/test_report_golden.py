@@ -15,7 +15,7 @@ from tests.golden.report_examples import CASES
 
 from steelyard.judge.findings import Findings
 from steelyard.report.compare import compare_lines
-from steelyard.report.tables import FORMATS
+from steelyard.report.formats.registry import FORMATS
 from steelyard.report.words import verdict_lines
 
 FOLDER = Path(__file__).parent / "report"

@@ -9,7 +9,7 @@ import pytest
 
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.records.schema import Outcome
-from steelyard.trial.outcomes import RETRY_HELPS
+from steelyard.trial.attempt.outcomes import RETRY_HELPS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import FailIf
-from steelyard.report.tables import FORMATS
+from steelyard.report.formats.registry import FORMATS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "gate-a-release.md"
 TEXT = GUIDE.read_text(encoding="utf-8")

@@ -10,10 +10,10 @@ import typer
 from steelyard import units
 from steelyard.cli.checks import Check
 from steelyard.hosts.host import Host
-from steelyard.judge.planning.resolution import resolutions
-from steelyard.report.resolution import resolution_lines
+from steelyard.judge.analyses.planning.resolution import resolutions
+from steelyard.report.tables.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
-from steelyard.trial.canary import soundings
+from steelyard.trial.attempt.reference_kernel import soundings
 
 _TIME_S = 0.3
 

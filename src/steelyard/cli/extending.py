@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from steelyard.errors import RecordError
-from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings
 from steelyard.plan.extension import EXTENDED
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run

@@ -14,9 +14,9 @@ from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import FailIfOption
 from steelyard.errors import StudyError
 from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.trial_rows import TrialsError
+from steelyard.judge.own_trials.rows import TrialsError
 from steelyard.records.trials_file import Field, TrialsFile, read_trials
-from steelyard.report.trials import trials_lines
+from steelyard.report.tables.trials import trials_lines
 from steelyard.units import UnitError, parse
 
 

@@ -16,17 +16,17 @@ from rich.table import Table
 
 from steelyard.cli.console import stderr, tell
 from steelyard.hosts.undo import PendingUndo
-from steelyard.judge.looks import Look
-from steelyard.judge.planning.findings import ResolutionFinding
+from steelyard.judge.analyses.planning.findings import ResolutionFinding
+from steelyard.judge.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report.figures import quantity
-from steelyard.report.resolution import resolution_lines
+from steelyard.report.tables.resolution import resolution_lines
 from steelyard.report.words import progress_words
 from steelyard.study.each_workload import study_of
 from steelyard.study.model import Study
-from steelyard.trial.progress import Watcher
+from steelyard.trial.session_state.watcher import Watcher
 from steelyard.units import format_duration
 
 

@@ -9,7 +9,7 @@ import typer
 
 from steelyard.cli.console import say
 from steelyard.cli.prepare import plan_study
-from steelyard.judge.planning.reachable import reaches
+from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.plan.words import plan_lines
 
 StudyArgument = Annotated[

@@ -14,7 +14,7 @@ from steelyard.plan.model import level_text, levels_as
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
 from steelyard.report.anonymous import anonymous
-from steelyard.report.tables import FORMATS, write_report
+from steelyard.report.formats.registry import FORMATS, write_report
 from steelyard.study.level_kinds import level_kinds
 from steelyard.study.read import read_study
 

@@ -22,9 +22,10 @@ from steelyard.cli.prepare import plan_study
 from steelyard.cli.reading import FormatOption, as_written, chosen_formats, find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
-from steelyard.judge.claims.findings import ClaimWord
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.judge.planning.reachable import reaches
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.judge.analyses.planning.reachable import reaches
+from steelyard.judge.findings import Findings
 from steelyard.plan.model import Plan, levels_as
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
@@ -38,8 +39,8 @@ from steelyard.study.profiles import own_texts as own_profiles
 from steelyard.study.read import read_study
 from steelyard.study.service.own import own_texts as own_services
 from steelyard.study.workload.own import own_texts as own_workloads
-from steelyard.trial.interrupt import Interrupt
 from steelyard.trial.session import run_session
+from steelyard.trial.session_state.interrupt import Interrupt
 
 ResultsOption = Annotated[
     Path,

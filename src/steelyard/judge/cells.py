@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.inference.distributions import coin_quantile
 from steelyard.judge.findings import AttemptFinding, CellFinding
-from steelyard.judge.laws import coin_quantile
-from steelyard.judge.streams import key_of
+from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import Study

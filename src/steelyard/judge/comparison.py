@@ -7,17 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from steelyard.judge.decision import UNDECIDED, Decision, decide
-from steelyard.judge.estimate import Estimate, estimate, estimate_of, visits_to_decide
+from steelyard.inference.confidence import Stream, find_ends, high_end, low_end
+from steelyard.inference.diagnostics import shape_of
+from steelyard.inference.estimate import Estimate, estimate, estimate_of, visits_to_decide
+from steelyard.inference.sequential import UNDECIDED, Decision, decide
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
-from steelyard.judge.findings import GuardFinding, VerdictFinding, VerdictWord
-from steelyard.judge.guards import Guarded, guarded
-from steelyard.judge.interval import Stream, find_ends, high_end, low_end
+from steelyard.judge.findings import GuardFinding, VerdictFinding
+from steelyard.judge.guardrails import Guarded, guarded
 from steelyard.judge.notes import NO_RATIO, notes_on
-from steelyard.judge.shape import shape_of
-from steelyard.judge.spending import FIRST_LOOK
-from steelyard.judge.streams import Readings, Series, stream_of, without_variation
-from steelyard.judge.vetoes import TURNED, UNSTABLE, kept_invalid, veto
+from steelyard.judge.series import Readings, Series, stream_of, without_variation
+from steelyard.judge.withholding import TURNED, UNSTABLE, kept_invalid, veto
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from steelyard.judge.numbers import Scale
-from steelyard.judge.paths import EXPLORATORY_PATHS, PATHS
-from steelyard.judge.streams import Conditions, Pair, met_by_both
+from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS
+from steelyard.judge.scales import Scale
+from steelyard.judge.series import Conditions, Pair, met_by_both
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec, Study
 

@@ -8,45 +8,32 @@ baseline, in the raw response (a response time that doubles has ``+0.69`` whatev
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from steelyard.judge.claims.findings import ClaimFinding
-from steelyard.judge.consolidation.findings import ConsolidationFinding, InterferenceTableFinding
-from steelyard.judge.costs.findings import CostFinding, PlacementFinding
-from steelyard.judge.factors.findings import InfluenceFinding
-from steelyard.judge.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimFinding
+from steelyard.judge.analyses.consolidation.findings import (
+    ConsolidationFinding,
+    InterferenceTableFinding,
+)
+from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
+from steelyard.judge.analyses.factors.findings import InfluenceFinding
+from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.analyses.planning.findings import (
+    CovariateFinding,
+    LengthFinding,
+    ResolutionFinding,
+)
+from steelyard.judge.analyses.ranking.findings import RankingFinding
+from steelyard.judge.analyses.requests.findings import RequestTimesFinding
+from steelyard.judge.analyses.scaling.findings import CapacityFinding, ScalingFinding
+from steelyard.judge.analyses.sections.findings import SectionFinding
+from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.planning.findings import CovariateFinding, LengthFinding, ResolutionFinding
-from steelyard.judge.ranking.findings import RankingFinding
-from steelyard.judge.requests.findings import RequestTimesFinding
-from steelyard.judge.scaling.findings import CapacityFinding, ScalingFinding
-from steelyard.judge.sections.findings import SectionFinding
-from steelyard.judge.steadiness.findings import SteadyFinding
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
-
-
-class VerdictWord(StrEnum):
-    """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction.
-
-    ``trade_off``: one of the two is faster and worse in something that the study guards.
-    """
-
-    FASTER = "faster"
-    SLOWER = "slower"
-    EQUIVALENT = "equivalent"
-    UNDECIDED = "undecided"
-    TRADE_OFF = "trade_off"
-    NOT_JUDGED = "not_judged"
-
-
-DECIDED = frozenset(
-    {VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT, VerdictWord.TRADE_OFF}
-)
-"""The words that end a comparison."""
 
 
 class ResponseFinding(Frozen):

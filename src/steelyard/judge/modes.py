@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from steelyard.inference.weights import Floats
 from steelyard.judge.comparison import Judged
-from steelyard.judge.scores import Floats
 
 FEWEST_VISITS = 16
 _LEAST_SHARE = 0.15

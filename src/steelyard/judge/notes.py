@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from steelyard.judge.estimate import Estimate, visits_to_decide
+from steelyard.inference.diagnostics import SPREAD_LIMIT, Shape, carry_over
+from steelyard.inference.estimate import Estimate, visits_to_decide
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.guards import Guarded
-from steelyard.judge.shape import SPREAD_LIMIT, Shape, carry_over
-from steelyard.judge.spending import FIRST_LOOK
-from steelyard.judge.streams import Series
+from steelyard.judge.guardrails import Guarded
+from steelyard.judge.series import Series
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _TWO_DIGITS = 10

@@ -13,40 +13,40 @@ from statistics import median
 from typing import Any
 
 from steelyard import __version__
-from steelyard.judge.calibrations import calibration_findings
+from steelyard.judge.aa_control import judged_dummy, readings_of
+from steelyard.judge.analyses.calibrations import calibration_findings
+from steelyard.judge.analyses.claims.judged import claim_findings
+from steelyard.judge.analyses.consolidation.density import density_verdicts
+from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
+from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
+from steelyard.judge.analyses.consolidation.together import consolidation_findings
+from steelyard.judge.analyses.costs.cores import cost_findings
+from steelyard.judge.analyses.costs.places import placement_findings
+from steelyard.judge.analyses.factors.influence import influence_findings
+from steelyard.judge.analyses.failures.count import failure_contrasts, failure_findings
+from steelyard.judge.analyses.planning.gain import covariate_findings
+from steelyard.judge.analyses.planning.lengths import length_finding
+from steelyard.judge.analyses.planning.resolution import resolution_findings
+from steelyard.judge.analyses.ranking.rank import rankings
+from steelyard.judge.analyses.requests.times import request_times
+from steelyard.judge.analyses.scaling.capacity import capacity_findings, capacity_verdicts
+from steelyard.judge.analyses.scaling.curve import scaling_findings
+from steelyard.judge.analyses.scaling.findings import ScalingFinding
+from steelyard.judge.analyses.scaling.peaks import peak_verdicts
+from steelyard.judge.analyses.sections.cut import section_findings
+from steelyard.judge.analyses.steadiness.findings import SteadyFinding
+from steelyard.judge.analyses.steadiness.windows import steadiness_limits, steady_findings
+from steelyard.judge.caveats import limits
 from steelyard.judge.cells import attempt_findings, cell_findings
-from steelyard.judge.claims.judged import claim_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.consolidation.density import density_verdicts
-from steelyard.judge.consolidation.findings import ConsolidationFinding
-from steelyard.judge.consolidation.matrix import OneWorkload, interference_findings
-from steelyard.judge.consolidation.together import consolidation_findings
-from steelyard.judge.costs.cores import cost_findings
-from steelyard.judge.costs.places import placement_findings
-from steelyard.judge.diagnostics import diagnostics
-from steelyard.judge.dummy import judged_dummy, readings_of
-from steelyard.judge.factors.influence import influence_findings
-from steelyard.judge.failures.count import failure_contrasts, failure_findings
+from steelyard.judge.environment import left_as_found
 from steelyard.judge.families import beside, comparisons, contestants, pairs
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.judge.limits import limits
 from steelyard.judge.modes import mode_words
-from steelyard.judge.planning.gain import covariate_findings
-from steelyard.judge.planning.lengths import length_finding
-from steelyard.judge.planning.resolution import resolution_findings
-from steelyard.judge.ranking.rank import rankings
-from steelyard.judge.requests.times import request_times
-from steelyard.judge.scaling.capacity import capacity_findings, capacity_verdicts
-from steelyard.judge.scaling.curve import scaling_findings
-from steelyard.judge.scaling.findings import ScalingFinding
-from steelyard.judge.scaling.peaks import peak_verdicts
-from steelyard.judge.sections.cut import section_findings
-from steelyard.judge.steadiness.findings import SteadyFinding
-from steelyard.judge.steadiness.windows import steadiness_limits, steady_findings
+from steelyard.judge.series import Readings
 from steelyard.judge.stop import find_stop, given_up_words
-from steelyard.judge.streams import Readings
-from steelyard.judge.surroundings import left_as_found
+from steelyard.judge.study_checks import diagnostics
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.ledger import Event

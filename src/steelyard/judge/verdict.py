@@ -9,19 +9,20 @@ import math
 from collections.abc import Mapping, Sequence
 
 from steelyard.errors import AnalysisError
+from steelyard.inference.verdict_word import DECIDED, VerdictWord
+from steelyard.judge.aa_control import readings_of
+from steelyard.judge.analyses.claims.judged import open_parts
+from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
+from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.cells import attempt_findings
-from steelyard.judge.claims.judged import open_parts
 from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.consolidation.matrix import OneWorkload, interference_findings
-from steelyard.judge.dummy import readings_of
 from steelyard.judge.each_workload import apart, several
-from steelyard.judge.factors.influence import SoFar, so_far
+from steelyard.judge.elimination import NOBODY, NOTHING, Measured, hopeless, possible
 from steelyard.judge.families import Comparison, deciding, of_response
-from steelyard.judge.findings import DECIDED, Findings, VerdictWord
-from steelyard.judge.looks import Look, together
+from steelyard.judge.findings import Findings
+from steelyard.judge.interim import Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.racing import NOBODY, NOTHING, Measured, hopeless, possible
 from steelyard.judge.stop import find_stop, left_words
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course

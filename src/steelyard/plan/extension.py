@@ -13,8 +13,8 @@ EXTENDED = "budget_extended"
 def extended(plan: Plan) -> Plan:
     """The same plan with as many visits again; those it had stay to the last trial.
 
-    The judge goes on with what it keeps of the error rate for this (``judge/spending.py``), by the
-    budget there was before.
+    The judge goes on with what it keeps of the error rate for this (``inference/spending.py``), by
+    the budget there was before.
 
     Raises:
         RecordError: the visits cannot be drawn again as they were.

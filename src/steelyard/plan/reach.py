@@ -1,6 +1,6 @@
 """What the number of planned visits can tell at best, in words for a plan.
 
-The figures are the judge's (``judge/planning/reachable.py``); they are handed in, because a plan
+The figures are the judge's (``judge/analyses/planning/reachable.py``) and handed in, because a plan
 stands before the judge in the way of the data.
 """
 

@@ -6,7 +6,8 @@ is made between them and none may be read into this.
 
 from __future__ import annotations
 
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
 from steelyard.plan.model import conditions_text
 from steelyard.report.each_workload import each_of
 from steelyard.report.effects import signed_effect

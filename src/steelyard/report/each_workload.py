@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from steelyard.judge.findings import Findings
-from steelyard.report.rows import Table
+from steelyard.report.tables.responses import Table
 
 NO_GRAND_MEAN = (
     "Each workload is judged by itself and has its part of the error rate; no mean is taken over "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.judge.factors.findings import InfluenceFinding
+from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.findings import Findings
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.influence_words import PAIR, name_of, percent_point, simple_aliases

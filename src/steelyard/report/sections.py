@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.judge.sections.findings import MeanFinding, SectionFinding
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
+from steelyard.judge.findings import Findings
 from steelyard.plan.model import Cell, level_text
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, fixed, percent, scale_for, significant
-from steelyard.report.rows import NONE, Table, response_table
+from steelyard.report.tables.responses import NONE, Table, response_table
 from steelyard.report.vocabulary import response_of, said_word
 
 AUTHOR = "The author's note"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
 from steelyard.report.effects import (
     effect,
     form_for,
@@ -18,7 +19,7 @@ from steelyard.report.effects import (
     signed_phrase,
 )
 from steelyard.report.figures import counted, percent
-from steelyard.report.trade_offs import trade_off
+from steelyard.report.tables.trade_offs import trade_off
 from steelyard.report.vocabulary import (
     DECIDED,
     direction_of,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
 from steelyard.plan.model import conditions_text
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
 from steelyard.study.model import Level

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
-from steelyard.judge.limits import GUARANTEE, SUSPECT
-from steelyard.judge.normal import ASSUMPTION
-from steelyard.report.claims import claim_lines
+from steelyard.inference.paired_t import ASSUMPTION
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.caveats import GUARANTEE, SUSPECT
+from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.report.assumptions import judged, sure_lines, warning_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
-from steelyard.report.failures import failed_lines
 from steelyard.report.figures import counted
 from steelyard.report.influence_words import influence_answer
-from steelyard.report.ranking import ranking_lines
 from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
-from steelyard.report.trust import judged, sure_lines, warning_lines
+from steelyard.report.tables.claims import claim_lines
+from steelyard.report.tables.failures import failed_lines
+from steelyard.report.tables.ranking import ranking_lines
 from steelyard.report.vocabulary import ordered
 
 

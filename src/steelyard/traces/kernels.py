@@ -13,7 +13,7 @@ from steelyard.engine.messages import LoadResult, Ran
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.study import catalogue
-from steelyard.trial.responses import throughput_of
+from steelyard.trial.observe.responses import throughput_of
 from steelyard.workloads.tools.alone import measured_alone, words_alone
 
 _TRIAL_TIMEOUT_S = 60.0

@@ -16,19 +16,8 @@ from steelyard.study.workload.own import workload_of
 from steelyard.study.workload.responses import responses_in
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
-from steelyard.trial.calibrate import calibration_doubts, cell_key, held_against
-from steelyard.trial.canary import canary_of
-from steelyard.trial.collecting import (
-    common_of,
-    disturbances,
-    doubts_of_probes,
-    limits_of,
-    of_all_instances,
-    seen_of,
-)
-from steelyard.trial.distributions import distributions_of
-from steelyard.trial.disturbances import incidents_of
-from steelyard.trial.gates import (
+from steelyard.trial.attempt.attempt import Attempted, Ending, Scene
+from steelyard.trial.attempt.gates import (
     check_gates,
     connection_doubts,
     drift_doubts,
@@ -37,24 +26,35 @@ from steelyard.trial.gates import (
     refuse_invalid,
     refuse_unsteady_clock,
 )
-from steelyard.trial.instance import Instance
-from steelyard.trial.lodging import together
-from steelyard.trial.measuring import clock_of, measure_all
-from steelyard.trial.outcomes import TrialFailed, as_failed, as_host_error
-from steelyard.trial.placing import placements
-from steelyard.trial.preparing import (
+from steelyard.trial.attempt.idle_wait import wait_until_idle
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.attempt.outcomes import TrialFailed, as_failed, as_host_error
+from steelyard.trial.attempt.prepare import (
     configure_inside,
     configure_outside,
     lay_out_disks,
     take_back_inside,
     take_back_outside,
 )
-from steelyard.trial.reconciling import hidden_wait_doubts, reconciled
-from steelyard.trial.responses import SERVICE, measure_responses, wanted_units
-from steelyard.trial.scene import Attempted, Ending, Scene
-from steelyard.trial.settling import wait_until_idle
-from steelyard.trial.stage import Stage
-from steelyard.trial.tooling import make_tools_ready
+from steelyard.trial.attempt.reference_kernel import canary_of
+from steelyard.trial.attempt.tools import make_tools_ready
+from steelyard.trial.drive.measure import clock_of, measure_all
+from steelyard.trial.observe.collect import (
+    common_of,
+    disturbances,
+    doubts_of_probes,
+    limits_of,
+    of_all_instances,
+    seen_of,
+)
+from steelyard.trial.observe.cpu_placement import placements
+from steelyard.trial.observe.distributions import distributions_of
+from steelyard.trial.observe.disturbances import incidents_of
+from steelyard.trial.observe.guest_cpu import hidden_wait_doubts, reconciled
+from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
+from steelyard.trial.session_state.calibrate import calibration_doubts, cell_key, held_against
+from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.instance_pool import together
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 

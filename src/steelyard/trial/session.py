@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
+from steelyard.judge.analyses.planning.resolution import SOUNDED, resolutions
 from steelyard.judge.each_workload import OfOne, apart, several
-from steelyard.judge.planning.resolution import SOUNDED, resolutions
-from steelyard.judge.racing import NOBODY, Measured, hopeless, still_measured
+from steelyard.judge.elimination import NOBODY, Measured, hopeless, still_measured
 from steelyard.judge.stop import (
     GIVEN_UP,
     WORKLOAD_GIVEN_UP,
@@ -32,16 +32,16 @@ from steelyard.records.sessions import spent_ns
 from steelyard.study.each_workload import name_of, study_of
 from steelyard.study.model import FIND, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
-from steelyard.trial.calibrate import calibrate, cell_key
-from steelyard.trial.canary import sound_out
+from steelyard.trial.attempt.reference_kernel import sound_out
 from steelyard.trial.conduct import conduct
-from steelyard.trial.foresight import refuse_what_cannot_start
-from steelyard.trial.in_vain import in_vain, with_trials
-from steelyard.trial.interrupt import Interrupt
-from steelyard.trial.progress import Watcher
-from steelyard.trial.stage import Stage
-from steelyard.trial.state import Standing, torn_attempts
-from steelyard.trial.surroundings import Surroundings
+from steelyard.trial.session_state.calibrate import calibrate, cell_key
+from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.environment import Surroundings
+from steelyard.trial.session_state.futility import in_vain, with_trials
+from steelyard.trial.session_state.interrupt import Interrupt
+from steelyard.trial.session_state.preflight import refuse_what_cannot_start
+from steelyard.trial.session_state.progress import Standing, torn_attempts
+from steelyard.trial.session_state.watcher import Watcher
 
 StopReason = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 
@@ -215,7 +215,7 @@ class _Sitting:
         return trial.cell.system in self.lost.get(workload, NOBODY)
 
     def _still(self, block: int) -> Measured:
-        """What is measured in a block, known when it begins: see ``judge/racing.py``."""
+        """What is measured in a block, known when it begins: see ``judge/elimination.py``."""
         if block not in self._races:
             stage = self.stage
             records = self.standing.records

@@ -23,7 +23,7 @@ from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Ground, RawDisk
 from steelyard.systems.podman.place import Podman
 from steelyard.systems.settings import Place, apply_settings, revert_settings
-from steelyard.trial.machines import Machines
+from steelyard.trial.session_state.machines import Machines
 
 DISK_BYTES = 128 * 2**20
 FILESYSTEMS = (

@@ -18,7 +18,7 @@ from typing import Literal
 from tests.platforms.torture.studies import Torture
 
 from steelyard.records.ledger import read_ledger
-from steelyard.trial.stage import SCRATCH, mark_of
+from steelyard.trial.session_state.context import SCRATCH, mark_of
 
 ROOT = Path(__file__).parents[3]
 LONGEST_S = 600

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from steelyard.judge.racing import racing
+from steelyard.judge.elimination import racing
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import (

@@ -11,11 +11,12 @@ import pytest
 from tests.unit.judge.studies import Value, a_record, a_study, measured, noisy
 
 from steelyard.errors import AnalysisError
-from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
-from steelyard.report.tables import FORMATS
+from steelyard.report.formats.registry import FORMATS
 from steelyard.report.words import verdict_lines
 
 FAILED = AttemptFailure(phase="measure", message="died")

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_record, a_study
 
-from steelyard.judge.canary import covariate_of, heard_before, parts_of
-from steelyard.judge.covariates import quick_parts
+from steelyard.inference.covariates import quick_parts
+from steelyard.inference.detrend import basis
 from steelyard.judge.findings import Findings
-from steelyard.judge.slow import basis
+from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan

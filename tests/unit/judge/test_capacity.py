@@ -7,13 +7,14 @@ from functools import cache
 import numpy as np
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord
-from steelyard.report.markdown import markdown_text
-from steelyard.report.saturation import saturation_lines
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.tables.saturation import saturation_lines
 from steelyard.study.model import FIND, FindSpec, GateSpec
 
 CARRIES = {"fast": 40.0, "durable": 20.0}

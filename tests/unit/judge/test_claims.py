@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.judge.claims.findings import ClaimFinding, ClaimWord
+from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimWord
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binom
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge.consolidation.evenness import (
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.consolidation.evenness import (
     chance_of_none,
     fairness,
     holm,
@@ -18,16 +19,16 @@ from steelyard.judge.consolidation.evenness import (
     mean_of,
     worst_over_best,
 )
-from steelyard.judge.consolidation.findings import ConsolidationFinding
-from steelyard.judge.findings import Findings, VerdictWord
+from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import InstanceRecord, Measured, TrialRecord
-from steelyard.report.consolidation import consolidation_lines
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.markdown import markdown_text
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.tables.consolidation import consolidation_lines
 from steelyard.study.model import JudgeSpec, ResponseSpec, Study, WorkloadSpec
 
 KEEPS = {"fast": 0.9, "durable": 0.6}

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge.costs.findings import CostFinding, PlacementFinding
+from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import CostRecord, InstanceRecord, PlacementRecord, TrialRecord
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.latex import latex_text
-from steelyard.report.markdown import markdown_text
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.latex import latex_text
+from steelyard.report.formats.markdown import markdown_text
 from steelyard.study.model import SampleSpec, Study
 
 OUTSIDE = (0.6, 0.8, 0.7, 0.65, 0.75)

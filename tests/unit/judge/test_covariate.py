@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import binom
 
 from steelyard.errors import AnalysisError
+from steelyard.inference.exact import OneSided, first_crossings, pool_of
+from steelyard.inference.randomisation import big_stick
+from steelyard.inference.weights import adjusted
 from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.exact import OneSided, first_crossings, pool_of
-from steelyard.judge.paths import big_stick
-from steelyard.judge.scores import adjusted
 
 VISITS = 40
 

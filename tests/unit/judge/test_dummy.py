@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.judge.claims.findings import ClaimWord
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.judge.racing import racing
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.judge.elimination import racing
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
-from steelyard.report.trust import sure_lines
+from steelyard.report.assumptions import sure_lines
 from steelyard.study.model import ClaimSpec
 
 NAMES = ("a", "b", "a-again")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, noisy
 
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial

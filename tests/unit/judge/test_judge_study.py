@@ -9,8 +9,9 @@ import pytest
 from tests.unit.judge.studies import Value, a_record, a_study, measured, noisy
 
 from steelyard.errors import AnalysisError
-from steelyard.judge import decision
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
+from steelyard.inference import sequential
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
@@ -249,7 +250,7 @@ def test_asking_after_every_visit_says_what_asking_once_says() -> None:
     for visits in range(1, 16):
         look(study, plan, records[: 2 * visits])
     step_by_step = look(study, plan, records)
-    decision._MEMORY._kept.clear()
+    sequential._MEMORY._kept.clear()
     assert look(study, plan, records) == step_by_step
 
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.judge.studies import a_record, a_study
 
-from steelyard.judge.requests.findings import RequestTimesFinding
-from steelyard.judge.requests.times import request_times
+from steelyard.judge.analyses.requests.findings import RequestTimesFinding
+from steelyard.judge.analyses.requests.times import request_times
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import (
     Distribution,

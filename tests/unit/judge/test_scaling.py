@@ -21,13 +21,13 @@ from tests.calibration.curves import (
     usl,
 )
 
-from steelyard.judge.scaling import usl as law
-from steelyard.judge.scaling.curve import curve_of
-from steelyard.judge.scaling.findings import Refusal, ScalingFinding
-from steelyard.judge.scaling.peaks import peak_of
-from steelyard.judge.scaling.readings import Course
-from steelyard.judge.scaling.shape import umbrella
-from steelyard.judge.scaling.table import Table
+from steelyard.judge.analyses.scaling import usl as law
+from steelyard.judge.analyses.scaling.curve import curve_of
+from steelyard.judge.analyses.scaling.findings import Refusal, ScalingFinding
+from steelyard.judge.analyses.scaling.peaks import peak_of
+from steelyard.judge.analyses.scaling.readings import Course
+from steelyard.judge.analyses.scaling.shape import umbrella
+from steelyard.judge.analyses.scaling.table import Table
 
 PUBLISHED = Path(__file__).parents[2] / "cases" / "published" / "mail_scalability.csv"
 EXACT = Table(LEVELS, np.log(usl(0.03, 40.0)(LEVELS)) + np.array([[5.0], [5.2], [4.9], [5.1]]))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_study, measured
 
-from steelyard.judge import families, streams
+from steelyard.judge import families, series
+from steelyard.judge.analyses.sections.findings import MeanFinding
 from steelyard.judge.findings import Findings
-from steelyard.judge.sections.findings import MeanFinding
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
@@ -28,7 +28,7 @@ def few_paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def few_orders(monkeypatch: pytest.MonkeyPatch) -> None:
     """Far fewer simulated orders than a study has: as valid, and quick."""
-    for room in (families, streams):
+    for room in (families, series):
         monkeypatch.setattr(room, "PATHS", 600)
     monkeypatch.setattr(families, "EXPLORATORY_PATHS", 600)
 

@@ -9,8 +9,9 @@ from itertools import pairwise
 import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.judge.racing import racing
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.elimination import racing
+from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial

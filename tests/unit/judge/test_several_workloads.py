@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.each_workload import apart
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
-from steelyard.judge.racing import NOBODY, hopeless, racing, still_measured
+from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
+from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.records.ledger import Event
 from steelyard.records.schema import Measured, TrialRecord
-from steelyard.report.consolidation import consolidation_lines
+from steelyard.report.tables.consolidation import consolidation_lines
 from steelyard.study.model import MeasuredSpec
 
 

@@ -9,15 +9,15 @@ import pytest
 from tests.calibration.warmups import MARGIN_LOG, SHAPES, series
 from tests.unit.judge.test_judge_study import a_study, measured, noisy
 
+from steelyard.judge.analyses.steadiness.steady import Steadiness, mser, segments, steady
+from steelyard.judge.analyses.steadiness.windows import mean_course
 from steelyard.judge.findings import Findings
-from steelyard.judge.steadiness.steady import Steadiness, mser, segments, steady
-from steelyard.judge.steadiness.windows import mean_course
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course, course_of
-from steelyard.report.flat import csv_text
-from steelyard.report.markdown import markdown_text
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.markdown import markdown_text
 
 
 def test_mser_cuts_where_a_step_ends() -> None:

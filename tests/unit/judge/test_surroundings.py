@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.judge.surroundings import left_as_found
+from steelyard.judge.environment import left_as_found
 
 
 def compared(*what: str, untold: dict[str, str] | None = None) -> dict[str, Any]:

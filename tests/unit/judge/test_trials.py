@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from steelyard.errors import AnalysisError
+from steelyard.inference.randomisation import big_stick, random_pairs
+from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.paths import big_stick, random_pairs
 from steelyard.plan.order import blocks
 
 PATHS = 2_000

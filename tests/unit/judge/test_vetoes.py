@@ -12,13 +12,14 @@ import pytest
 from tests.calibration.faults import FAULTS, struck
 from tests.unit.judge.studies import RESPONSES, a_record, a_study, measured, noisy
 
-from steelyard.judge.decision import Decision
-from steelyard.judge.findings import VerdictFinding, VerdictWord
-from steelyard.judge.paths import big_stick
-from steelyard.judge.scores import Floats
-from steelyard.judge.streams import Series
+from steelyard.inference.randomisation import big_stick
+from steelyard.inference.sequential import Decision
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.weights import Floats
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.series import Series
 from steelyard.judge.verdict import judge_study
-from steelyard.judge.vetoes import owed_to_the_visit_before
+from steelyard.judge.withholding import owed_to_the_visit_before
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord

@@ -6,7 +6,7 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import DifferenceFinding
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
-from steelyard.report.markdown import markdown_text
+from steelyard.report.formats.markdown import markdown_text
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import re
 import pytest
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
-from steelyard.report.axes import effect_ticks, log_ticks, ratio_label
-from steelyard.report.chart_effect import effect_drawings
-from steelyard.report.chart_load import load_drawing, places_of
-from steelyard.report.chart_time import (
+from steelyard.report.charts.all import all_charts
+from steelyard.report.charts.axes import effect_ticks, log_ticks, ratio_label
+from steelyard.report.charts.effect import effect_drawings
+from steelyard.report.charts.load import load_drawing, places_of
+from steelyard.report.charts.time import (
     MOST_POINTS_PER_PANEL,
     averaged,
     order_drawing,
@@ -17,8 +18,7 @@ from steelyard.report.chart_time import (
     shown_conditions,
     thin,
 )
-from steelyard.report.charts import all_charts
-from steelyard.report.rates import Point
+from steelyard.report.tables.rates import Point
 from steelyard.report.vocabulary import primary_response
 
 

@@ -9,17 +9,17 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.judge import findings
-from steelyard.judge.claims import findings as claims
-from steelyard.judge.consolidation import findings as consolidation
-from steelyard.judge.costs import findings as costs
-from steelyard.judge.factors import findings as factors
-from steelyard.judge.failures import findings as failures
-from steelyard.judge.ranking import findings as ranking
-from steelyard.judge.requests import findings as requests
-from steelyard.judge.scaling import findings as scaling
-from steelyard.judge.sections import findings as sections
-from steelyard.judge.steadiness import findings as steadiness
-from steelyard.report.flat import COLUMNS, CONDITION
+from steelyard.judge.analyses.claims import findings as claims
+from steelyard.judge.analyses.consolidation import findings as consolidation
+from steelyard.judge.analyses.costs import findings as costs
+from steelyard.judge.analyses.factors import findings as factors
+from steelyard.judge.analyses.failures import findings as failures
+from steelyard.judge.analyses.ranking import findings as ranking
+from steelyard.judge.analyses.requests import findings as requests
+from steelyard.judge.analyses.scaling import findings as scaling
+from steelyard.judge.analyses.sections import findings as sections
+from steelyard.judge.analyses.steadiness import findings as steadiness
+from steelyard.report.formats.csv import COLUMNS, CONDITION
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
 MODELS = {

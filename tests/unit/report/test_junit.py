@@ -5,9 +5,10 @@ import xml.etree.ElementTree as ET
 import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.judge.claims.findings import ClaimWord
-from steelyard.judge.findings import Findings, VerdictWord
-from steelyard.report.junit import junit_text
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.judge.findings import Findings
+from steelyard.report.formats.junit import junit_text
 
 
 def parsed(findings: Findings) -> tuple[ET.Element, ET.Element]:

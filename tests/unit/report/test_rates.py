@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from steelyard.report.rates import RESOURCES, Point, points
+from steelyard.report.tables.rates import RESOURCES, Point, points
 
 SECOND = 1_000_000_000
 CPU = next(r for r in RESOURCES if r.name == "service_cpu")

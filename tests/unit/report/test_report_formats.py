@@ -9,11 +9,11 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import CalibrationFinding, Findings
 from steelyard.plan.model import Cell
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.markdown import markdown_text
-from steelyard.report.tables import FORMATS, write_report
-from steelyard.report.trust import failure_lines
+from steelyard.report.assumptions import failure_lines
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.formats.registry import FORMATS, write_report
 
 
 def rows(case: str, kind: str) -> list[dict[str, str]]:

@@ -8,8 +8,8 @@ import pytest
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import Findings
-from steelyard.report.html import render, typeset
-from steelyard.report.rows import response_table
+from steelyard.report.formats.html import render, typeset
+from steelyard.report.tables.responses import response_table
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}

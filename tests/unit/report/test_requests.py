@@ -7,19 +7,19 @@ import io
 
 from tests.unit.report.golden_findings import golden, sampled
 
-from steelyard.judge.findings import Findings
-from steelyard.judge.requests.findings import (
+from steelyard.judge.analyses.requests.findings import (
     Bar,
     RequestTimesFinding,
     Served,
     TailFinding,
     TimesRow,
 )
-from steelyard.report.chart_requests import request_drawings
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.markdown import markdown_text
-from steelyard.report.requests import request_lines, request_tables
+from steelyard.judge.findings import Findings
+from steelyard.report.charts.requests import request_drawings
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.tables.requests import request_lines, request_tables
 
 MS = 1_000_000
 

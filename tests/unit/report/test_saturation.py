@@ -11,15 +11,15 @@ import pytest
 from tests.calibration.curves import NOISE, Law, saturating, usl
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge import families, streams
+from steelyard.judge import families, series
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
-from steelyard.report.chart_saturation import saturation_drawings
-from steelyard.report.flat import csv_text
-from steelyard.report.markdown import markdown_text
-from steelyard.report.saturation import saturation_lines
+from steelyard.report.charts.saturation import saturation_drawings
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.tables.saturation import saturation_lines
 
 LAWS: dict[str, Law] = {"fast": usl(0.03, 40.0), "durable": saturating(20.0)}
 REFUSED_AT = 128
@@ -27,7 +27,7 @@ REFUSED_AT = 128
 
 @pytest.fixture(autouse=True)
 def fewer_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (families, streams):
+    for module in (families, series):
         monkeypatch.setattr(module, "PATHS", 1_000)
     monkeypatch.setattr(families, "EXPLORATORY_PATHS", 1_000)
 

@@ -11,12 +11,12 @@ import pytest
 from tests.unit.judge.test_sections import BY_PROFILE, few_orders, found
 
 from steelyard.judge.findings import Findings
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.latex import escaped, grid, latex_text
-from steelyard.report.markdown import markdown_text
-from steelyard.report.rows import Table
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.latex import escaped, grid, latex_text
+from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.sections import means_table, sections
+from steelyard.report.tables.responses import Table
 
 
 @pytest.fixture(scope="module")

@@ -9,15 +9,15 @@ from functools import cache
 
 from tests.unit.judge.several_workloads import judged
 
-from steelyard.judge.consolidation.findings import RatioFinding
+from steelyard.judge.analyses.consolidation.findings import RatioFinding
 from steelyard.judge.findings import Findings
 from steelyard.report.compare import compare_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, told
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.interference import cell_text
-from steelyard.report.markdown import markdown_text
-from steelyard.report.rows import response_table
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.tables.interference import cell_text
+from steelyard.report.tables.responses import response_table
 from steelyard.report.words import verdict_lines
 
 

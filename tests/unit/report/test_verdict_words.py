@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.judge.factors.influence import SoFar
-from steelyard.judge.findings import Findings, VerdictFinding, VerdictWord
-from steelyard.judge.limits import GUARANTEE, SUSPECT
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.factors.influence import SoFar
+from steelyard.judge.caveats import GUARANTEE, SUSPECT
+from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
-from steelyard.report.trust import limit_rows
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.judge.limits import limits
+from steelyard.judge.caveats import limits
 from steelyard.plan.make import make_plan
 from steelyard.study.ending import ending, measured
 from steelyard.study.model import Study

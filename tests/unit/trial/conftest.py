@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from steelyard.engine.messages import LoadResult
-from steelyard.trial.responses import Seen
-from steelyard.trial.window import WindowSamples
+from steelyard.trial.observe.responses import Seen
+from steelyard.trial.observe.window import WindowSamples
 
 SECOND_NS = 1_000_000_000
 

@@ -15,7 +15,7 @@ from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 from steelyard.study.timing import calibration_s, conditions_count
-from steelyard.trial.calibrate import calibration_doubts, held_against, sink_for
+from steelyard.trial.session_state.calibrate import calibration_doubts, held_against, sink_for
 from steelyard.workloads.load import OPERATIONS
 
 Load = Callable[..., LoadResult]

@@ -6,7 +6,7 @@ import pytest
 
 from steelyard.records.schema import Measured
 from steelyard.study.catalogue import responses
-from steelyard.trial.collecting import Common, of_all_instances
+from steelyard.trial.observe.collect import Common, of_all_instances
 
 
 def measured(value: float | None, missing: str | None = None) -> Measured:

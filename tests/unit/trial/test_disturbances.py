@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.trial.disturbances import OURS, Incidents, incident_doubts, sample_doubts
-from steelyard.trial.responses import Seen
+from steelyard.trial.observe.disturbances import OURS, Incidents, incident_doubts, sample_doubts
+from steelyard.trial.observe.responses import Seen
 
 SECOND_NS = 1_000_000_000
 QUIET = Incidents(oom_kills=3, throttled=0, rebuilding=False)

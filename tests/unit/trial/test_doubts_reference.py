@@ -10,7 +10,7 @@ PAGE = ROOT / "docs" / "reference" / "doubts.md"
 
 
 def test_every_kind_of_doubt_has_its_row_and_every_row_its_kind() -> None:
-    sources = "\n".join(p.read_text("utf-8") for p in (ROOT / "src/steelyard/trial").glob("*.py"))
+    sources = "\n".join(p.read_text("utf-8") for p in (ROOT / "src/steelyard/trial").rglob("*.py"))
     made = re.findall(
         r'(?:kind="|doubt\(\s*"|kind = ")([a-z_]+)"(?: if guest else "([a-z_]+)")?', sources
     )

@@ -10,7 +10,7 @@ from tests.unit.trial.conftest import latency
 
 from steelyard.records.histogram import read_buckets
 from steelyard.records.schema import Measured
-from steelyard.trial.responses import Seen, measure_responses
+from steelyard.trial.observe.responses import Seen, measure_responses
 
 OK = 100
 """Operations in the distribution."""

@@ -9,7 +9,7 @@ import pytest
 from steelyard.engine.messages import Clock, LoadResult
 from steelyard.records.schema import Measured, Outcome
 from steelyard.study.model import GateSpec
-from steelyard.trial.gates import (
+from steelyard.trial.attempt.gates import (
     check_gates,
     clock_doubts,
     connection_doubts,
@@ -19,7 +19,7 @@ from steelyard.trial.gates import (
     refuse_unsteady_clock,
     service_doubts,
 )
-from steelyard.trial.outcomes import TrialFailed
+from steelyard.trial.attempt.outcomes import TrialFailed
 
 NO_ERRORS = {"errors": GateSpec(name="errors", at_most=0.0, unit="ratio", text="none")}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
-from steelyard.trial.in_vain import in_vain
-from steelyard.trial.state import Standing
+from steelyard.trial.session_state.futility import in_vain
+from steelyard.trial.session_state.progress import Standing
 
 RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
 USERS = (1, 2)

@@ -12,7 +12,7 @@ import pytest
 
 from steelyard.engine.patience import PATIENCE, PatienceLost
 from steelyard.hosts.failures import SystemFailure
-from steelyard.trial.interrupt import Interrupt
+from steelyard.trial.session_state.interrupt import Interrupt
 
 
 def test_a_signal_outside_of_waiting_is_only_noted() -> None:
@@ -52,7 +52,7 @@ def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
     code = (
         "import os, signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
-        "from steelyard.trial.interrupt import Interrupt\n"
+        "from steelyard.trial.session_state.interrupt import Interrupt\n"
         "with Interrupt().heard():\n    pass\n"
         "os.kill(os.getpid(), signal.SIGINT)\n"
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from steelyard.trial.limited import limited_by
-from steelyard.trial.responses import Seen
+from steelyard.trial.observe.bottleneck import limited_by
+from steelyard.trial.observe.responses import Seen
 
 SECOND = 1_000_000_000
 Make = Callable[..., Seen]

@@ -15,9 +15,9 @@ from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import Ground, Platform
-from steelyard.trial import lodging
-from steelyard.trial.lodging import Lodging
-from steelyard.trial.machines import Machines
+from steelyard.trial.session_state import instance_pool
+from steelyard.trial.session_state.instance_pool import Lodging
+from steelyard.trial.session_state.machines import Machines
 
 
 class Carrier:
@@ -81,8 +81,8 @@ class Network:
 def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
     Place.diary, Place.refuses, Place.breaks = [], False, []
     Network.there, Network.breaks = False, []
-    monkeypatch.setattr(lodging, "place", lambda ground: cast("Platform", Place(ground)))
-    monkeypatch.setattr(lodging, "NamespaceNetwork", lambda *_: Network())
+    monkeypatch.setattr(instance_pool, "place", lambda ground: cast("Platform", Place(ground)))
+    monkeypatch.setattr(instance_pool, "NamespaceNetwork", lambda *_: Network())
     carrier = cast("Host", Carrier())
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         undo = UndoLog(ledger)

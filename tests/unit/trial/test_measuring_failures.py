@@ -15,12 +15,12 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.records.schema import Outcome
 from steelyard.study import catalogue
-from steelyard.trial.driving import RunDrive
-from steelyard.trial.instance import Instance
-from steelyard.trial.measuring import LATE_START, _ahead_s, _give_longer
-from steelyard.trial.outcomes import TrialFailed
-from steelyard.trial.sampling import Watch, stop_sampling
-from steelyard.trial.scene import Scene
+from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.attempt.outcomes import TrialFailed
+from steelyard.trial.drive.drivers import RunDrive
+from steelyard.trial.drive.measure import LATE_START, _ahead_s, _give_longer
+from steelyard.trial.drive.sampling import Watch, stop_sampling
 from steelyard.workloads.tools.ready import ReadyTool
 
 RAN: dict[str, Any] = {

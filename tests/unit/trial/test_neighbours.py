@@ -11,7 +11,7 @@ import pytest
 
 from steelyard.hosts.host import Host
 from steelyard.study.workload.own import parse_workload
-from steelyard.trial.neighbours import repeated
+from steelyard.trial.drive.background import repeated
 from steelyard.workloads.tools.ready import ReadyTool
 
 TEXT = """\

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.engine.messages import ThreadPlace
-from steelyard.trial.placing import grouped
+from steelyard.trial.observe.cpu_placement import grouped
 
 
 def thread(number: int, name: str, allowed: str, last: int) -> ThreadPlace:

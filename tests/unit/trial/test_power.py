@@ -3,8 +3,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from steelyard.trial.power import battery_power_w, energy_j, mean_power_w
-from steelyard.trial.window import WindowSamples
+from steelyard.trial.observe.power import battery_power_w, energy_j, mean_power_w
+from steelyard.trial.observe.window import WindowSamples
 
 SECOND = 10**9
 

@@ -10,8 +10,8 @@ from tests.unit.trial.conftest import latency, load_document
 
 from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Measured
-from steelyard.trial.probing import probe_doubts, without_unsent
-from steelyard.trial.responses import Seen, measure_responses
+from steelyard.trial.drive.latency_probe import probe_doubts, without_unsent
+from steelyard.trial.observe.responses import Seen, measure_responses
 
 Make = Callable[..., Seen]
 TIMES = {

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from steelyard.records.schema import CostRecord
-from steelyard.trial.reconciling import hidden_wait_doubts, reconciled, sentence
-from steelyard.trial.responses import Seen, measure_responses
-from steelyard.trial.window import WindowSamples
+from steelyard.trial.observe.guest_cpu import hidden_wait_doubts, reconciled, sentence
+from steelyard.trial.observe.responses import Seen, measure_responses
+from steelyard.trial.observe.window import WindowSamples
 
 S = 1_000_000_000
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from steelyard.records.schema import Measured
-from steelyard.trial.responses import Seen, measure_responses
+from steelyard.trial.observe.responses import Seen, measure_responses
 
 Make = Callable[..., Seen]
 

@@ -17,9 +17,9 @@ from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import FIND, FindSpec, GateSpec, LoadSpec, Study, WorkloadSpec
 from steelyard.study.resolve.settings import default_of
-from steelyard.trial import searching
-from steelyard.trial.search import Bounds, Found, Step, next_step
-from steelyard.trial.searching import SearchDrive, bounds_of
+from steelyard.trial.drive import search_driver
+from steelyard.trial.drive.load_search import Bounds, Found, Step, next_step
+from steelyard.trial.drive.search_driver import SearchDrive, bounds_of
 from steelyard.workloads.operations.model import Server
 
 USERS = Bounds(first=4.0, least=1.0, most=256.0, whole=True)
@@ -119,7 +119,7 @@ class Generator:
 
 
 def driven(generator: Generator, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(searching, "PAUSE_S", 0.0)
+    monkeypatch.setattr(search_driver, "PAUSE_S", 0.0)
     study = a_search()
     cell: BoundCell = bind(study, Cell(system="fast", conditions={FIND: "capacity"}))
     instance: Any = type("Instance", (), {})()

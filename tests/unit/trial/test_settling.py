@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.trial.settling import IDLE_SHARE, cpu_times, idle_share
+from steelyard.trial.attempt.idle_wait import IDLE_SHARE, cpu_times, idle_share
 
 BEFORE = "cpu  100 0 50 1000 10 0 5 0 0 0\ncpu0 100 0 50 1000 10 0 5 0 0 0\nintr 1\n"
 AFTER = "cpu  101 0 51 1197 11 0 5 0 0 0\ncpu0 101 0 51 1197 11 0 5 0 0 0\nintr 2\n"

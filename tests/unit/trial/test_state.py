@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.trial.state import Standing, torn_attempts
+from steelyard.trial.session_state.progress import Standing, torn_attempts
 
 FORECAST = Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1)
 

@@ -13,8 +13,8 @@ from steelyard.hosts.environment import Environment
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
-from steelyard.trial import surroundings
-from steelyard.trial.surroundings import Surroundings
+from steelyard.trial.session_state import environment
+from steelyard.trial.session_state.environment import Surroundings
 
 MARK = "0123abcd"
 
@@ -33,7 +33,7 @@ def compared(
     after: Environment,
 ) -> list[str]:
     seen = iter([before, after])
-    monkeypatch.setattr(surroundings, "snapshot", lambda _host, _mark: next(seen))
+    monkeypatch.setattr(environment, "snapshot", lambda _host, _mark: next(seen))
     looked = Surroundings(Run(tmp_path), ledger, MARK)
     looked.look(["local"], lambda name: cast("Host", name))
     looked.compare(lambda name: cast("Host", name))

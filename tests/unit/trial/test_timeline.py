@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from steelyard.trial.timeline import Timeline, overhead_ns
+from steelyard.trial.attempt.timeline import Timeline, overhead_ns
 
 
 def test_a_phase_that_fails_is_timed_and_named() -> None:

@@ -13,7 +13,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import open_machine
 from steelyard.records.schema import Outcome
-from steelyard.trial.outcomes import TrialFailed
+from steelyard.trial.attempt.outcomes import TrialFailed
 
 OWN = """\
 summary: Prints what it is told to.

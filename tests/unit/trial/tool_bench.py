@@ -17,9 +17,9 @@ from steelyard.study.model import WorkloadSpec
 from steelyard.study.places import Value
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.workload.own import parse_workload
-from steelyard.trial.driving import RunDrive
-from steelyard.trial.instance import Instance
-from steelyard.trial.outputs import measured_by_tool
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.drive.drivers import RunDrive
+from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.workloads.tools.ready import Ground, make_ready
 
 

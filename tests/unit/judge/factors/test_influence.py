@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from steelyard.judge.factors.findings import EffectWord, InfluenceFinding
+from steelyard.judge.analyses.factors.findings import EffectWord, InfluenceFinding
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
-from steelyard.report.flat import csv_text
-from steelyard.report.html import render
-from steelyard.report.markdown import markdown_text
+from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.html import render
+from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.words import progress_words, verdict_lines
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes

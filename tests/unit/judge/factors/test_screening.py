@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from steelyard.judge.factors.boundary import boundary, looks
-from steelyard.judge.factors.design import Design, Floats, Layout, full_factorial
-from steelyard.judge.factors.findings import EffectWord
-from steelyard.judge.factors.questions import questions, terms
-from steelyard.judge.factors.screening import lenth_margin, screen
-from steelyard.judge.factors.shares import shares
-from steelyard.judge.factors.strata import fit
+from steelyard.judge.analyses.factors.boundary import boundary, looks
+from steelyard.judge.analyses.factors.design import Design, Floats, Layout, full_factorial
+from steelyard.judge.analyses.factors.findings import EffectWord
+from steelyard.judge.analyses.factors.questions import questions, terms
+from steelyard.judge.analyses.factors.screening import lenth_margin, screen
+from steelyard.judge.analyses.factors.shares import shares
+from steelyard.judge.analyses.factors.strata import fit
 from steelyard.study.fractions import fold_over, principal, runs
 
 MARGIN_LOG = float(np.log(1.02))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_record, a_study
 
-from steelyard.judge.planning.findings import LengthFinding
-from steelyard.judge.planning.lengths import after_each_reset, best, length_finding, within
+from steelyard.judge.analyses.planning.findings import LengthFinding
+from steelyard.judge.analyses.planning.lengths import after_each_reset, best, length_finding, within
 from steelyard.plan.make import make_plan
 from steelyard.records.courses import Course
-from steelyard.report.resolution import length_lines
+from steelyard.report.tables.resolution import length_lines
 from steelyard.study.model import ResponseSpec
 
 THROUGHPUT = ResponseSpec(

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_study
 
-from steelyard.judge.decision import decide
-from steelyard.judge.exact import pool_of
-from steelyard.judge.findings import VerdictWord
-from steelyard.judge.interval import Stream
-from steelyard.judge.paths import PATHS, Design, balanced_fours, big_stick, random_pairs
-from steelyard.judge.planning.reachable import reach_of, reaches
+from steelyard.inference.confidence import Stream
+from steelyard.inference.exact import pool_of
+from steelyard.inference.randomisation import PATHS, Design, balanced_fours, big_stick, random_pairs
+from steelyard.inference.sequential import decide
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.planning.reachable import reach_of, reaches
 from steelyard.plan.make import make_plan
 from steelyard.plan.reach import first_reached, out_of_reach
 from steelyard.plan.words import plan_lines

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from steelyard.judge.planning.resolution import (
+from steelyard.judge.analyses.planning.resolution import (
     noise_of,
     resolution_findings,
     resolutions,
     visits_for,
 )
-from steelyard.report.resolution import resolution_lines
+from steelyard.report.tables.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
 
 TRIALS = TrialsSpec(margin_ratio=0.02)

@@ -1,0 +1,182 @@
+"""What the guarantee rests on and the data can contradict: equal shape of arms, no carry-over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.distributions import counts_chance, spreads_chance, t_bound
+from steelyard.inference.weights import Floats
+
+Mask = npt.NDArray[np.bool_]
+
+SPREAD_LIMIT = 2.0
+_STALL_SDS = 3.0
+_MAD_TO_SD = 1.4826
+_SMALLEST_ARM = 4
+_LEVEL = 0.05
+_ROUNDING_LOG = 1e-12
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How the arms differ besides their level. ``None`` where an arm is too small to say.
+
+    ``spread_ratio`` is other over baseline, of mean absolute deviations from the arm's median;
+    ``None`` also when an arm does not vary, which ``one_is_constant`` says if it is only one.
+    ``spread_chance`` is the probability of so unequal spreads by chance (Brown-Forsythe). Stall
+    rates are shares of visits worse than three robust standard deviations of their arm.
+    """
+
+    spread_ratio: float | None
+    spread_chance: float | None
+    stall_rate_baseline: float | None
+    stall_rate_other: float | None
+    stalls_differ: bool
+    one_is_constant: bool = False
+
+    @property
+    def arms_differ(self) -> bool:
+        """Whether the error rate rests on the second test, that for unequal spreads."""
+        ratio = self.spread_ratio
+        unequal = ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
+        return unequal or self.one_is_constant or self.stalls_differ
+
+
+def shape_of(values: Floats, other: Mask) -> Shape:
+    """Compare the arms, in logarithms with larger as better."""
+    baseline_arm, other_arm = values[~other], values[other]
+    if min(len(baseline_arm), len(other_arm)) < _SMALLEST_ARM:
+        return Shape(None, None, None, None, stalls_differ=False)
+    baseline_stalls, other_stalls = _stalls(baseline_arm), _stalls(other_arm)
+    baseline_spread, other_spread = _spread(baseline_arm), _spread(other_arm)
+    return Shape(
+        spread_ratio=_ratio(other_spread, baseline_spread),
+        spread_chance=_chance(baseline_arm, other_arm),
+        stall_rate_baseline=baseline_stalls / len(baseline_arm),
+        stall_rate_other=other_stalls / len(other_arm),
+        stalls_differ=counts_differ(
+            (baseline_stalls, len(baseline_arm)), (other_stalls, len(other_arm))
+        ),
+        one_is_constant=(baseline_spread > 0) != (other_spread > 0),
+    )
+
+
+def counts_differ(one: tuple[int, int], another: tuple[int, int], *, level: float = _LEVEL) -> bool:
+    """Whether two shares (count, of how many) differ by Fisher's exact test, at 5 % or less."""
+    return counts_chance(one, another) < level
+
+
+@dataclass(frozen=True)
+class CarryOver:
+    """What the visit before leaves behind: 95 % interval of the effect of its system."""
+
+    low_log: float
+    high_log: float
+
+    def vetoes(self, margin_log: float) -> bool:
+        """Whether it lies wholly beyond half the margin: the reset is not effective."""
+        return self.low_log > margin_log / 2 or self.high_log < -margin_log / 2
+
+    @property
+    def shows(self) -> bool:
+        """Whether it excludes 0, which only warns."""
+        return self.low_log > 0 or self.high_log < 0
+
+    @property
+    def reason(self) -> str:
+        """What is said when it vetoes."""
+        return (
+            "a visit depends on the system of the visit before it "
+            f"({self.low_log:+.3f}..{self.high_log:+.3f} in logarithms): the reset is not "
+            "effective, so nothing is decided"
+        )
+
+
+def carry_over(
+    values: Floats, other: Mask, slots: tuple[int, ...], before: tuple[str | None, ...] = ()
+) -> CarryOver | None:
+    """Regress each visit on its system and that of the visit before it; ``None`` if too few.
+
+    Only visits whose predecessor in the coin was measured count. ``slots`` are places in the
+    coin of the pair. Among several systems the visit before may be of any: then ``before`` names
+    it (``None`` for the first), and what is returned is the system that leaves the clearest
+    trace, with an interval that holds for all of them together.
+    """
+    rows, columns = _of_any(before) if before else _of_the_pair(other, slots)
+    own = other[rows].astype(np.float64)
+    design = np.column_stack([np.ones(len(rows)), own, *columns])
+    freedom = len(rows) - design.shape[1]
+    if not columns or freedom < 3 or np.linalg.matrix_rank(design) < design.shape[1]:
+        return None
+    response = values[rows]
+    inverse = np.linalg.inv(design.T @ design)
+    coefficients = inverse @ design.T @ response
+    variance = float(np.sum((response - design @ coefficients) ** 2)) / freedom
+    errors = np.sqrt(variance * np.diag(inverse))[2:]
+    traces = coefficients[2:]
+    clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, _ROUNDING_LOG)))
+    half = float(t_bound(_LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
+    return CarryOver(float(traces[clearest]) - half, float(traces[clearest]) + half)
+
+
+def _of_the_pair(other: Mask, slots: tuple[int, ...]) -> tuple[list[int], list[Floats]]:
+    place = {slot: index for index, slot in enumerate(slots)}
+    known = [(index, place[slot - 1]) for index, slot in enumerate(slots) if slot - 1 in place]
+    return [index for index, _ in known], [other[[before for _, before in known]].astype(float)]
+
+
+def _of_any(before: tuple[str | None, ...]) -> tuple[list[int], list[Floats]]:
+    rows = [index for index, name in enumerate(before) if name is not None]
+    names = np.array([before[index] for index in rows])
+    return rows, [(names == name).astype(float) for name in sorted(set(names))[1:]]
+
+
+def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:
+    """95 % interval of the drift of ln(response) per visit, both systems together."""
+    count = len(values)
+    if count < 2 * _SMALLEST_ARM or not 0 < other.sum() < count:
+        return None
+    design = np.column_stack([np.ones(count), other.astype(np.float64), np.arange(count)])
+    coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
+    variance = float(np.sum((values - design @ coefficients) ** 2)) / (count - 3)
+    inverse = np.linalg.pinv(design.T @ design)
+    half = float(t_bound(_LEVEL / 2, count - 3)) * math.sqrt(variance * float(inverse[2, 2]))
+    return float(coefficients[2]) - half, float(coefficients[2]) + half
+
+
+def halves(values: Floats, other: Mask) -> tuple[float, float] | None:
+    """The effect in the first and in the second half of the visits; ``None`` if too few."""
+    effects = []
+    for part in (slice(None, len(values) // 2), slice(len(values) // 2, None)):
+        here, there = values[part][other[part]], values[part][~other[part]]
+        if min(len(here), len(there)) < _SMALLEST_ARM // 2:
+            return None
+        effects.append(float(np.median(here) - np.median(there)))
+    return effects[0], effects[1]
+
+
+def _spread(arm: Floats) -> float:
+    """Mean absolute deviation from the median; what is only the rounding of logarithms is 0."""
+    spread = float(np.mean(np.abs(arm - np.median(arm)))) * len(arm) / (len(arm) - 1)
+    return spread if spread > _ROUNDING_LOG else 0.0
+
+
+def _ratio(above: float, below: float) -> float | None:
+    return above / below if above > 0 and below > 0 else None
+
+
+def _chance(one: Floats, another: Floats) -> float | None:
+    if np.ptp(one) == 0 or np.ptp(another) == 0:
+        return None
+    return spreads_chance(one, another)
+
+
+def _stalls(arm: Floats) -> int:
+    """Visits of an arm that are worse than three robust standard deviations below its median."""
+    centre = np.median(arm)
+    spread = _MAD_TO_SD * float(np.median(np.abs(arm - centre)))
+    return int(np.sum(arm < centre - _STALL_SDS * spread)) if spread > 0 else 0

@@ -1,0 +1,123 @@
+"""The size of an effect and of the noise, by the engine's own weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.confidence import Stream
+from steelyard.inference.distributions import normal_bound
+from steelyard.inference.paired_t import contrasts
+from steelyard.inference.weights import Floats, adjusted, weights
+
+_MAD_TO_SD = 1.4826
+_SCAN_SES = 6.0
+_SCAN_POINTS = 121
+_SEQUENTIAL_FACTOR = 1.5
+_LONGEST_FORECAST = 10_000
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio (natural logarithm), its standard error, and the noise of one visit."""
+
+    ratio_log: float
+    standard_error_log: float
+    noise_log: float
+
+
+def estimate(
+    values: Floats,
+    other: npt.NDArray[np.bool_],
+    *,
+    whiten: bool = True,
+    covariate: Floats | None = None,
+) -> Estimate | None:
+    """The ratio at which the observed order is neither high nor low; ``None`` without both arms.
+
+    Hodges and Lehmann's principle (1963) with the statistic of the verdict, so that drift and
+    stalls weigh on the estimate no more than on the verdict. Their median of the differences
+    between the arms is where the search starts, and the answer where it finds nothing better.
+    """
+    defined = np.isfinite(values)
+    one, another = values[other & defined], values[~other & defined]
+    if not len(one) or not len(another):
+        return None
+    start = float(np.median(np.subtract.outer(one, another)))
+    residuals = values - start * other
+    noise = _robust_sd(residuals[defined])
+    rough = 2 * noise / math.sqrt(len(values))
+    if rough == 0 or len(values) < 4:
+        return Estimate(start, rough, noise)
+    shifts = start + rough * np.linspace(-_SCAN_SES, _SCAN_SES, _SCAN_POINTS)
+    rows = values - np.multiply.outer(shifts, other)
+    rows = rows if covariate is None else adjusted(rows, covariate)
+    weighed = weights(rows, whiten=whiten)
+    heights = weighed @ np.where(other, 1.0, -1.0)
+    ratio = _nearest_root(shifts, heights, start)
+    nearest = int(np.argmin(np.abs(shifts - ratio)))
+    slope = _slope(shifts, heights, nearest)
+    sd = float(np.sqrt(np.sum(weighed[nearest] ** 2)))
+    return Estimate(ratio, sd / slope if slope > 0 else rough, noise)
+
+
+def estimate_of(stream: Stream) -> Estimate | None:
+    """The estimate that belongs to the tests of a stream."""
+    if stream.engine == "normal":
+        return of_pairs(stream.values, stream.other)
+    return estimate(stream.values, stream.other, whiten=not stream.once, covariate=stream.covariate)
+
+
+def of_pairs(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:
+    """The mean difference within pairs, the estimate of the engine ``normal``."""
+    differences = contrasts(values, other)
+    if len(differences) < 2:
+        return None
+    spread = float(differences.std(ddof=1))
+    error = spread / math.sqrt(len(differences))
+    return Estimate(float(differences.mean()), error, spread / math.sqrt(2))
+
+
+def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: float) -> int | None:
+    """About how many further visits would bring some verdict; ``None`` when none is in sight.
+
+    The half-width of the interval shrinks with the root of the visits; a verdict comes when it
+    is smaller than the distance of the estimate from 0, or from the margin for equivalence. The
+    boundary of the sequential test is taken as 1.5 times that of a fixed number of visits.
+    """
+    size = abs(found.ratio_log)
+    aims = [(size, alpha / 2), (margin_log - size, alpha)]
+    needed = [
+        visits
+        * (_SEQUENTIAL_FACTOR * float(normal_bound(tail)) * found.standard_error_log / gap) ** 2
+        for gap, tail in aims
+        if gap > 0
+    ]
+    if not needed or min(needed) - visits > _LONGEST_FORECAST:
+        return None
+    return max(1, math.ceil(min(needed) - visits))
+
+
+def _robust_sd(values: Floats) -> float:
+    centred = np.abs(values - np.median(values))
+    spread = _MAD_TO_SD * float(np.median(centred))
+    return spread if spread > 0 else float(np.std(values))
+
+
+def _nearest_root(shifts: Floats, heights: Floats, start: float) -> float:
+    """Where the statistic falls through 0, by straight lines; the crossing nearest to start."""
+    falls = np.flatnonzero((heights[:-1] >= 0) & (heights[1:] < 0))
+    if not len(falls):
+        return start
+    drop = heights[falls] - heights[falls + 1]
+    roots = shifts[falls] + (shifts[falls + 1] - shifts[falls]) * heights[falls] / drop
+    return float(roots[np.argmin(np.abs(roots - start))])
+
+
+def _slope(shifts: Floats, heights: Floats, at: int) -> float:
+    """How fast the statistic falls around one point, over a standard error or so."""
+    low, high = max(0, at - 10), min(len(shifts) - 1, at + 10)
+    return float((heights[low] - heights[high]) / (shifts[high] - shifts[low]))

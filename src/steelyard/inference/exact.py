@@ -1,0 +1,188 @@
+"""The exact sequential re-randomisation test: what came out against what the coin could have done.
+
+If the other system's response is the baseline's times a constant ratio in every visit, the
+residuals do not depend on the order of systems. The order that was drawn is then one of M + 1
+exchangeable sequences, and it crosses the boundary by any look with at most the probability
+spent so far, whatever the noise: drift, autocorrelation, modes or stalls. Looks are made after
+every visit from the eighth. See ``docs/methods/judge.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.randomisation import Signs
+from steelyard.inference.spending import FIRST_LOOK, spent
+from steelyard.inference.weights import SCALE, Floats, adjusted, weights
+
+Pool = npt.NDArray[np.floating[Any]]
+
+_TAIL_SHARE = 1.2
+_ROWS_AT_ONCE = 128
+_FLOAT32_WHOLE = 2**24
+
+
+@dataclass(frozen=True)
+class OneSided:
+    """One one-sided sequential test on one row of residuals.
+
+    ``side`` is +1 when large values of the other system speak against the tested ratio, -1 when
+    small ones do. ``alpha`` is all that the test may spend.
+    """
+
+    row: int
+    side: Literal[1, -1]
+    alpha: float
+
+
+def pool_of(signs: Signs, simulated: Signs) -> Pool:
+    """Observed and simulated sequences side by side, shape (visits, paths + 1).
+
+    Column 0 is the observed one. Sums of integer weights stay below 2**24 up to 256 visits,
+    where single precision is still exact; beyond that the pool is in double precision.
+    """
+    exact_in_single = 4 * SCALE * len(signs) <= _FLOAT32_WHOLE
+    pool = np.empty(
+        (len(signs), simulated.shape[1] + 1), dtype=np.float32 if exact_in_single else np.float64
+    )
+    pool[:, 0] = signs
+    pool[:, 1:] = simulated
+    return pool
+
+
+def first_crossings(
+    residuals: Floats,
+    pool: Pool,
+    tests: Sequence[OneSided],
+    horizon: int,
+    *,
+    once: bool = False,
+    covariate: Floats | None = None,
+) -> list[int | None]:
+    """The look (in visits) at which each test first rejects; ``None`` while it has not.
+
+    ``residuals`` has shape (rows, visits). A pure function: a longer series gives the same looks
+    for the visits it shares. Tests that have crossed cost nothing at later looks. With ``once``
+    there is one look, after the last visit, and it may spend everything. What follows the
+    ``covariate`` of each visit is taken out before weighing.
+    """
+    crossed: list[int | None] = [None] * len(tests)
+    for start in range(0, len(residuals), _ROWS_AT_ONCE):
+        stop = start + _ROWS_AT_ONCE
+        members = [index for index, test in enumerate(tests) if start <= test.row < stop]
+        races = Races([tests[index] for index in members], pool.shape[1])
+        races.advance(residuals, pool, horizon, once=once, covariate=covariate)
+        for index, look in zip(members, races.crossed, strict=True):
+            crossed[index] = look
+    return crossed
+
+
+class Races:
+    """Tests on their way, look after look. Can be kept and advanced when a visit has come."""
+
+    def __init__(self, tests: Sequence[OneSided], paths: int) -> None:
+        self.looked = FIRST_LOOK - 1
+        self._races = [_Race(test, paths) for test in tests]
+
+    @property
+    def crossed(self) -> list[int | None]:
+        """For each test the look at which it crossed, ``None`` while it has not."""
+        return [race.crossed_at for race in self._races]
+
+    def advance(
+        self,
+        residuals: Floats,
+        pool: Pool,
+        horizon: int,
+        *,
+        once: bool = False,
+        covariate: Floats | None = None,
+    ) -> None:
+        """Make all looks that the visits of ``residuals`` allow and that were not made yet."""
+        visits = residuals.shape[1]
+        for look in range(visits if once else self.looked + 1, visits + 1):
+            self.looked = look
+            racing = self._racing(look, horizon, once=once)
+            if not racing:
+                continue
+            rows = sorted({race.test.row for race, _ in racing})
+            known = residuals[rows, :look]
+            if covariate is not None:
+                known = adjusted(known, covariate[:look])
+            weighed = weights(known, whiten=not once)
+            statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
+            sizes = np.sqrt(np.sum(weighed**2, axis=1))
+            place = {row: index for index, row in enumerate(rows)}
+            for race, share in racing:
+                index = place[race.test.row]
+                race.look(look, statistics[index], sizes[index], share)
+
+    def _racing(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Race, float]]:
+        """The tests that may put something out at this look, and what they may have spent by it."""
+        shares = {
+            alpha: alpha if once else spent(look, horizon, alpha)
+            for alpha in {race.test.alpha for race in self._races}
+        }
+        asked = [(race, shares[race.test.alpha]) for race in self._races]
+        return [(race, share) for race, share in asked if race.may_cross(share)]
+
+
+class _Race:
+    """All paths of one test on their way: which are still below the boundary."""
+
+    def __init__(self, test: OneSided, paths: int) -> None:
+        self.test = test
+        self.crossed_at: int | None = None
+        self._paths = paths
+        self._alive = np.ones(paths, dtype=np.bool_)
+        self._used = 0
+        self._tail_sds = _tail_sds(test.alpha)
+
+    def may_cross(self, share: float) -> bool:
+        """Whether it is under way and has something left of ``share``."""
+        return self.crossed_at is None and self._allowed(share) > 0
+
+    def _allowed(self, share: float) -> int:
+        return int(share * self._paths + 1e-9) - self._used
+
+    def look(self, look: int, statistics: Pool, size: float, share: float) -> None:
+        """Let every path cross that lies above the boundary of this look.
+
+        ``share`` of all paths may have crossed by now. The boundary is the (k+1)-th largest of
+        the paths still below it, k those that may cross. Strictly above, for the observed path
+        as for the others: ties never cross. ``size`` is about one standard deviation.
+        """
+        allowed = self._allowed(share)
+        if allowed <= 0:
+            return
+        signed = statistics if self.test.side > 0 else -statistics
+        crossing = self._above_boundary(signed, allowed, self._tail_sds * size)
+        self._used += len(crossing)
+        self._alive[crossing] = False
+        if not self._alive[0]:
+            self.crossed_at = look
+
+    def _above_boundary(self, signed: Pool, allowed: int, tail: float) -> npt.NDArray[np.intp]:
+        candidates = (signed > tail).nonzero()[0]
+        candidates = candidates[self._alive[candidates]]
+        if len(candidates) <= allowed:  # the tail was cut too far out: take all
+            candidates = np.flatnonzero(self._alive)
+        heights = signed[candidates]
+        ranked = heights.copy()
+        ranked.partition(-allowed - 1)
+        boundary = ranked[-allowed - 1]
+        crossing: npt.NDArray[np.intp] = candidates[heights > boundary]
+        return crossing
+
+
+@lru_cache(maxsize=64)
+def _tail_sds(alpha: float) -> float:
+    """Beyond it lie somewhat more paths than may cross; where that is wrong, all are taken."""
+    return NormalDist().inv_cdf(1 - min(_TAIL_SHARE * alpha, 0.5))

@@ -1,0 +1,54 @@
+"""How rare a continuous statistic must be at each look, so that all looks together keep a rate.
+
+Sums of independent normal steps, looked at after each one: the boundary that spends what the
+spending function allows is found by adding the density of the sum forward on a grid (Armitage,
+McPherson and Rowe, "Repeated significance tests on accumulating data", 1969). It is expressed as
+the one-sided probability at that look, so that it can be asked of a t statistic as well.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.distributions import normal_above, normal_density
+from steelyard.inference.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
+
+Floats = npt.NDArray[np.float64]
+
+_STEP = 0.1
+_REACH_SDS = 7.0
+
+
+@lru_cache(maxsize=64)
+def levels(horizon: int, alpha: float) -> Floats:
+    """The one-sided probability asked at each look from ``FIRST_LOOK`` to twice the horizon."""
+    last = 2 * max(horizon, SHORTEST_HORIZON)
+    reach = _REACH_SDS * math.sqrt(last)
+    sums = np.arange(-reach, reach + _STEP, _STEP)
+    kernel = normal_density(np.arange(-_REACH_SDS, _REACH_SDS + _STEP, _STEP)) * _STEP
+    density = normal_density(sums / math.sqrt(FIRST_LOOK)) / math.sqrt(FIRST_LOOK)
+    found, before = [], 0.0
+    for look in range(FIRST_LOOK, last + 1):
+        if look > FIRST_LOOK:
+            density = np.convolve(density, kernel, mode="same")
+        allowed = spent_by_second(look, horizon, alpha)
+        boundary = _height_above(sums, density, allowed - before)
+        before = allowed
+        density = np.where(sums < boundary, density, 0.0)
+        found.append(float(normal_above(boundary / math.sqrt(look))))
+    return np.array(found)
+
+
+def _height_above(sums: Floats, density: Floats, share: float) -> float:
+    """The sum above which ``share`` of the density lies; beyond the grid for a share of 0."""
+    if share <= 0:
+        return math.inf
+    above = np.cumsum(density[::-1]) * _STEP
+    at = int(np.searchsorted(above, share))
+    inner = above[at - 1] if at else 0.0
+    part = (share - inner) / (above[at] - inner)
+    return float(sums[len(sums) - 1 - at] + _STEP * (0.5 - part))

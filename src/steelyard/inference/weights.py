@@ -1,0 +1,145 @@
+"""Residuals of a comparison to integer weights: drift removed, whitened, robust against stalls.
+
+The statistic of a sequence of signs is the sum of signs times weights. Weights depend on the
+residuals alone, never on the order of systems, so any rule here keeps the test exact; these
+rules make it powerful under drift, autocorrelation and heavy tails.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.covariates import quick_parts
+from steelyard.inference.detrend import basis, movements, slow_part
+
+Floats = npt.NDArray[np.float64]
+
+SCALE = 2**14
+"""Weights are whole multiples of 1/SCALE, so that sums and ties are exact."""
+
+_WHITEN_FROM = 16
+_WHITEN_ABOVE = 0.25
+_WHITEN_BELOW_ERRORS = 2.0
+_WHITEN_AT_MOST = 0.95
+_MAD_TO_SD = 1.4826
+_LEAST_REACH = 1.0
+_CLIP_SDS = 2.0
+_FITS = 3
+_COVARIATE_CLIP_SDS = 4.0
+_ROUNDING_LOG = 1e-12
+
+
+def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
+    """Integer-valued weights of each visit, shape (rows, visits) like ``residuals``.
+
+    Slow movements are taken out, then what a visit shares with the one before; Huber scores of
+    the rest, clipped at two robust standard deviations. A row without any spread has weights 0:
+    no order of systems is then more extreme than another. Without ``whiten`` nothing is taken
+    out but the centre: for orders that were not drawn, where an effect would look like a drift.
+    """
+    residuals = last_in_rank(residuals)
+    fresh = residuals - _mid_mean(residuals)
+    if not whiten:
+        return np.asarray(np.rint(SCALE * _huber(fresh)))
+    fresh = _without_movements(fresh)
+    phi = _autocorrelation(fresh)
+    fresh[:, 1:] -= phi * fresh[:, :-1]
+    fresh -= _mid_mean(fresh)
+    scores = _huber(fresh)
+    scores[:, :-1] -= phi * scores[:, 1:]
+    return np.asarray(np.rint(SCALE * scores))
+
+
+def adjusted(rows: Floats, covariate: Floats) -> Floats:
+    """Rows less what follows the covariates, shape (rows, visits); slow movements stay.
+
+    The slopes of each row are fitted to the row alone, without knowing any system, so that the
+    test stays exact if covariates were measured before the system of a visit could change them.
+    """
+    columns = quick_parts(covariate, np.asarray(basis(rows.shape[1]), dtype=np.float64))
+    if not columns.shape[1]:
+        return rows
+    fresh = _without_movements(rows - _mid_mean(rows))
+    reach = _COVARIATE_CLIP_SDS * _spread(fresh)
+    slopes = _between(-reach, fresh, reach) @ columns
+    return np.asarray(rows - slopes @ columns.T)
+
+
+def _huber(rows: Floats) -> Floats:
+    return _between(-1.0, rows / (_CLIP_SDS * _spread(rows)), 1.0)
+
+
+def _between(low: Floats | float, rows: Floats, high: Floats | float) -> Floats:
+    """What ``np.clip`` does, without its preparations: rows are short and asked for often."""
+    return np.asarray(np.minimum(np.maximum(rows, low), high))
+
+
+def _without_movements(rows: Floats) -> Floats:
+    """Centred rows less their slow part, which is fitted to rows without their stalls."""
+    if not movements(rows.shape[1]):
+        return rows.copy()
+    slow = np.zeros_like(rows)
+    for _ in range(_FITS):
+        rest = rows - slow
+        rest -= _mid_mean(rest)
+        reach = _CLIP_SDS * _spread(rest)
+        slow += slow_part(_between(-reach, rest, reach))
+    fresh = rows - slow
+    return np.asarray(fresh - _mid_mean(fresh))
+
+
+def last_in_rank(rows: Floats) -> Floats:
+    """Infinite values one range beyond the others, so that scores clip them like any outlier."""
+    finite = np.isfinite(rows)
+    if finite.all():
+        return rows
+    lowest = np.min(rows, axis=1, keepdims=True, where=finite, initial=np.inf)
+    highest = np.max(rows, axis=1, keepdims=True, where=finite, initial=-np.inf)
+    none = ~finite.any(axis=1, keepdims=True)
+    lowest, highest = np.where(none, 0.0, lowest), np.where(none, 0.0, highest)
+    reach = np.maximum(highest - lowest, _LEAST_REACH)
+    beyond = np.where(rows < 0, lowest - reach, highest + reach)
+    return np.where(finite, rows, beyond)
+
+
+def _mid_mean(rows: Floats) -> Floats:
+    """Mean of the middle half of each row, shape (rows, 1).
+
+    The median instead leaves interval ends unbounded in 5 to 26 % of stops at a 5 % effect.
+    """
+    count = rows.shape[1]
+    middle = np.sort(rows, axis=1)[:, count // 4 : count - count // 4]
+    return np.asarray(np.add.reduce(middle, axis=1, keepdims=True) / middle.shape[1])
+
+
+def _autocorrelation(rows: Floats) -> Floats:
+    """Lag-1 autocorrelation of each row, shape (rows, 1): 0 unless it is worth removing.
+
+    Below 0, where something swings to and fro, only what is beyond chance: a coin that gives
+    both systems their turns makes an effect swing as well.
+    """
+    count = rows.shape[1]
+    if count < _WHITEN_FROM:
+        return np.zeros((len(rows), 1))
+    deviations = rows - np.add.reduce(rows, axis=1, keepdims=True) / count
+    total = np.add.reduce(deviations**2, axis=1, keepdims=True)
+    lagged = np.add.reduce(deviations[:, 1:] * deviations[:, :-1], axis=1, keepdims=True)
+    phi = np.divide(lagged, total, out=np.zeros_like(total), where=total > 0) + 1.5 / count
+    to_and_fro = -max(_WHITEN_ABOVE, _WHITEN_BELOW_ERRORS / math.sqrt(count))
+    worth = (phi >= _WHITEN_ABOVE) | (phi <= to_and_fro)
+    return np.where(worth, _between(-_WHITEN_AT_MOST, phi, _WHITEN_AT_MOST), 0.0)
+
+
+def _spread(rows: Floats) -> Floats:
+    """Robust standard deviation about 0 of each row, shape (rows, 1); infinite without any."""
+    sizes = np.sort(np.abs(rows), axis=1)
+    half = rows.shape[1] // 2
+    lower = half if rows.shape[1] % 2 else half - 1
+    spread = _MAD_TO_SD * ((sizes[:, lower : lower + 1] + sizes[:, half : half + 1]) / 2)
+    if spread.min() > _ROUNDING_LOG:
+        return np.asarray(spread)
+    spread = np.where(spread > _ROUNDING_LOG, spread, sizes[:, -1:] / 2)
+    return np.where(spread > _ROUNDING_LOG, spread, np.inf)

@@ -1,0 +1,50 @@
+"""The baseline against itself: a system that is measured twice under two names must be equal.
+
+A difference between the two is a defect of the study, not of a system: something other than what
+is compared decides, and nothing may be said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.comparison import Judged, judge
+from steelyard.judge.families import Comparison
+from steelyard.judge.series import Pair, Readings
+from steelyard.plan.model import Plan
+from steelyard.records.schema import TrialRecord
+from steelyard.study.model import Study
+
+_DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
+
+
+def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Readings:
+    """The records, with what the baseline against itself says of all of them."""
+    readings = Readings(
+        plan, records, engine=study.judge.engine, canary=study.trials.canary_s is not None
+    )
+    found = judged_dummy(study, readings)
+    if found is not None and _DIFFERENT & set(found.decision.words):
+        readings.distrusted = (
+            f"{study.baseline} differs from itself (measured again as {study.trials.dummy}), so "
+            "something else than the systems decides"
+        )
+    return readings
+
+
+def judged_dummy(study: Study, readings: Readings) -> Judged | None:
+    """The comparison over all conditions at a whole error rate; ``None`` without a dummy."""
+    dummy = study.trials.dummy
+    if dummy is None:
+        return None
+    alpha = study.trials.alpha
+    comparison = Comparison(
+        response=study.primary.model_copy(update={"primary": False}),
+        pair=Pair(study.baseline, dummy),
+        conditions=None,
+        alpha=alpha,
+        share=alpha,
+        family=f"{study.primary.label}, {study.baseline} against itself",
+    )
+    return judge(comparison, readings, study.trials.margin_log)

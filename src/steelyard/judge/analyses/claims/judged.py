@@ -1,0 +1,187 @@
+"""Claims against the data: the engine of every verdict, at the bounds that the claim sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from steelyard.inference.confidence import Stream, high_end, low_end
+from steelyard.inference.estimate import estimate_of
+from steelyard.inference.sequential import excluded
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.judge.analyses.claims.bounds import PEAK, Bounded, Part, bounded
+from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
+from steelyard.judge.analyses.scaling.findings import ScalingFinding
+from steelyard.judge.analyses.scaling.peaks import peak_of
+from steelyard.judge.series import Readings, Series, stream_of
+from steelyard.judge.withholding import doubtful
+from steelyard.plan.model import Plan
+from steelyard.study.model import ClaimSpec, Study
+
+
+@dataclass(frozen=True)
+class JudgedPart:
+    """A part with its word; ``sign`` makes larger better."""
+
+    part: Part
+    series: Series
+    stream: Stream | None
+    word: ClaimWord
+    why: str | None
+    sign: int
+
+
+def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float) -> JudgedPart:
+    """The word on one part as the records stand."""
+    sign = -1 if claim.response.direction == "lower" else 1
+    series = readings.series(part.pair, claim.response, claim.spec.at)
+    if series.problems:
+        return JudgedPart(part, series, None, ClaimWord.NOT_JUDGED, series.problems[0], sign)
+    if len(series.values) < FIRST_LOOK:
+        return JudgedPart(part, series, None, ClaimWord.UNDECIDED, "too few visits", sign)
+    stream = stream_of(series, readings, part.pair, claim.paths)
+    low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
+    word = _word(stream, low, high, margin_log, claim.rate)
+    why = None
+    if word is not ClaimWord.UNDECIDED:
+        why = doubtful(part.pair, series, readings, margin_log)
+    return JudgedPart(part, series, stream, ClaimWord.UNDECIDED if why else word, why, sign)
+
+
+def _word(stream: Stream, low: float, high: float, margin_log: float, rate: float) -> ClaimWord:
+    """Supported when all outside the range is out, contradicted when all inside and beyond is.
+
+    A claim is true or false, so only one of the two can be wrong: each has the whole rate. Of a
+    range with two ends, either may be passed, and each has half.
+    """
+    mirrored = stream.mirrored()
+    inside = [
+        excluded(stream, low, margin_log, rate) if math.isfinite(low) else 0,
+        excluded(mirrored, -high, margin_log, rate) if math.isfinite(high) else 0,
+    ]
+    if None not in inside:
+        return ClaimWord.SUPPORTED
+    two_ends = math.isfinite(low) and math.isfinite(high)
+    each = rate / 2 if two_ends else rate
+    outside = [
+        excluded(mirrored, -low, margin_log, each) if math.isfinite(low) else None,
+        excluded(stream, high, margin_log, each) if math.isfinite(high) else None,
+    ]
+    if any(look is not None for look in outside):
+        return ClaimWord.CONTRADICTED
+    return ClaimWord.UNDECIDED
+
+
+def word_of(parts: Sequence[JudgedPart] | Sequence[ClaimPartFinding]) -> ClaimWord:
+    """A claim holds when all its parts do, and falls with one of them."""
+    words = [part.word for part in parts]
+    if ClaimWord.CONTRADICTED in words:
+        return ClaimWord.CONTRADICTED
+    if words and all(word is ClaimWord.SUPPORTED for word in words):
+        return ClaimWord.SUPPORTED
+    if ClaimWord.NOT_JUDGED in words or not words:
+        return ClaimWord.NOT_JUDGED
+    return ClaimWord.UNDECIDED
+
+
+def open_parts(study: Study, plan: Plan, readings: Readings) -> Iterator[tuple[str, Part]]:
+    """The parts that further visits may decide, of claims that are not decided yet."""
+    margin = study.trials.margin_log
+    for claim in bounded(study, plan):
+        parts = [judge_part(claim, part, readings, margin) for part in claim.parts]
+        if word_of(parts) is ClaimWord.UNDECIDED:
+            for judged in parts:
+                if judged.word is ClaimWord.UNDECIDED:
+                    yield claim.spec.id, judged.part
+
+
+def claim_findings(
+    study: Study, plan: Plan, readings: Readings, scaling: Sequence[ScalingFinding]
+) -> Iterator[ClaimFinding]:
+    """Every claim of the study, in its order."""
+    of = {claim.spec.id: claim for claim in bounded(study, plan)}
+    for spec in study.claims:
+        if spec.kind == PEAK:
+            yield _peak_finding(spec, study, scaling)
+        else:
+            yield _finding(of[spec.id], readings, study.trials.margin_log)
+
+
+def _finding(claim: Bounded, readings: Readings, margin_log: float) -> ClaimFinding:
+    parts = [
+        _part_finding(claim, judge_part(claim, part, readings, margin_log), margin_log)
+        for part in claim.parts
+    ]
+    return ClaimFinding(
+        id=claim.spec.id,
+        kind=claim.spec.kind,
+        response=claim.response.name,
+        conditions=claim.spec.at,
+        factor=claim.spec.factor,
+        word=word_of(parts),
+        alpha=claim.alpha,
+        family=claim.family,
+        parts=tuple(parts),
+        subject=claim.spec.subject,
+        notes=() if parts else ("nothing is left to be compared",),
+    )
+
+
+def _part_finding(claim: Bounded, judged: JudgedPart, margin_log: float) -> ClaimPartFinding:
+    part, series = judged.part, judged.series
+    return ClaimPartFinding(
+        subject=part.pair.other,
+        other=part.pair.baseline,
+        word=judged.word,
+        claimed_low_log=part.low if math.isfinite(part.low) else None,
+        claimed_high_log=part.high if math.isfinite(part.high) else None,
+        interval_level=1 - 2 * claim.rate,
+        n_subject=series.n_other,
+        n_other=series.n_baseline,
+        notes=() if judged.why is None else (judged.why,),
+        **_ends(judged, margin_log, claim.rate),
+    )
+
+
+def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
+    ends: dict[str, Any] = {"estimate_log": None, "low_log": None, "high_log": None}
+    stream = judged.stream
+    found = None if stream is None else estimate_of(stream)
+    if stream is None or found is None:
+        return ends
+    low = low_end(stream, margin_log, rate, found.ratio_log)
+    high = high_end(stream, margin_log, rate, found.ratio_log)
+    if judged.sign < 0:
+        low, high = (None if high is None else -high), (None if low is None else -low)
+    return {"estimate_log": judged.sign * found.ratio_log, "low_log": low, "high_log": high}
+
+
+def _peak_finding(spec: ClaimSpec, study: Study, scaling: Sequence[ScalingFinding]) -> ClaimFinding:
+    """Where throughput peaks: by the curve of the system, with its own interval."""
+    found = peak_of(scaling, spec.subject or "", spec.at or None)
+    claimed = (spec.low or 0.0, spec.high or math.inf)
+    low, high = found.low, found.high
+    word = ClaimWord.UNDECIDED
+    if low is None or high is None:
+        word = ClaimWord.NOT_JUDGED
+    elif claimed[0] <= low and high <= claimed[1] and not found.reasons:
+        word = ClaimWord.SUPPORTED
+    elif low > claimed[1] or high < claimed[0]:
+        word = ClaimWord.CONTRADICTED
+    return ClaimFinding(
+        id=spec.id,
+        kind=spec.kind,
+        response=study.primary.name,
+        conditions=spec.at,
+        factor=None,
+        word=word,
+        alpha=study.trials.alpha,
+        family="the interval of the peak, by itself",
+        parts=(),
+        subject=spec.subject,
+        claimed_peak=claimed,
+        peak=tuple(end if end is not None and math.isfinite(end) else None for end in (low, high)),
+        notes=found.reasons,
+    )

@@ -1,0 +1,89 @@
+"""What is held against one alone: several instances, or a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from steelyard.judge.series import Conditions, key_of
+from steelyard.plan.model import Cell, Plan
+from steelyard.study.each_workload import name_of
+from steelyard.study.model import SCENARIO, Study
+from steelyard.study.scenarios import Neighbour, alone, measured_count, neighbours_of
+
+INSTANCES = "system.instances"
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """Two conditions of one visit: ``together``, and what it is held against.
+
+    ``conditions`` are those that the finding is told by, ``instances`` how many are measured,
+    ``neighbours`` what runs besides.
+    """
+
+    conditions: Conditions
+    alone: Conditions
+    together: Conditions
+    instances: int
+    neighbours: tuple[Neighbour, ...] = ()
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What runs besides, by name."""
+        return tuple(each.workload for each in self.neighbours)
+
+
+def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
+    """All of a study of one workload, for each combination of the other factors."""
+    if study.scenarios:
+        yield from _scenarios(study, plan)
+        return
+    counts = sorted(int(level) for level in study.factors.get(INSTANCES, ()) if int(level) > 1)
+    for rest in _rests(plan, INSTANCES):
+        yield [
+            Gathering(
+                conditions=rest,
+                alone={**rest, INSTANCES: 1},
+                together={**rest, INSTANCES: count},
+                instances=count,
+                neighbours=_beside(study, count),
+            )
+            for count in counts
+        ]
+
+
+def exists(plan: Plan, system: str, gathering: Gathering) -> bool:
+    """Whether a system has instances enough for it."""
+    return Cell(system=system, conditions=gathering.together) not in plan.not_applicable
+
+
+def _beside(study: Study, count: int) -> tuple[Neighbour, ...]:
+    """What instances up to this number run instead of the workload, idling included."""
+    placed = (spec for number, spec in study.beside.items() if number <= count)
+    return tuple(Neighbour(spec.use, near=False) for spec in placed)
+
+
+def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
+    """Each scenario against the first in which a workload is by itself; none without."""
+    levels = [str(level) for level in study.factors.get(SCENARIO, ())]
+    first = next((level for level in levels if alone(study.scenarios[level])), None)
+    name = name_of(study)
+    for rest in _rests(plan, SCENARIO) if first is not None else ():
+        yield [
+            Gathering(
+                conditions={**rest, SCENARIO: level},
+                alone={**rest, SCENARIO: first or ""},
+                together={**rest, SCENARIO: level},
+                instances=measured_count(study.scenarios[level], name),
+                neighbours=neighbours_of(study.scenarios[level], name),
+            )
+            for level in levels
+            if level != first
+        ]
+
+
+def _rests(plan: Plan, factor: str) -> list[Conditions]:
+    """The levels of all factors but one."""
+    rests = ({k: v for k, v in each.items() if k != factor} for each in plan.conditions)
+    return list({key_of(rest): rest for rest in rests}.values())

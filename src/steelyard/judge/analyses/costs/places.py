@@ -1,0 +1,103 @@
+"""From the records of threads to where the instances of a system ran."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from steelyard.judge.analyses.costs.findings import PlacementFinding, ThreadsFinding
+from steelyard.plan.model import Plan
+from steelyard.records.schema import Outcome, PlacementRecord, TrialRecord
+from steelyard.study.bind import bind
+from steelyard.study.model import Study
+
+_SETTINGS = ("cpuset", "vcpu_cpus")
+_CONFINED = "confine"
+_NUMBER = re.compile(r"\d+")
+
+Declared = tuple[tuple[str, str], ...]
+Seen = list[tuple[PlacementRecord, ...]]
+"""The placements of one instance in each of several trials."""
+
+
+def placement_findings(
+    study: Study, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[PlacementFinding]:
+    """Each instance of each system, apart by what was declared."""
+    found: dict[tuple[str, Declared, int], Seen] = defaultdict(list)
+    for record in records:
+        if record.outcome is Outcome.OK:
+            declared = _declared(study, record)
+            for each in record.instances:
+                if each.placements:
+                    found[record.cell.system, declared, each.instance].append(each.placements)
+    order = {name: place for place, name in enumerate(plan.systems)}
+    for key in sorted(found, key=lambda key: (order.get(key[0], len(order)), *key)):
+        system, declared, instance = key
+        yield PlacementFinding(
+            system=system,
+            instance=instance,
+            declared=dict(declared),
+            trials=len(found[key]),
+            threads=tuple(_grouped(found[key])),
+        )
+
+
+def _declared(study: Study, record: TrialRecord) -> Declared:
+    """The settings of a cell that name CPUs."""
+    settings = bind(study, record.cell).system.settings
+    confined = settings.get(_CONFINED)
+    within = confined if isinstance(confined, Mapping) else {}
+    named = {name: settings.get(name) or within.get(name) for name in _SETTINGS}
+    return tuple((name, str(cpus)) for name, cpus in named.items() if cpus is not None)
+
+
+def _grouped(trials: Seen) -> Iterator[ThreadsFinding]:
+    """Threads of one process together that may run in the same places."""
+    named: dict[tuple[str, str, str], list[PlacementRecord]] = defaultdict(list)
+    for each in (each for placements in trials for each in placements):
+        named[each.machine, each.process, each.thread].append(each)
+    groups: dict[tuple[str, ...], dict[str, list[PlacementRecord]]] = defaultdict(dict)
+    for (machine, process, name), own in named.items():
+        allowed = sorted({each.allowed_cpus for each in own})
+        groups[machine, process, *allowed][name] = own
+    for (machine, process, *allowed), threads in sorted(groups.items()):
+        every = [each for own in threads.values() for each in own]
+        yield ThreadsFinding(
+            machine=machine,
+            process=process,
+            names=tuple(_families(threads)),
+            threads=max(_counts(trials, machine, process, set(threads))),
+            allowed_cpus=tuple(allowed),
+            last_cpus=tuple(sorted({cpu for each in every for cpu in each.last_cpus})),
+            moved=_moved(threads.values()),
+        )
+
+
+def _families(names: Collection[str]) -> Iterator[str]:
+    """Each name; those that differ by their numbers alone once."""
+    families: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        families[_NUMBER.sub("#", name)].append(name)
+    for family, own in families.items():
+        yield own[0] if len(own) == 1 else family
+
+
+def _counts(trials: Seen, machine: str, process: str, names: set[str]) -> Iterator[int]:
+    for placements in trials:
+        yield sum(
+            each.threads
+            for each in placements
+            if (each.machine, each.process) == (machine, process) and each.thread in names
+        )
+
+
+def _moved(threads: Collection[list[PlacementRecord]]) -> bool | None:
+    """Whether one was last seen elsewhere in another trial; of a name that several bear none is
+    told.
+    """
+    told = [own for own in threads if len(own) > 1 and all(each.threads == 1 for each in own)]
+    if not told:
+        return None
+    return any(len({cpu for each in own for cpu in each.last_cpus}) > 1 for own in told)

@@ -1,0 +1,133 @@
+"""Which systems and workloads are still in the race: those of which something is open.
+
+A system leaves between two blocks and does not come back; so does a workload, of one system or of
+all. The order of those that stay is the order that was drawn for all, without those that left:
+still every order with equal probability, and fixed before the first trial. See "Racing" in
+``docs/methods/judge.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from steelyard.inference.verdict_word import DECIDED
+from steelyard.judge.aa_control import readings_of
+from steelyard.judge.analyses.claims.judged import open_parts
+from steelyard.judge.analyses.factors.influence import so_far
+from steelyard.judge.comparison import judge
+from steelyard.judge.each_workload import apart, several
+from steelyard.judge.families import Comparison, deciding
+from steelyard.plan.model import Plan
+from steelyard.records.schema import TrialRecord
+from steelyard.study.each_workload import name_of
+from steelyard.study.model import Study
+
+NOBODY: frozenset[str] = frozenset()
+NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
+Measured = Mapping[str, frozenset[str]]
+
+
+def still_measured(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    block: int,
+    given_up: frozenset[str] = NOBODY,
+    *,
+    lost: Measured = NOTHING,
+) -> Measured:
+    """For each workload the systems that it is measured on in a block, by the same rule.
+
+    A workload of several leaves as a whole once all that is asked of it is answered, and systems
+    on which it was ``lost``, as nothing comes of it there.
+    """
+    if not several(study):
+        return {name_of(study): racing(study, plan, records, block, given_up)}
+    measured: dict[str, frozenset[str]] = {}
+    for one in apart(study, plan, records):
+        without = given_up | lost.get(name_of(one.study), NOBODY)
+        earlier = _earlier(one.plan, one.records, block)
+        answered = _answered(one.study, one.plan, earlier, without)
+        measured[name_of(one.study)] = NOBODY if answered else racing(*one, block, without)
+    return measured
+
+
+def _answered(
+    study: Study, plan: Plan, earlier: Sequence[TrialRecord], given_up: frozenset[str]
+) -> bool:
+    """Whether further visits have nothing to say of the workload of a study of one."""
+    if not earlier:
+        return False
+    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
+    if any(
+        judge(each, readings, margin).word not in DECIDED
+        for each in possible(deciding(study, plan), given_up)
+    ):
+        return False
+    parts = (part for _, part in open_parts(study, plan, readings))
+    if any(not {part.pair.baseline, part.pair.other} & given_up for part in parts):
+        return False
+    return all(each.settled for each in so_far(study, plan, readings))
+
+
+def _earlier(plan: Plan, records: Sequence[TrialRecord], block: int) -> list[TrialRecord]:
+    of = {visit.visit: visit.block for visit in plan.visits}
+    return [record for record in records if record.visit in of and of[record.visit] < block]
+
+
+def racing(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    block: int,
+    given_up: frozenset[str] = NOBODY,
+) -> frozenset[str]:
+    """The systems that are visited in a block: a function of the records of earlier blocks alone.
+
+    With two systems both race to the end, and so do all where the influence of factors is asked,
+    which needs a balanced table. A comparison that cannot be judged is not decided. Systems that
+    were ``given_up``, as they fail whatever is done, hold nobody else in the race.
+    """
+    if several(study):
+        measured = still_measured(study, plan, records, block, given_up)
+        return frozenset[str]().union(*measured.values())
+    systems = frozenset(plan.systems) - given_up
+    if len(plan.systems) <= 2 or study.ask is not None:
+        return systems
+    earlier = _earlier(plan, records, block)
+    if not earlier:
+        return systems
+    of = {visit.visit: visit.block for visit in plan.visits}
+    last = {record.cell.system for record in earlier if of[record.visit] == block - 1}
+    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
+    open_systems: set[str] = set()
+    for each in possible(deciding(study, plan), given_up):
+        members = {each.pair.baseline, each.pair.other}
+        if members <= last and not members <= open_systems:
+            decided = judge(each, readings, margin).word in DECIDED
+            open_systems |= set() if decided else members
+    for _, part in open_parts(study, plan, readings):
+        members = {part.pair.baseline, part.pair.other}
+        open_systems |= members if members <= last - given_up else set()
+    dummy = study.trials.dummy
+    if dummy is not None and open_systems:
+        open_systems |= {study.baseline, dummy} & last
+    return frozenset(open_systems) - given_up
+
+
+def hopeless(study: Study, plan: Plan, given_up: frozenset[str], lost: Measured = NOTHING) -> bool:
+    """Whether systems were given up and nothing that decides can be compared without them."""
+    if several(study):
+        return all(
+            hopeless(own.study, own.plan, given_up | lost.get(name_of(own.study), NOBODY))
+            for own in apart(study, plan, ())
+        )
+    return bool(given_up) and not possible(deciding(study, plan), given_up)
+
+
+def possible(
+    comparisons: Sequence[Comparison], given_up: frozenset[str] = NOBODY
+) -> list[Comparison]:
+    """Those of which neither system was given up."""
+    return [each for each in comparisons if not {each.pair.baseline, each.pair.other} & given_up]

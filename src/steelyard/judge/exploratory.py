@@ -1,0 +1,49 @@
+"""Comparisons outside the guarantee: each by itself at the whole error rate; none stops a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.judge.comparison import finding, judge
+from steelyard.judge.families import Comparison
+from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.series import Conditions, Pair, Readings
+from steelyard.plan.model import Plan
+from steelyard.study.model import ResponseSpec, Study
+
+
+def by_itself(
+    study: Study,
+    other: str,
+    response: ResponseSpec,
+    conditions: Conditions | None,
+    *,
+    readings: Readings,
+    what: str,
+) -> VerdictFinding:
+    """One system against the baseline; ``what`` is what is compared, in words."""
+    alpha, margin = study.trials.alpha, study.trials.margin_log
+    comparison = Comparison(
+        response=response.model_copy(update={"primary": False}),
+        pair=Pair(study.baseline, other),
+        conditions=conditions,
+        alpha=alpha,
+        share=alpha,
+        family=f"{what}, exploratory: by itself",
+    )
+    return finding(judge(comparison, readings, margin), margin)
+
+
+def each_by_itself(
+    study: Study,
+    plan: Plan,
+    response: ResponseSpec,
+    conditions: Conditions | None,
+    *,
+    readings: Readings,
+    what: str,
+) -> Iterator[VerdictFinding]:
+    """Each other system against the baseline."""
+    for other in plan.systems:
+        if other != study.baseline:
+            yield by_itself(study, other, response, conditions, readings=readings, what=what)

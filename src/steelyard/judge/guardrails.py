@@ -1,0 +1,88 @@
+"""What must not be worse where a system is called faster: non-inferiority of the winner.
+
+Intersection-union (Berger 1982): the word is given only when the primary response and every
+guard say so, each at its own level, and no rate is shared. A guard is *held* when worse by the
+margin or more is out, *broken* when worse by less than the margin is out, else *open*.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.inference.confidence import Stream
+from steelyard.inference.estimate import estimate_of
+from steelyard.inference.randomisation import PATHS
+from steelyard.inference.sequential import excluded
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.judge.scales import Scale
+from steelyard.judge.series import Conditions, Pair, Readings, stream_of
+from steelyard.study.model import GuardSpec, ResponseSpec
+
+State = Literal["held", "broken", "open", "not_measured"]
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """One guard at one comparison. ``effect`` is that of the winner, larger is better."""
+
+    spec: GuardSpec
+    state: State
+    effect: float | None
+    why: str | None = None
+
+    @property
+    def forbids(self) -> bool:
+        """Whether nothing may be said before this guard is known."""
+        return self.state == "open" or (self.state == "not_measured" and self.spec.declared)
+
+    def words(self) -> str:
+        """What is known, as a part of a sentence about the winner."""
+        what = f"{self.spec.label} is not worse by {margin_words(self.spec)} or more"
+        if self.state == "not_measured":
+            return f"that its {what} cannot be judged: {self.why}"
+        return f"that its {what} is {'shown' if self.state == 'held' else 'not shown'}"
+
+
+def margin_words(spec: GuardSpec) -> str:
+    """The margin as people write it: ``25 %``; ``0.1 % of all operations`` of a share."""
+    if not spec.absolute:
+        return f"{100 * spec.margin:g} %"
+    if spec.unit == "ratio":
+        return f"{100 * spec.margin:g} % of all"
+    return f"{spec.margin:g} {spec.unit}"
+
+
+def guarded(
+    spec: GuardSpec,
+    pair: Pair,
+    conditions: Conditions | None,
+    readings: Readings,
+    *,
+    other_wins: bool,
+    alpha: float,
+) -> Guarded:
+    """How a guard stands for the winner of a pair, one-sided at level ``alpha`` each way."""
+    response = ResponseSpec(
+        name=spec.name, label=spec.label, unit=spec.unit, direction=spec.direction
+    )
+    scale: Scale = "plain" if spec.absolute else "log"
+    series = readings.series(pair, response, conditions, scale=scale)
+    if series.problems or len(series.values) < FIRST_LOOK:
+        why = series.problems[0] if series.problems else "too few visits"
+        return Guarded(spec, "not_measured", None, why)
+    stream = stream_of(series, readings, pair, PATHS)
+    of_winner = stream if other_wins else stream.mirrored()
+    margin = spec.margin if spec.absolute else math.log1p(spec.margin)
+    found = estimate_of(of_winner)
+    return Guarded(spec, _state(of_winner, margin, alpha), found.ratio_log if found else None)
+
+
+def _state(of_winner: Stream, margin: float, alpha: float) -> State:
+    """Worse by the margin is ``-margin``: out from below, out from above, or neither."""
+    if excluded(of_winner, -margin, margin, alpha) is not None:
+        return "held"
+    if excluded(of_winner.mirrored(), margin, margin, alpha) is not None:
+        return "broken"
+    return "open"

@@ -1,0 +1,74 @@
+"""How a study stands after a visit, and how several workloads stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.factors.influence import SoFar
+from steelyard.plan.model import Plan
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a study stands after a visit.
+
+    ``words`` maps the place of each comparison of the primary response, as people say it
+    (``4 users``; empty for all conditions together; with several systems led by the system's
+    name), to the word so far. ``may_continue`` is false when no further visit can help.
+    ``open_claims`` are names of claims that further visits may decide.
+    ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
+    decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
+    holds the numbers of visits that can no longer change an answer.
+    """
+
+    words: dict[str, VerdictWord]
+    decided: bool
+    may_continue: bool
+    visits_to_decide: int | None
+    influence: tuple[SoFar, ...] = ()
+    settled: frozenset[int] = frozenset()
+    open_claims: tuple[str, ...] = ()
+
+    def without_hope(self, plan: Plan) -> Look:
+        """The same of a workload that was given up: nobody waits for it any more."""
+        visits = frozenset(visit.visit for visit in plan.every_visit)
+        return replace(
+            self,
+            decided=True,
+            may_continue=False,
+            visits_to_decide=None,
+            settled=visits,
+            open_claims=(),
+        )
+
+
+def together(looks: Mapping[str, Look]) -> Look:
+    """One look at several workloads: decided when all are, as long as the slowest takes.
+
+    A visit measures all of them, so it is needless only when it is so for each.
+    """
+    every = list(looks.values())
+    still = [each for each in every if not each.decided]
+    forecasts = [each.visits_to_decide for each in still]
+    known = [forecast for forecast in forecasts if forecast is not None]
+    return Look(
+        words={
+            _place(name, place): word
+            for name, each in looks.items()
+            for place, word in each.words.items()
+        },
+        decided=all(each.decided for each in every),
+        may_continue=any(each.may_continue for each in every),
+        visits_to_decide=max(known) if known and len(known) == len(forecasts) else None,
+        settled=frozenset.intersection(*(each.settled for each in every)),
+        open_claims=tuple(name for each in every for name in each.open_claims),
+    )
+
+
+def _place(workload: str, place: str) -> str:
+    """A place that names its workload anyway is left as it is."""
+    if place == workload or place.startswith(f"{workload}, ") or f", {workload}, " in place:
+        return place
+    return f"{workload} {place}" if place else f"{workload} overall"

@@ -1,0 +1,350 @@
+"""Records to one number per visit: what the engine judges, and why some cannot be judged.
+
+A visit is the unit of inference. Its number under one condition is the natural logarithm of the
+response of the attempt that ended well; over all conditions it is the mean of these, for visits
+that have all of them. Signs are such that larger is better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from statistics import median
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from steelyard.inference.confidence import Order, Stream
+from steelyard.inference.exact import Pool, pool_of
+from steelyard.inference.randomisation import PATHS, Design, draw
+from steelyard.inference.weights import Floats
+from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
+from steelyard.judge.scales import SCALES, Scale, odds, problem, why_no_number
+from steelyard.plan.model import Plan
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.model import FIND, Level, ResponseSpec
+
+OF_TWO = ("big_stick", "pairs")
+"""Designs in which two systems share one coin and stay to the end."""
+
+Engine = Literal["exact", "normal"]
+Conditions = dict[str, Level]
+Key = tuple[tuple[str, Level], ...]
+
+_ROUNDING_LOG = 1e-12
+
+
+@dataclass(frozen=True)
+class Series:
+    """One comparison, one number per valid visit, in the order of the visits.
+
+    ``slots`` are places in the coin of the pair, from 0, with a gap where a visit failed.
+    Among several systems, ``before`` names that of the visit that was measured just before.
+    ``problems`` say why no ratio is defined; then nothing may be judged. ``covariate`` is what of
+    the machine was known before each visit, shape (visits, parts), ``None`` without any.
+    ``parts`` names its columns.
+    """
+
+    visits: tuple[int, ...]
+    slots: tuple[int, ...]
+    other: npt.NDArray[np.bool_]
+    values: Floats
+    problems: tuple[str, ...]
+    before: tuple[str | None, ...] = ()
+    covariate: Floats | None = None
+    parts: tuple[str, ...] = ()
+
+    @property
+    def n_other(self) -> int:
+        return int(self.other.sum())
+
+    @property
+    def n_baseline(self) -> int:
+        return len(self.visits) - self.n_other
+
+    @property
+    def n_undefined(self) -> tuple[int, int]:
+        """Visits of baseline and other beyond all values: they rank last."""
+        undefined = ~np.isfinite(self.values)
+        return int((undefined & ~self.other).sum()), int((undefined & self.other).sum())
+
+    def defined(self) -> Series:
+        """The visits with a finite number: for all that cannot be said of ranks alone."""
+        finite = np.isfinite(self.values)
+        if finite.all():
+            return self
+        kept = [place for place, known in enumerate(finite) if known]
+        return replace(
+            self,
+            visits=tuple(self.visits[place] for place in kept),
+            slots=tuple(self.slots[place] for place in kept),
+            other=self.other[finite],
+            values=self.values[finite],
+            before=tuple(self.before[place] for place in kept) if self.before else (),
+            covariate=None if self.covariate is None else self.covariate[finite],
+        )
+
+
+def is_constant(arm: Floats) -> bool:
+    """Whether an arm has one and the same figure in every visit; not one without visits."""
+    return bool(len(arm) and np.isfinite(arm).all() and np.ptp(arm) <= _ROUNDING_LOG)
+
+
+def without_variation(series: Series) -> Series:
+    """The same, or with a problem where each system shows one and the same figure every time.
+
+    What does not vary has no noise to hold a difference against: more likely than a machine
+    without any is a counter that stands still, a rounded figure, or a limit that was reached.
+    """
+    arms = series.values[series.other], series.values[~series.other]
+    if series.problems or not all(map(is_constant, arms)):
+        return series
+    why = (
+        "no variation: within each system every visit shows the same figure, so that nothing says "
+        "how far chance reaches; it may be rounded, at a limit, or a counter that stands still"
+    )
+    return replace(series, problems=(why,))
+
+
+Row = tuple[int, int, bool, float]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two compared systems, and which visits of the plan are theirs."""
+
+    baseline: str
+    other: str
+
+
+class Readings:
+    """The records by visit and condition, read once for all comparisons.
+
+    ``distrusted`` is a reason to decide nothing from them at all. ``engine`` judges them; with
+    ``canary`` what was heard of the machine before each visit is its covariate.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        records: Sequence[TrialRecord],
+        *,
+        engine: Engine = "exact",
+        canary: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.engine = engine
+        self._heard = heard_before(records) if canary else {}
+        self.distrusted: str | None = None
+        attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
+        for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
+            attempts[record.visit, key_of(record.cell.conditions)].append(record)
+        self._attempts = attempts
+        self._block = {visit.visit: visit.block for visit in plan.visits}
+        self._records = records
+        self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
+        told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
+        self._half_failure = 0.5 / median(told) if told else 0.0
+        self._doubts = _doubts_of(records)
+        self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
+
+    def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
+        """The attempt that ended well, if any."""
+        found = self._attempts.get((visit, key_of(conditions)), ())
+        return [record for record in found if record.outcome is Outcome.OK][:1]
+
+    def doubts(self, visit: int) -> frozenset[str]:
+        """The kinds of doubt of the good trials of a visit, under whatever condition."""
+        return self._doubts.get(visit, frozenset())
+
+    def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
+        """All attempts that brought a number, however they ended."""
+        found = self._attempts.get((visit, key_of(conditions)), ())
+        return [r for r in found if SCALES["log"](r.responses.get(response)) is not None]
+
+    def met(self, visit: int, pair: Pair) -> bool:
+        """Whether both systems of a pair were visited in the block of a visit.
+
+        Visits of a block count for a pair from then on: a system that has left leaves none of
+        the other's later visits behind that no coin of the pair has ordered.
+        """
+        block = self._block.get(visit)
+        if self.plan.design in OF_TWO:
+            return True
+        return all((block, name) in self._visited for name in (pair.baseline, pair.other))
+
+    def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
+        """Invalid attempts of both in the visits of the pair, and all that were measured there."""
+        of: Counter[str] = Counter()
+        invalid: Counter[str] = Counter()
+        for record in self._records:
+            measured = record.outcome in {Outcome.OK, Outcome.INVALID}
+            if measured and record.visit in self._block and self.met(record.visit, pair):
+                of[record.cell.system] += 1
+                invalid[record.cell.system] += record.outcome is Outcome.INVALID
+        return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}
+
+    def exists(self, pair: Pair, conditions: Conditions) -> bool:
+        """Whether both systems of a pair can meet these conditions."""
+        return met_by_both(self.plan, pair, conditions)
+
+    def series(
+        self,
+        pair: Pair,
+        response: ResponseSpec,
+        conditions: Conditions | None,
+        *,
+        keep_failed: bool = False,
+        scale: Scale = "log",
+    ) -> Series:
+        """The numbers of a pair under the conditions that fit, or over all with ``None``.
+
+        ``scale`` is what a number becomes: its natural logarithm, itself (``plain``), or the
+        logarithm of the odds of a share (``odds``, with half a failure added to both sides).
+        ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
+        those that did not end well: the check whether leaving them out made the verdict.
+        """
+        picked = (conditions or {}).items()
+        among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
+        wanted = [each for each in among if picked <= each.items() and self.exists(pair, each)]
+        sign = -1.0 if response.direction == "lower" else 1.0
+        rows: list[Row] = []
+        problems: Counter[tuple[str, str]] = Counter()
+        for visit, slot, system in slots_of(self.plan, pair):
+            if not self.met(visit, pair):
+                continue
+            logs = [
+                self._number(
+                    visit, each, response, problems, system, keep_failed=keep_failed, scale=scale
+                )
+                for each in wanted
+            ]
+            known = [log for log in logs if log is not None]
+            if wanted and len(known) == len(logs):
+                mean = sign * math.fsum(known) / len(known)
+                rows.append((visit, slot, system == pair.other, mean))
+        return self.series_of(rows, tuple(problem(*key, count) for key, count in problems.items()))
+
+    def series_of(self, rows: Sequence[Row], problems: tuple[str, ...] = ()) -> Series:
+        """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
+        if self.engine == "normal":
+            rows = _whole_pairs(rows)
+        visits = tuple(row[0] for row in rows)
+        return Series(
+            visits=visits,
+            slots=tuple(row[1] for row in rows),
+            other=np.array([row[2] for row in rows], dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            before=tuple(self._before.get(visit) for visit in visits) if self._before else (),
+            covariate=covariate_of(visits, self._heard),
+            parts=parts_of(visits, self._heard),
+            problems=problems,
+        )
+
+    def _number(
+        self,
+        visit: int,
+        conditions: Conditions,
+        response: ResponseSpec,
+        problems: Counter[tuple[str, str]],
+        system: str,
+        *,
+        keep_failed: bool,
+        scale: Scale,
+    ) -> float | None:
+        if keep_failed:
+            kept = self.valued(visit, conditions, response.name)
+            logs = [SCALES["log"](r.responses.get(response.name)) for r in kept]
+            return math.fsum(log for log in logs if log is not None) / len(logs) if logs else None
+        for record in self.good(visit, conditions):
+            measured = record.responses.get(response.name)
+            number = (
+                odds(measured, self._half_failure) if scale == "odds" else SCALES[scale](measured)
+            )
+            if number is not None:
+                return number
+            value = record.value(response.name)
+            problems[system, why_no_number(record, response.name, value)] += 1
+        return None
+
+
+def _doubts_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[str]]:
+    kinds: dict[int, set[str]] = defaultdict(set)
+    for record in records:
+        if record.outcome is Outcome.OK:
+            kinds[record.visit].update(doubt.kind for doubt in record.doubts)
+    return {visit: frozenset(found) for visit, found in kinds.items()}
+
+
+def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str]:
+    """For each visit that was begun, the system of the one begun before it."""
+    system_of = {visit.visit: visit.system for visit in plan.visits}
+    begun = sorted({record.visit for record in records} & system_of.keys())
+    return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
+
+
+def _whole_pairs(rows: Sequence[Row]) -> list[Row]:
+    """Without visits whose partner in the pair is missing."""
+    slots = {row[1] for row in rows}
+    return [row for row in rows if row[1] ^ 1 in slots]
+
+
+def key_of(conditions: Mapping[str, Level]) -> Key:
+    """Conditions as a key, whatever their order."""
+    return tuple(sorted(conditions.items()))
+
+
+def met_by_both(plan: Plan, pair: Pair, conditions: Conditions) -> bool:
+    """Whether a cell exists for both systems of a pair."""
+    return not any(
+        cell.conditions == conditions and cell.system in {pair.baseline, pair.other}
+        for cell in plan.not_applicable
+    )
+
+
+def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
+    """Visit, place in the coin of the pair, and system: for every visit of the pair drawn."""
+    first = plan.visits[0].visit if plan.visits else 1
+    members = (pair.baseline, pair.other)
+    own = [(index, system) for index, system in enumerate(plan.coin) if system in members]
+    return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
+
+
+def horizon_of(plan: Plan, pair: Pair) -> int:
+    """The budget of a pair in visits, as fixed before the first."""
+    return sum(visit.system in (pair.baseline, pair.other) for visit in plan.budgeted)
+
+
+def stream_of(series: Series, readings: Readings, pair: Pair, paths: int = PATHS) -> Stream:
+    """The series with the sequences it is judged by."""
+    plan, engine = readings.plan, readings.engine
+    coin = _Coin(plan.seed, plan.design, len(slots_of(plan, pair)), paths)
+    others = tuple(bool(other) for other in series.other)
+    return Stream(
+        values=series.values,
+        other=series.other,
+        pool=_pool(coin, series.slots, others),
+        horizon=horizon_of(plan, pair),
+        order=Order(coin, series.slots, others),
+        engine=engine,
+        covariate=series.covariate if engine == "exact" else None,
+    )
+
+
+class _Coin(NamedTuple):
+    seed: int
+    design: Design
+    length: int
+    paths: int
+
+
+@lru_cache(maxsize=4)
+def _pool(coin: _Coin, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool:
+    """Kept for the conditions and responses that share it."""
+    simulated = draw(coin.seed, coin.design, coin.length, PATHS)[list(slots), : coin.paths]
+    return pool_of(np.where(others, np.int8(1), np.int8(-1)), simulated)

@@ -1,0 +1,288 @@
+"""How sure a verdict is, in words: the unit, the error rate, what it rests on, what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.influence_sure import influence_sure_lines
+from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
+from steelyard.report.tables.trade_offs import guard_lines
+from steelyard.report.vocabulary import compared_all, met_by, primary_response
+from steelyard.units import format_duration
+
+OK = "ok"
+MANY_PAIRS = 3
+_ASSUMPTION = (
+    "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
+    "to the next, and that the {compared} differ by a constant ratio only; unequal spreads are "
+    "held by a second test"
+)
+_ASSUMPTION_OF_PAIRS = (
+    "holds if the differences within pairs of visits are normal, independent and centred at one "
+    "ratio, which the engine `normal` takes for granted"
+)
+_TYPICAL = "typical ratio (Hodges-Lehmann)"
+ESTIMAND = f"{_TYPICAL}; early stops overstate small effects"
+
+_MEAN_OF_PAIRS = "mean ratio within pairs; early stops overstate small effects"
+
+STOP_WORDS = {
+    "decided": "the verdict was reached",
+    "budget_visits": "the budget of visits ended",
+    "budget_time": "the budget of time ended",
+    "interrupted": "it was interrupted",
+    "failures": "nothing was left to compare",
+    "running": "it is still running",
+}
+
+
+def assumption(findings: Findings) -> str:
+    """What every verdict rests on."""
+    if findings.engine == "normal":
+        return _ASSUMPTION_OF_PAIRS
+    return _ASSUMPTION.format(compared=compared_all(findings))
+
+
+def estimand(findings: Findings) -> str:
+    """What the estimate is of."""
+    if findings.design == "none":  # judged once, so that no stop was early
+        return _TYPICAL
+    return _MEAN_OF_PAIRS if findings.engine == "normal" else ESTIMAND
+
+
+def judged(findings: Findings) -> list[VerdictFinding]:
+    """The comparisons that carry the guarantee."""
+    primary = primary_response(findings)
+    name = primary.name if primary else None
+    return [v for v in findings.verdicts if v.response == name and not v.exploratory]
+
+
+def sure_lines(findings: Findings) -> list[str]:
+    """What every verdict of the primary response rests on, one sentence each."""
+    return [_stop_line(findings), *resting_lines(findings)]
+
+
+def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str]:
+    """All of them but why the study ended."""
+    lines = []
+    for family, alpha, comparisons in _families(findings):
+        lines.append(
+            f"Error rate {percent(alpha)} for {family} ({counted(comparisons, 'comparison')})."
+        )
+    lines += influence_sure_lines(findings)
+    if not judged(findings):
+        return lines
+    lines.append(
+        f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
+    )
+    lines.append(f"Estimate: {estimand(findings)}.")
+    lines.append(f"The verdict {assumption(findings)}.")
+    if findings.dummy is not None:
+        lines.append(_dummy_words(findings.dummy))
+    lines += guard_lines(judged(findings)) + _spread_lines(findings)
+    lines += resolution_lines(findings.resolution) + covariate_lines(findings.covariates)
+    return lines + length_lines(findings.lengths)
+
+
+def _dummy_words(found: VerdictFinding) -> str:
+    """What came of the baseline measured again."""
+    if found.word is VerdictWord.EQUIVALENT:
+        return f"{found.baseline} against itself ({found.other}): no difference above the margin."
+    if found.word in {VerdictWord.FASTER, VerdictWord.SLOWER} or found.withheld:
+        return f"{found.baseline} differs from itself ({found.other}): nothing is decided."
+    return f"{found.baseline} against itself ({found.other}): no difference was found."
+
+
+def _stop_line(findings: Findings) -> str:
+    stop = findings.stop
+    before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
+    return (
+        f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
+        f"({counted(stop.trials_done, 'trial')}, {format_duration(stop.spent_s)}) "
+        f"{STOP_WORDS[stop.reason]}."
+    )
+
+
+def _families(findings: Findings) -> list[tuple[str, float, int]]:
+    counts = Counter((v.family, v.alpha) for v in judged(findings))
+    return [(family, alpha, count) for (family, alpha), count in counts.items()]
+
+
+def _arms_words(findings: Findings) -> str:
+    arms: dict[str, int] = {}
+    for verdict in judged(findings):
+        arms[verdict.baseline] = max(arms.get(verdict.baseline, 0), verdict.n_baseline)
+        arms[verdict.other] = max(arms.get(verdict.other, 0), verdict.n_other)
+    return listed([f"{n} of {system}" for system, n in arms.items()]) or "none yet"
+
+
+def _spread_lines(findings: Findings) -> list[str]:
+    """How alike the arms are beside their ratio: the guarantee assumes that they are."""
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for verdict in judged(findings):
+        if verdict.spread_ratio is not None:
+            said = f"{fixed(verdict.spread_ratio, 1)} times {_where(verdict)}{_stalls(verdict)}"
+            pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
+    alike = [v for v in judged(findings) if not v.arms_differ_in_shape and not _stalls(v)]
+    if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(findings)):
+        ratios = [v.spread_ratio for v in alike if v.spread_ratio is not None]
+        ends = f"{fixed(min(ratios), 1)} to {fixed(max(ratios), 1)}"
+        return [
+            f"Spread of one system relative to another: {ends} times in all {len(pairs)} pairs."
+        ]
+    return [
+        f"Spread of {other} relative to {baseline}: {', '.join(said)}."
+        for (other, baseline), said in pairs.items()
+    ]
+
+
+def _where(verdict: VerdictFinding) -> str:
+    where = conditions_text(verdict.conditions or {})
+    return f"at {where}" if where else "overall"
+
+
+def _stalls(verdict: VerdictFinding) -> str:
+    """The share of visits that stalled, where any did."""
+    if not verdict.stall_rate_baseline and not verdict.stall_rate_other:
+        return ""
+    shares = (verdict.stall_rate_other, verdict.stall_rate_baseline)
+    texts = ["not known" if share is None else percent(share) for share in shares]
+    return f" (stalled visits {' against '.join(texts)})"
+
+
+def warning_lines(findings: Findings) -> list[str]:
+    """All that a reader must know before relying on the answer."""
+    return [
+        *failure_lines(findings),
+        *note_lines(findings),
+        *_difference_lines(findings),
+    ]
+
+
+def note_lines(findings: Findings) -> list[str]:
+    """The judge's doubts, each said once for all comparisons that share it.
+
+    What a doubt means in general (behind its first sentence) follows once, after them. Those of a
+    verdict that was not given are in its sentence.
+    """
+    places: dict[tuple[str, str], list[str]] = {}
+    meanings: dict[str, None] = {}
+    for verdict in judged(findings):
+        pair = f"{verdict.other} against {verdict.baseline}"
+        for note in _notes(verdict):
+            doubt, _, meaning = note.rstrip(".").partition(". ")
+            places.setdefault((pair, doubt), []).append(_where(verdict))
+            meanings |= {f"{meaning}.": None} if meaning else {}
+    said = [f"{pair}, {listed(where)}: {doubt}." for (pair, doubt), where in places.items()]
+    return [*said, *meanings]
+
+
+def _notes(verdict: VerdictFinding) -> list[str]:
+    if verdict.word is VerdictWord.NOT_JUDGED:
+        return []
+    if verdict.withheld and verdict.conditions is None:
+        return list(verdict.notes[1:])  # the first is in its sentence
+    if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
+        alpha = percent(verdict.alpha)
+        return [
+            f"the arms differ in shape, so the error rate of {alpha} rests on the second test",
+            *verdict.notes,
+        ]
+    return list(verdict.notes)
+
+
+def _difference_lines(findings: Findings) -> list[str]:
+    undeclared = sum(not d.declared for d in findings.differences)
+    if not undeclared:
+        return []
+    verb = "differs" if undeclared == 1 else "differ"
+    facts = f"{counted(undeclared, 'fact')} {verb} between the {compared_all(findings)}"
+    return [f"{facts} without having been declared as part of the comparison."]
+
+
+def failure_lines(findings: Findings) -> list[str]:
+    """How many attempts failed of which kind, and where; how many are in doubt and why."""
+    attempts = findings.attempts
+    failed = Counter((a.outcome, a.cell.system) for a in attempts if a.outcome != OK)
+    lines = []
+    if failed:
+        total = sum(failed.values())
+        lines.append(
+            f"{total} of {counted(len(attempts), 'attempt')} did not end well: "
+            + "; ".join(_kinds(failed))
+            + "."
+        )
+    doubted = [a for a in attempts if a.outcome == OK and a.doubts]
+    if doubted:
+        reasons = Counter(kind for a in doubted for kind in dict.fromkeys(map(_kind, a.doubts)))
+        lines.append(
+            f"{len(doubted)} of {counted(len(attempts), 'attempt')} counted but are in doubt: "
+            + "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+            + "."
+        )
+    return lines + missing_lines(findings)
+
+
+def _kind(doubt: str) -> str:
+    """The kind of a doubt written as ``suspect: kind: figures``; the whole text of another."""
+    parts = doubt.split(": ", 2)
+    return parts[1].replace("_", " ") if len(parts) == 3 else doubt
+
+
+def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
+    return [
+        f"{count} {outcome.replace('_', ' ')} ({system})"
+        for (outcome, system), count in failed.most_common()
+    ]
+
+
+def missing_lines(findings: Findings) -> list[str]:
+    """The cells of the primary response without a single value."""
+    primary = primary_response(findings)
+    empty = [
+        f"{c.cell.system}{_at(c.cell.conditions_text())}"
+        for c in findings.cells
+        if not c.values and primary is not None and c.response == primary.name
+    ]
+    if not empty or primary is None:
+        return []
+    return [f"Not measured: {primary.label} of {listed(empty)}."]
+
+
+def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
+    """What limited the trials of each cell: system, conditions, words with n.
+
+    Figures in parentheses differ from trial to trial; they stand in the table of attempts.
+    """
+    rows = []
+    for system, conditions, limits in _limits(findings):
+        nothing = f"nothing named in {len(limits)}" if limits else "not measured"
+        named = Counter(limit.partition(" (")[0] for limit in limits if limit)
+        words = "; ".join(f"{limit} in {n} of {len(limits)}" for limit, n in named.most_common())
+        rows.append((system, conditions, words or nothing))
+    return rows if any(a.limited_by for a in findings.attempts) else []
+
+
+def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
+    cells: dict[tuple[str, str], list[str | None]] = {}
+    order = [
+        (s, conditions_text(c))
+        for c in findings.conditions
+        for s in findings.systems
+        if c in met_by(findings, (s,))
+    ]
+    cells.update((key, []) for key in order)
+    for attempt in findings.attempts:
+        if attempt.outcome == OK:
+            key = (attempt.cell.system, attempt.cell.conditions_text())
+            cells.setdefault(key, []).append(attempt.limited_by)
+    return [(*key, cells[key]) for key in order]
+
+
+def _at(text: str) -> str:
+    return f" at {text}" if text else ""

@@ -1,0 +1,209 @@
+"""Effects of factors on one axis with the margin, and the pairs that act together as lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.analyses.factors.findings import (
+    EffectFinding,
+    EffectWord,
+    InfluenceFinding,
+    PairFinding,
+)
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.plan.model import level_text
+from steelyard.report.charts.axes import labelled_axis, value_scale
+from steelyard.report.charts.drawing import (
+    FONT,
+    Drawing,
+    Layer,
+    colour_of,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.charts.effect import (
+    EM_SPACE,
+    NARROW_PX,
+    ROW_PX,
+    WIDE_PX,
+    effect_axis,
+    margin_band,
+    row_axis,
+    side_words,
+    zero_rule,
+)
+from steelyard.report.effects import signed_effect
+from steelyard.report.figures import Scale, quantity, scale_for
+from steelyard.report.influence_words import (
+    PAIR,
+    effect_sentence,
+    effects_of,
+    name_of,
+    pair_of,
+)
+from steelyard.report.vocabulary import response_of
+
+MOST_ROWS, MOST_PAIRS = 16, 6
+PADDING_SHARE = 0.08
+PAIR_WIDTH_PX, PAIR_HEIGHT_PX = 240, 170
+LABEL_PX = 300
+
+
+def influence_drawings(findings: Findings) -> list[Drawing]:
+    """For each set of factors the chart of effects, for wide and for narrow pages."""
+    found: list[Drawing] = []
+    for number, each in enumerate(findings.influence):
+        rows = _shown(each)
+        if rows:
+            response = response_of(findings, each.response)
+            title = f"Effects on {response.label}"
+            words = " ".join(effect_sentence(row, each, response) for row in rows)
+            for size, wide in (("wide", True), ("narrow", False)):
+                chart = _chart(each, rows, response, wide=wide)
+                found.append(draw(chart, f"influence-{number}-{size}", title, words))
+    return found
+
+
+def pair_drawings(findings: Findings) -> list[Drawing]:
+    """Each pair of factors that acts together: a line for each level of the second."""
+    found: list[Drawing] = []
+    for each in findings.influence:
+        response = response_of(findings, each.response)
+        there = effects_of(each, EffectWord.INFLUENTIAL)
+        names = dict.fromkeys(e.factors for e in there if len(e.factors) == PAIR)
+        pairs = [pair for name in list(names)[:MOST_PAIRS] if (pair := pair_of(each, *name))]
+        found += [_pair(pair, response, len(found) + i) for i, pair in enumerate(pairs)]
+    return found
+
+
+def _shown(found: InfluenceFinding) -> list[EffectFinding]:
+    """Main effects, then the largest of the others."""
+    known = [each for each in found.effects if each.effect_log is not None]
+    mains = [each for each in known if len(each.factors) == 1]
+    others = sorted(
+        (each for each in known if len(each.factors) > 1),
+        key=lambda each: (each.word is not EffectWord.INFLUENTIAL, -abs(each.effect_log or 0.0)),
+    )
+    return [*mains, *others][: max(MOST_ROWS, len(mains))]
+
+
+def _chart(
+    found: InfluenceFinding, rows: list[EffectFinding], response: ResponseFinding, *, wide: bool
+) -> Layer:
+    low, high = _domain(found, rows)
+    data = [_row(each, number, low, high) for number, each in enumerate(rows)]
+    y = row_axis([_label(each) for each in rows], LABEL_PX if wide else LABEL_PX // 2)
+    middle = response.label if wide else ""
+    title = f"← less{EM_SPACE}{middle}{EM_SPACE}more →"
+    axis = effect_axis(low, high, title, most=7 if wide else 3)
+    layers = [margin_band(found.margin_log, axis), zero_rule(axis), *_marks(data, axis, y)]
+    if wide:
+        layers.append(side_words(data, y, WIDE_PX))
+    return alt.layer(*layers).properties(
+        width=WIDE_PX if wide else NARROW_PX, height=ROW_PX * len(data)
+    )
+
+
+def _label(each: EffectFinding) -> str:
+    if len(each.factors) > 1:
+        return name_of(each.factors)
+    return f"{each.factors[0]}, {level_text(each.levels[0], each.factors[0])}"
+
+
+def _row(each: EffectFinding, number: int, low: float, high: float) -> dict[str, Any]:
+    ends = (each.low_log, each.high_log)
+    if each.word is EffectWord.NEGLIGIBLE:
+        ends = (each.equivalence_low_log, each.equivalence_high_log)
+    size = signed_effect(each.effect_log or 0.0, beside=ends)
+    return {
+        "row": f"{number:03d}",
+        "x": each.effect_log,
+        "low": low if ends[0] is None else ends[0],
+        "high": high if ends[1] is None else ends[1],
+        "said": f"{each.word.value}, {size}".replace("-", "−"),
+        "decided": each.word in (EffectWord.INFLUENTIAL, EffectWord.NEGLIGIBLE),
+        "main": len(each.factors) == 1,
+    }
+
+
+def _domain(found: InfluenceFinding, rows: list[EffectFinding]) -> tuple[float, float]:
+    ends = [0.0, 1.5 * found.margin_log, -1.5 * found.margin_log]
+    for each in rows:
+        known = (each.effect_log, each.low_log, each.high_log)
+        ends += [end for end in known if end is not None]
+    pad = PADDING_SHARE * (max(ends) - min(ends))
+    return min(ends) - pad, max(ends) + pad
+
+
+def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y) -> list[Layer]:
+    colour = colour_of(0)
+    base = alt.Chart(inline_data(rows)).encode(y=y, color=alt.value(colour))
+    width = alt.condition("datum.main", alt.value(3.5), alt.value(2))
+    spans = base.mark_rule(strokeCap="round").encode(
+        x=alt.X("low:Q", **axis), x2="high:Q", strokeWidth=width
+    )
+    fill = alt.condition("datum.decided", alt.value(colour), alt.value("var(--paper,#ffffff)"))
+    dots = base.mark_point(opacity=1, strokeWidth=2).encode(
+        x=alt.X("x:Q", **axis),
+        fill=fill,
+        size=alt.condition("datum.main", alt.value(120), alt.value(70)),
+        shape=alt.condition("datum.main", alt.value("diamond"), alt.value("circle")),
+    )
+    return [spans, dots]
+
+
+def _pair(pair: PairFinding, response: ResponseFinding, number: int) -> Drawing:
+    known = [mean for row in pair.means for mean in row if mean is not None]
+    scale = scale_for(known, response.unit)
+    unit = f", {scale.unit}" if scale.unit else ""
+    title = f"{response.label}{unit}: {name_of(pair.factors)}"
+    return draw(_lines(pair, scale), f"pair-{number}", title, _words(pair, response))
+
+
+def _words(pair: PairFinding, response: ResponseFinding) -> str:
+    one, other = pair.factors
+    said = [
+        f"{one} {level_text(first, one)}, {other} {level_text(second, other)}: "
+        f"{'not measured' if mean is None else quantity(mean, response.unit)}"
+        for first, means in zip(pair.first_levels, pair.means, strict=True)
+        for second, mean in zip(pair.second_levels, means, strict=True)
+    ]
+    return "; ".join(said) + "."
+
+
+def _lines(pair: PairFinding, scale: Scale) -> Layer:
+    first, second = pair.factors
+    levels = [f"{second} {level_text(level, second)}" for level in pair.second_levels]
+    known = [mean / scale.divisor for row in pair.means for mean in row if mean is not None]
+    rows = [
+        {"x": float(i), "y": mean / scale.divisor, "level": levels[j]}
+        for i, means in enumerate(pair.means)
+        for j, mean in enumerate(means)
+        if mean is not None
+    ]
+    last = len(pair.first_levels) - 1
+    ticks = [(float(i), level_text(level, first)) for i, level in enumerate(pair.first_levels)]
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=[-0.3, last + 0.3], nice=False, zero=False),
+        axis=labelled_axis(ticks, title=pair.factors[0], grid=False),
+    )
+    y = alt.Y(
+        "y:Q",
+        scale=value_scale(known, may_be_log=False),
+        axis=alt.Axis(title=None, tickCount=4),
+    )
+    legend = alt.Legend(
+        title=None, orient="bottom", labelLimit=240, labelFontSize=11, labelFont=FONT
+    )
+    base = alt.Chart(inline_data(rows)).encode(
+        x=x, y=y, color=alt.Color("level:N", scale=system_colours(levels), legend=legend)
+    )
+    lines = base.mark_line(strokeWidth=2)
+    shape = alt.Shape("level:N", scale=system_shapes(levels), legend=legend)
+    marks = base.mark_point(filled=True, opacity=1, size=70).encode(shape=shape)
+    return alt.layer(lines, marks).properties(width=PAIR_WIDTH_PX, height=PAIR_HEIGHT_PX)

@@ -1,0 +1,187 @@
+"""A response against its conditions: each trial a dot, medians joined, their intervals drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.findings import CellFinding, Findings, ResponseFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.charts.axes import (
+    is_logarithmic,
+    is_numeric,
+    labelled_axis,
+    log_ticks,
+    value_scale,
+)
+from steelyard.report.charts.drawing import (
+    MUTED,
+    Drawing,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.figures import Scale, counted, quantity, scale_for
+
+WIDTH_PX, HEIGHT_PX = 300, 190
+DODGE_SHARE = 0.045
+_LOG_UNITS = {"ns", "us", "µs", "ms", "s"}
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where each condition stands on the x axis: numbers for one numeric factor, else in turn."""
+
+    title: str | None
+    ticks: tuple[tuple[float, str], ...]
+    by_text: dict[str, float]
+    dodge: float
+
+
+def places_of(findings: Findings) -> Places:
+    """Users 1, 4, 16 stand by their (log) number; anything else in the order of the study."""
+    conditions = findings.conditions or ({},)
+    names = list(conditions[0])
+    levels = [c[names[0]] for c in conditions] if len(names) == 1 else []
+    texts = [conditions_text(c) for c in conditions]
+    if len(conditions) == 1:
+        middle = (len(findings.systems) - 1) / 2
+        alone = tuple((i - middle, system) for i, system in enumerate(findings.systems))
+        return Places(texts[0] or None, alone, {texts[0]: 0.0}, 1.0)
+    if len(levels) < 2 or not is_numeric(levels):
+        at = {text: float(i) for i, text in enumerate(texts)}
+        by_turn = tuple((at[t], t) for t in texts)
+        return Places(None, by_turn, at, DODGE_SHARE * (len(texts) - 1))
+    numbers = [float(level) for level in levels]
+    wide = min(numbers) > 0 and max(numbers) / min(numbers) >= 8
+    spots = [math.log2(n) if wide else n for n in numbers]
+    title = names[0].removeprefix("load.")
+    ticks = tuple((s, f"{level}") for s, level in zip(spots, levels, strict=True))
+    by_text = dict(zip(texts, spots, strict=True))
+    return Places(title, ticks, by_text, DODGE_SHARE * (max(spots) - min(spots)))
+
+
+def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | None:
+    """The chart of one response, ``None`` when no cell of it is known at all."""
+    cells = [
+        c
+        for c in findings.cells
+        if c.response == response.name and c.cell.conditions in findings.conditions
+    ]
+    if not cells:
+        return None
+    scale = scale_for([v for c in cells for v in c.values], response.unit)
+    unit = f", {scale.unit}" if scale.unit else ""
+    name = "load-" + "".join(ch if ch.isascii() and ch.isalnum() else "-" for ch in response.name)
+    title = f"{response.label}{unit}"
+    return draw(_chart(findings, response, cells, scale), name, title, _words(cells, response))
+
+
+def _words(cells: list[CellFinding], response: ResponseFinding) -> str:
+    said = []
+    for cell in cells:
+        where = cell.cell.conditions_text()
+        at = f" at {where}" if where else ""
+        if cell.median is None:
+            said.append(f"{cell.cell.system}{at}: not measured")
+        else:
+            n = counted(len(cell.values), "trial")
+            said.append(
+                f"{cell.cell.system}{at}: median {quantity(cell.median, response.unit)}, {n}"
+            )
+    return "; ".join(said) + "."
+
+
+def _chart(
+    findings: Findings, response: ResponseFinding, cells: list[CellFinding], scale: Scale
+) -> Layer:
+    places = places_of(findings)
+    values = [v / scale.divisor for c in cells for v in c.values]
+    x = _x(places)
+    log = response.unit in _LOG_UNITS or response.direction == "none"
+    y_scale = value_scale(values, may_be_log=log)
+    y: dict[str, Any] = {"scale": y_scale, "axis": _y_axis(values, log=log)}
+    colour = alt.Color("system:N", scale=system_colours(findings.systems), legend=None)
+    shape = alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None)
+    medians = [_median_row(c, findings, places, scale) for c in cells if c.median is not None]
+    trials = [row for c in cells for row in _trial_rows(c, findings, places, scale)]
+    base = alt.Chart(inline_data(medians)).encode(color=colour, x=alt.X("x:Q", **x))
+    layers = [
+        base.mark_line(strokeWidth=2, opacity=0.9).encode(y=alt.Y("y:Q", **y)),
+        base.transform_filter("isValid(datum.low)")
+        .mark_rule(strokeWidth=5, opacity=0.3)
+        .encode(y=alt.Y("low:Q", **y), y2="high:Q"),
+        alt.Chart(inline_data(trials))
+        .mark_point(size=22, opacity=0.55, filled=True)
+        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
+        _absent(cells, findings, places, x, colour),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+
+
+def _x(places: Places) -> dict[str, Any]:
+    at = [tick for tick, _ in places.ticks]
+    pad = 0.18 * (max(at) - min(at)) if len(places.by_text) > 1 else 0.7
+    return {
+        "scale": alt.Scale(domain=[min(at) - pad, max(at) + pad], nice=False, zero=False),
+        "axis": labelled_axis(places.ticks, title=places.title, grid=False, labelLimit=130,
+                              labelOverlap=True),
+    }  # fmt: skip
+
+
+def _y_axis(values: list[float], *, log: bool) -> alt.Axis:
+    wide = log and is_logarithmic(values)
+    options: dict[str, Any] = {"values": log_ticks(values)} if wide else {"tickCount": 5}
+    expression = "format(datum.value, datum.value >= 10 ? ',.0f' : '.2~g')"
+    return alt.Axis(title=None, domain=False, ticks=False, minExtent=34, **options,
+                    labelExpr=expression, labelOverlap=True)  # fmt: skip
+
+
+def _at(cell: CellFinding, findings: Findings, places: Places) -> float:
+    """The place of a cell, with systems beside one another rather than on top."""
+    systems = findings.systems
+    index = systems.index(cell.cell.system) if cell.cell.system in systems else 0
+    offset = (index - (len(systems) - 1) / 2) * places.dodge
+    return places.by_text.get(cell.cell.conditions_text(), 0.0) + offset
+
+
+def _median_row(
+    cell: CellFinding, findings: Findings, places: Places, scale: Scale
+) -> dict[str, Any]:
+    return {
+        "system": cell.cell.system,
+        "x": _at(cell, findings, places),
+        "y": (cell.median or 0.0) / scale.divisor,
+        "low": None if cell.low is None else cell.low / scale.divisor,
+        "high": None if cell.high is None else cell.high / scale.divisor,
+    }
+
+
+def _trial_rows(
+    cell: CellFinding, findings: Findings, places: Places, scale: Scale
+) -> list[dict[str, Any]]:
+    at = _at(cell, findings, places)
+    return [{"system": cell.cell.system, "x": at, "y": v / scale.divisor} for v in cell.values]
+
+
+def _absent(
+    cells: list[CellFinding],
+    findings: Findings,
+    places: Places,
+    x: dict[str, Any],
+    colour: alt.Color,
+) -> Layer:
+    rows = [
+        {"system": c.cell.system, "x": _at(c, findings, places), "said": "not measured"}
+        for c in cells
+        if not c.values
+    ]
+    mark = alt.Chart(inline_data(rows)).mark_text(
+        angle=270, align="left", baseline="middle", fontStyle="italic", color=MUTED
+    )
+    return mark.encode(x=alt.X("x:Q", **x), y=alt.value(HEIGHT_PX - 6), text="said:N", color=colour)

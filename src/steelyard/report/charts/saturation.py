@@ -1,0 +1,113 @@
+"""Throughput over the load: each trial a dot, a curve where it is not refused, its peak a bar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.analyses.scaling.findings import ScalingFinding
+from steelyard.judge.findings import Findings
+from steelyard.plan.model import conditions_text
+from steelyard.report.charts.axes import labelled_axis
+from steelyard.report.charts.drawing import (
+    Drawing,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.figures import Scale, scale_for
+from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.vocabulary import response_of
+
+WIDTH_PX, HEIGHT_PX = 620, 260
+_WIDE = 8
+
+
+def saturation_drawings(findings: Findings) -> Iterator[Drawing]:
+    """One chart for each further condition, all systems in it."""
+    groups: dict[str, list[ScalingFinding]] = {}
+    for found in findings.scaling:
+        if found.levels:
+            groups.setdefault(conditions_text(found.conditions), []).append(found)
+    for number, (where, curves) in enumerate(groups.items()):
+        response = response_of(findings, curves[0].response)
+        values = [level.throughput for curve in curves for level in curve.levels]
+        scale = scale_for(values, response.unit)
+        title = f"{response.label}, {scale.unit}" + (f", at {where}" if where else "")
+        words = " ".join(saturation_lines(findings.model_copy(update={"scaling": tuple(curves)})))
+        yield draw(_chart(findings, curves, scale), f"saturation-{number}", title, words)
+
+
+def _chart(findings: Findings, curves: Sequence[ScalingFinding], scale: Scale) -> Layer:
+    x, place = _x(curves)
+    dots = list(_dots(findings, curves, scale, place))
+    y: dict[str, Any] = {
+        "scale": alt.Scale(domain=[0, 1.08 * max(row["y"] for row in dots)], nice=False),
+        "axis": alt.Axis(title=None, domain=False, ticks=False, tickCount=5, format=",~r"),
+    }
+    colour = alt.Color("system:N", scale=system_colours(findings.systems), legend=None)
+    shape = alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None)
+    lines = [
+        {"system": c.system, "x": place(at), "y": high / scale.divisor}
+        for c in curves
+        for at, high in c.drawn
+    ]
+    layers = [
+        alt.Chart(inline_data(list(_peaks(curves, scale, place))))
+        .mark_rule(strokeWidth=7, opacity=0.3)
+        .encode(x=alt.X("x:Q", **x), x2="x2:Q", y=alt.Y("y:Q", **y), color=colour),
+        alt.Chart(inline_data(lines))
+        .mark_line(strokeWidth=2)
+        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour),
+        alt.Chart(inline_data(dots))
+        .mark_point(size=24, opacity=0.6, filled=True)
+        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+
+
+def _x(curves: Sequence[ScalingFinding]) -> tuple[dict[str, Any], Any]:
+    levels = sorted({level.level for curve in curves for level in curve.levels})
+    wide = levels[-1] / levels[0] >= _WIDE
+    place = math.log2 if wide else float
+    ticks = [(place(level), f"{level:g}") for level in levels]
+    pad = 0.04 * (ticks[-1][0] - ticks[0][0] or 1.0)
+    domain = [ticks[0][0] - pad, ticks[-1][0] + pad]
+    name = curves[0].factor.removeprefix("load.")
+    return {
+        "scale": alt.Scale(domain=domain, nice=False, zero=False, clamp=True),
+        "axis": labelled_axis(ticks, title=name, grid=False, labelOverlap=True),
+    }, place
+
+
+def _dots(
+    findings: Findings, curves: Sequence[ScalingFinding], scale: Scale, place: Any
+) -> Iterator[dict[str, Any]]:
+    """Every trial that counts, also at levels that the curve leaves out."""
+    drawn = {(curve.system, conditions_text(curve.conditions)): curve for curve in curves}
+    for cell in findings.cells:
+        rest = {k: v for k, v in cell.cell.conditions.items() if k != curves[0].factor}
+        curve = drawn.get((cell.cell.system, conditions_text(rest)))
+        at = cell.cell.conditions.get(curves[0].factor)
+        if curve is None or cell.response != curve.response or not isinstance(at, int | float):
+            continue
+        for value in cell.values:
+            yield {"system": curve.system, "x": place(at), "y": value / scale.divisor}
+
+
+def _peaks(curves: Sequence[ScalingFinding], scale: Scale, place: Any) -> Iterator[dict[str, Any]]:
+    """The interval of each stated peak, as a bar at its height."""
+    for curve in curves:
+        peak = curve.peak
+        if curve.peak_stated and peak is not None and peak.at_high is not None:
+            yield {
+                "system": curve.system,
+                "x": place(peak.at_low),
+                "x2": place(peak.at_high),
+                "y": (peak.throughput or 0.0) / scale.divisor,
+            }

@@ -1,0 +1,250 @@
+"""Findings as one flat table for any spreadsheet: every value, summary, verdict and attempt.
+
+One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` the summary of one
+cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
+``level`` one of its levels, ``steadiness`` the windows of one cell,
+``consolidation`` several instances at once, ``interference`` a victim beside an aggressor,
+``mean`` a mean of a section, ``cost`` what one instance cost its carrier, ``placement`` where
+threads of it ran, ``not_applicable`` a cell that cannot exist). Figures are unrounded, in the unit
+of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.judge.analyses.claims.findings import ClaimFinding
+from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
+from steelyard.judge.analyses.ranking.findings import RankingFinding
+from steelyard.judge.analyses.sections.findings import SectionFinding
+from steelyard.judge.analyses.steadiness.findings import SteadyFinding
+from steelyard.judge.findings import (
+    AttemptFinding,
+    CellFinding,
+    Findings,
+    VerdictFinding,
+)
+from steelyard.plan.model import Cell
+from steelyard.report.formats.csv_influence import influence_rows
+from steelyard.report.tables.costs import cost_rows
+from steelyard.report.tables.interference import interference_rows
+from steelyard.report.tables.requests import flat_request_rows
+from steelyard.report.tables.saturation import saturation_rows
+from steelyard.report.vocabulary import response_of
+from steelyard.study.model import WORKLOAD
+
+COLUMNS = (
+    "kind", "study", "run", "response", "unit", "system", "baseline", "trial", "attempt", "visit",
+    "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
+    "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
+    "margin_log", "best", "worst", "effect", "levels", "against", "alpha", "family",
+    "exploratory", "instance", "least", "greatest", "outcome", "limited_by", "wall_s",
+    "overhead_s", "note",
+)  # fmt: skip
+CONDITION = "condition."
+
+
+def csv_text(findings: Findings) -> str:
+    """The whole table; each condition is a column of its own, as ``condition.load.users``."""
+    names = list(dict.fromkeys(name for c in _every_condition(findings) for name in c))
+    columns = [*COLUMNS, *(CONDITION + name for name in names)]
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(findings):
+        writer.writerow({"study": findings.study, "run": findings.run} | row)
+    return out.getvalue()
+
+
+def _every_condition(findings: Findings) -> Iterator[dict[str, Any]]:
+    yield from findings.conditions
+    yield from (cell.cell.conditions for cell in findings.cells)
+
+
+def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
+    yield from (row | _conditions(row["conditions"]) for row in interference_rows(findings))
+    if findings.workloads:
+        yield from _of_workloads(findings)
+        return
+    visits = {a.trial: a.visit for a in findings.attempts}
+    for verdict in findings.verdicts:
+        yield _verdict(verdict, response_of(findings, verdict.response).unit)
+    for ranking in findings.rankings:
+        yield from _ranking(ranking, response_of(findings, ranking.response).unit)
+    for each in findings.influence:
+        yield from influence_rows(each, response_of(findings, each.response).unit)
+    for claim in findings.claims:
+        yield from _claim(claim, response_of(findings, claim.response).unit)
+    for cell in findings.cells:
+        yield from _cell(cell, response_of(findings, cell.response).unit, visits)
+    yield from saturation_rows(findings)
+    for found in findings.consolidation:
+        yield _consolidation(found)
+    for section in findings.sections:
+        yield from _means(section)
+    yield from (row | _conditions(row["conditions"]) for row in cost_rows(findings))
+    for window in findings.steadiness:
+        yield _steadiness(window)
+    yield from flat_request_rows(findings.request_times)
+    yield from map(_attempt, findings.attempts)
+    yield from map(_not_applicable, findings.not_applicable)
+
+
+def _of_workloads(findings: Findings) -> Iterator[dict[str, Any]]:
+    """The rows of every workload, each with its name."""
+    for each in findings.workloads:
+        name = _conditions({WORKLOAD: each.workload})
+        yield from (name | row for row in _rows(each))
+
+
+def _not_applicable(cell: Cell) -> dict[str, Any]:
+    return {"kind": "not_applicable", "system": cell.system, **_conditions(cell.conditions)}
+
+
+def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
+    row = verdict.model_dump(mode="json", exclude={"conditions", "words", "notes"})
+    return row | {
+        "kind": "verdict",
+        "unit": unit,
+        "system": verdict.other,
+        "n": verdict.n_other,
+        "words": " ".join(verdict.words),
+        "note": "; ".join(verdict.notes),
+        **_conditions(verdict.conditions or {}),
+    }
+
+
+def _ranking(ranking: RankingFinding, unit: str) -> Iterator[dict[str, Any]]:
+    for place in ranking.places:
+        yield place.model_dump(mode="json", exclude={"next"}) | {
+            "kind": "place",
+            "response": ranking.response,
+            "unit": unit,
+            "alpha": ranking.alpha,
+            "note": f"to the next: {place.next}" if place.next else "",
+            **_conditions(ranking.conditions or {}),
+        }
+
+
+def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
+    shared = {
+        "kind": "claim",
+        "response": claim.response,
+        "unit": unit,
+        "alpha": claim.alpha,
+        "family": claim.family,
+        **_conditions(claim.conditions),
+    }
+    yield shared | {
+        "system": claim.subject,
+        "word": claim.word,
+        "note": "; ".join([claim.id, *claim.notes]),
+    }
+    for part in claim.parts:
+        yield shared | {
+            "kind": "claim_part",
+            "system": part.subject,
+            "baseline": part.other,
+            "word": part.word,
+            "estimate_log": part.estimate_log,
+            "low_log": part.low_log,
+            "high_log": part.high_log,
+            "interval_level": part.interval_level,
+            "n": part.n_subject,
+            "n_baseline": part.n_other,
+            "note": "; ".join([claim.id, *part.notes]),
+        }
+
+
+def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict[str, Any]]:
+    shared = {
+        "response": cell.response,
+        "unit": unit,
+        "system": cell.cell.system,
+        **_conditions(cell.cell.conditions),
+    }
+    yield shared | {
+        "kind": "cell",
+        "median": cell.median,
+        "low": cell.low,
+        "high": cell.high,
+        "interval_level": cell.interval_level,
+        "n": len(cell.values),
+        "note": "; ".join(cell.not_measured),
+    }
+    for trial, value in zip(cell.trials, cell.values, strict=True):
+        visit = visits.get(trial)
+        yield shared | {"kind": "value", "trial": trial, "visit": visit, "value": value}
+
+
+def _consolidation(found: ConsolidationFinding) -> dict[str, Any]:
+    density = found.density
+    return {
+        "kind": "consolidation",
+        "response": found.response,
+        "unit": found.unit,
+        "system": found.system,
+        "value": found.total,
+        "estimate_log": None if density is None else density.log,
+        "low_log": None if density is None else density.low_log,
+        "high_log": None if density is None else density.high_log,
+        "interval_level": found.interval_level,
+        "n": found.visits,
+        "note": "; ".join(found.missing),
+        **_conditions({**found.conditions, "system.instances": found.instances}),
+    }
+
+
+def _means(section: SectionFinding) -> Iterator[dict[str, Any]]:
+    """Differences and their ends stand where values and theirs do, in the unit of the response."""
+    for mean in section.means:
+        shared = {section.by: section.level, section.means_by: mean.level}
+        at = {name: level for name, level in shared.items() if name and level is not None}
+        yield mean.model_dump(mode="json", exclude={"notes", "level", "conditions"}) | {
+            "kind": "mean",
+            "response": section.response,
+            "unit": section.unit,
+            "system": mean.other,
+            "value": mean.difference,
+            "low": mean.difference_low,
+            "high": mean.difference_high,
+            "n": mean.n_other,
+            "alpha": section.alpha,
+            "family": section.family,
+            "note": "; ".join(mean.notes),
+            **_conditions(at),
+        }
+
+
+def _steadiness(window: SteadyFinding) -> dict[str, Any]:
+    return {
+        "kind": "steadiness",
+        "unit": "s",
+        "system": window.cell.system,
+        "word": window.state.value,
+        "value": window.cut_s,
+        "estimate_log": window.bias_log,
+        "low_log": window.drift_low_log,
+        "high_log": window.drift_high_log,
+        "n": window.trials,
+        "note": window.why,
+        **_conditions(window.cell.conditions),
+    }
+
+
+def _attempt(attempt: AttemptFinding) -> dict[str, Any]:
+    said = [attempt.message, attempt.hint, *attempt.doubts]
+    row = attempt.model_dump(mode="json", exclude={"cell", "message", "hint", "doubts"})
+    return row | {
+        "kind": "attempt",
+        "system": attempt.cell.system,
+        "note": "; ".join(part for part in said if part),
+        **_conditions(attempt.cell.conditions),
+    }
+
+
+def _conditions(conditions: dict[str, Any]) -> dict[str, Any]:
+    return {CONDITION + name: level for name, level in conditions.items()}

@@ -1,0 +1,57 @@
+"""Effects, shares and means of pairs as rows of the flat table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.judge.analyses.factors.findings import EffectFinding, InfluenceFinding, PairFinding
+from steelyard.plan.model import level_text
+from steelyard.report.influence_words import name_of
+
+
+def influence_rows(found: InfluenceFinding, unit: str) -> Iterator[dict[str, Any]]:
+    """One row for each effect, each share, and each pair of levels."""
+    shared = {"response": found.response, "unit": unit, "system": found.system or ""}
+    for each in found.effects:
+        yield shared | _effect(each, found)
+    for share in found.shares:
+        name = name_of(share.factors) if share.kind == "effect" else share.kind
+        values = {"value": share.share, "low": share.low, "high": share.high}
+        yield shared | {"kind": "share", "effect": name, "interval_level": 0.95, **values}
+    for pair in found.pairs:
+        yield from (shared | row for row in _means(pair))
+
+
+def _effect(each: EffectFinding, found: InfluenceFinding) -> dict[str, Any]:
+    aliases = "; ".join(name_of(alias) for alias in each.aliases)
+    return {
+        "kind": "effect",
+        "effect": name_of(each.factors),
+        "levels": "; ".join(level_text(level) for level in each.levels),
+        "against": "; ".join(level_text(level) for level in each.against),
+        "n": found.replicates,
+        "interval_level": found.interval_level,
+        "word": each.word.value,
+        "words": " ".join(word.value for word in each.words),
+        "estimate_log": each.effect_log,
+        "low_log": each.low_log,
+        "high_log": each.high_log,
+        "equivalence_low_log": each.equivalence_low_log,
+        "equivalence_high_log": each.equivalence_high_log,
+        "margin_log": found.margin_log,
+        "alpha": found.alpha,
+        "family": f"all {len(found.effects)} effects",
+        "note": f"same as {aliases}" if aliases else "",
+    }
+
+
+def _means(pair: PairFinding) -> Iterator[dict[str, Any]]:
+    for first, means in zip(pair.first_levels, pair.means, strict=True):
+        for second, mean in zip(pair.second_levels, means, strict=True):
+            yield {
+                "kind": "pair",
+                "effect": name_of(pair.factors),
+                "levels": f"{level_text(first)}; {level_text(second)}",
+                "value": mean,
+            }

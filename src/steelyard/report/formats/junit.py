@@ -1,0 +1,113 @@
+"""The verdicts as a JUnit file, which the servers of pipelines show as tests.
+
+A claim of the study is a test: it fails when it is contradicted, and is skipped while it is open. A
+study without claims is held to its primary comparisons: one fails when the other system is slower,
+or traded speed for something guarded. One more test says whether every trial gave a result.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.assumptions import OK, failure_lines, judged
+from steelyard.report.sentences import condition_sentence, verdict_sentence
+from steelyard.report.tables.claims import claim_lines
+
+Outcome = Literal["passed", "failure", "skipped"]
+
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_OF_CLAIMS: dict[ClaimWord, Outcome] = {
+    ClaimWord.SUPPORTED: "passed",
+    ClaimWord.CONTRADICTED: "failure",
+}
+_OF_VERDICTS: dict[VerdictWord, Outcome] = {
+    VerdictWord.FASTER: "passed",
+    VerdictWord.EQUIVALENT: "passed",
+    VerdictWord.SLOWER: "failure",
+    VerdictWord.TRADE_OFF: "failure",
+}
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One test: what it is called, how it ended, and the sentence that says why."""
+
+    name: str
+    outcome: Outcome
+    word: str
+    said: str
+
+
+def junit_text(findings: Findings) -> str:
+    """One suite for the study; times are those of the whole run, told once."""
+    cases = [*_cases(findings), _trials(findings)]
+    shared = _counted(cases) | {"time": f"{findings.stop.spent_s:.3f}"}
+    root = ET.Element("testsuites", {"name": "steelyard", **shared})
+    suite = ET.SubElement(root, "testsuite", {"name": findings.study, **shared})
+    for case in cases:
+        element = ET.SubElement(suite, "testcase", _named(findings, case))
+        if case.outcome != "passed":
+            kind = {"type": case.word} if case.outcome == "failure" else {}
+            ET.SubElement(element, case.outcome, {"message": _plain(case.said), **kind})
+        ET.SubElement(element, "system-out").text = _plain(case.said)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _counted(cases: list[_Case]) -> dict[str, str]:
+    outcomes = [case.outcome for case in cases]
+    return {
+        "tests": str(len(cases)),
+        "failures": str(outcomes.count("failure")),
+        "errors": "0",
+        "skipped": str(outcomes.count("skipped")),
+    }
+
+
+def _named(findings: Findings, case: _Case) -> dict[str, str]:
+    return {"classname": findings.study, "name": case.name}
+
+
+def _plain(text: str) -> str:
+    """Without what XML 1.0 cannot hold: what a tool printed may have control characters in it."""
+    return _NOT_IN_XML.sub("?", text)
+
+
+def _cases(findings: Findings) -> Iterator[_Case]:
+    """The claims, or without any the comparisons that carry the guarantee."""
+    lines = claim_lines(findings)
+    for claim in findings.claims:
+        outcome = _OF_CLAIMS.get(claim.word, "skipped")
+        said = next(line for line in lines if line.startswith(f"{claim.id}: "))
+        yield _Case(claim.id, outcome, claim.word.value, said)
+    for verdict in () if findings.claims else judged(findings):
+        outcome = _OF_VERDICTS.get(verdict.word, "skipped")
+        yield _Case(_name(verdict), outcome, verdict.word.value, _said(verdict, findings))
+
+
+def _name(verdict: VerdictFinding) -> str:
+    where = conditions_text(verdict.conditions or {}) or "overall"
+    return f"{verdict.response} of {verdict.other} against {verdict.baseline}, {where}"
+
+
+def _said(verdict: VerdictFinding, findings: Findings) -> str:
+    if verdict.conditions is None:
+        return str(verdict_sentence(verdict, findings))
+    return condition_sentence(verdict, findings)
+
+
+def _trials(findings: Findings) -> _Case:
+    measured = {each.trial for each in findings.attempts if each.outcome == OK}
+    lost = {each.trial for each in findings.attempts} - measured
+    said = " ".join(failure_lines(findings)) or "Every attempt ended well."
+    return _Case(
+        "every trial gave a result", "failure" if lost else "passed", "trials_failed", said
+    )

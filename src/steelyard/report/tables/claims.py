@@ -1,0 +1,124 @@
+"""Claims of the study in words: what was claimed, what the data say, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.effects import interval, signed_effect
+from steelyard.report.figures import counted, listed, percent
+from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.vocabulary import direction_of, noun_of, response_of
+
+_VERBS = {
+    "at_least": "at least {factor} times that of {other}",
+    "at_most": "at most {factor} times that of {other}",
+    "within": "within {share} of {other}",
+    "faster_than": "better than that of {other}",
+    "slower_than": "worse than that of {other}",
+    "equivalent_to": "within the margin of {other}",
+    "no_worse_than": "not worse than that of {other} by the margin",
+}
+
+
+def claim_lines(findings: Findings) -> list[str]:
+    """One sentence for each claim, those that are contradicted first."""
+    order = list(ClaimWord)
+    order.sort(key=lambda word: word is not ClaimWord.CONTRADICTED)
+    found = sorted(findings.claims, key=lambda claim: order.index(claim.word))
+    return [_line(claim, findings) for claim in found]
+
+
+def _line(claim: ClaimFinding, findings: Findings) -> str:
+    word = claim.word.value.replace("_", " ")
+    said = "; ".join(_shown(claim, findings))
+    return f"{claim.id}: {word}. Claimed: {claimed(claim, findings)}. Seen: {said}."
+
+
+def claimed(claim: ClaimFinding, findings: Findings) -> str:
+    """What was claimed, as a sentence without its end."""
+    response = response_of(findings, claim.response)
+    where = conditions_text(claim.conditions)
+    at = f" at {where}" if where else ""
+    if claim.claimed_peak is not None:
+        low, high = claim.claimed_peak
+        return f"the {noun_of(response)} of {claim.subject}{at} peaks at {low:g} to {high:g} users"
+    names = [part.subject for part in claim.parts]
+    subject = claim.subject or listed(names) or "nothing"
+    other = claim.parts[0].other if claim.parts else "the baseline"
+    factor = claim.factor or 1.0
+    verb = _VERBS[claim.kind].format(factor=f"{factor:g}", share=percent(factor), other=other)
+    each = "each of " if len(names) > 1 else ""
+    return f"the {noun_of(response)} of {each}{subject}{at} is {verb}"
+
+
+def _shown(claim: ClaimFinding, findings: Findings) -> Iterator[str]:
+    """What the data say of the parts that decide; of all others when none does."""
+    if claim.claimed_peak is not None:
+        yield _peak(claim)
+        return
+    deciding = [part for part in claim.parts if part.word is claim.word] or list(claim.parts)
+    response = response_of(findings, claim.response)
+    several = len(claim.parts) > 1
+    for part in deciding:
+        yield f"{f'{part.subject}: ' if several else ''}{_part(part, response)}"
+    if not deciding:
+        yield "; ".join(claim.notes) or "nothing was compared"
+
+
+def _peak(claim: ClaimFinding) -> str:
+    low, high = claim.peak or (None, None)
+    if low is None:
+        return "; ".join(claim.notes) or "no curve describes the data"
+    ends = f"from {low:.3g} users on" if high is None else f"{low:.3g} to {high:.3g} users"
+    said = f"95 % interval of the peak {ends}"
+    return "; ".join([said, *claim.notes])
+
+
+def _part(part: ClaimPartFinding, response: ResponseFinding) -> str:
+    count = counted(part.n_subject + part.n_other, "visit")
+    reasons = f"; {'; '.join(part.notes)}" if part.notes else ""
+    if part.estimate_log is None:
+        return f"{count}{reasons}"
+    size = signed_effect(part.estimate_log, beside=(part.low_log, part.high_log))
+    return f"{size}, {_ends(part, response)}, {count}{reasons}"
+
+
+def _ends(part: ClaimPartFinding, response: ResponseFinding) -> str:
+    bounds = [b for b in (part.claimed_low_log, part.claimed_high_log) if b is not None]
+    ends = interval(
+        part.low_log,
+        part.high_log,
+        estimate_log=part.estimate_log,
+        direction=direction_of(response),
+        exact_to=tuple(bounds),
+    )
+    return f"{percent(part.interval_level)} interval {ends}"
+
+
+def claims_table(findings: Findings) -> Table:
+    """Every part of every claim."""
+    rows = []
+    for claim in findings.claims:
+        response = response_of(findings, claim.response)
+        where = conditions_text(claim.conditions) or "all conditions"
+        if claim.claimed_peak is not None:
+            rows.append(
+                (claim.id, claim.subject or "", where, NONE, _peak(claim), _word(claim.word))
+            )
+        for part in claim.parts:
+            size = NONE if part.estimate_log is None else signed_effect(part.estimate_log)
+            ends = NONE if part.estimate_log is None else _ends(part, response)
+            against = f"{part.subject} against {part.other}"
+            rows.append((claim.id, against, where, size, ends, _word(part.word)))
+    head = ("Claim", "Of", "Condition", "Size", "Interval", "What the data say")
+    families = "; ".join(dict.fromkeys(claim.family for claim in findings.claims))
+    alpha = next((percent(claim.alpha) for claim in findings.claims), "")
+    note = f"Wrong of any claim with at most {alpha} ({families}), at any stop."
+    return Table("Claims", head, tuple(rows), frozenset({3}), (note,) if rows else ())
+
+
+def _word(word: ClaimWord) -> str:
+    return word.value.replace("_", " ")

@@ -1,0 +1,114 @@
+"""Several instances against one alone, in words and one table."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.judge.analyses.consolidation.findings import (
+    ConsolidationFinding,
+    InterferenceFinding,
+    RatioFinding,
+)
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.effects import interval, signed_effect
+from steelyard.report.figures import counted, fixed, listed, percent, quantity
+from steelyard.report.sentences import verdict_sentence
+from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.vocabulary import noun_of, response_of
+
+TITLE = "Several at once"
+_INTERFERENCE = {
+    "disturbed": "they are disturbed",
+    "undisturbed": "no disturbance as large as your margin",
+    "open": "whether they are disturbed is open",
+}
+
+
+def consolidation_lines(findings: Findings) -> list[str]:
+    """A sentence for each number of instances, then system against system on density."""
+    lines = [_sentence(found, findings) for found in findings.consolidation]
+    density = ResponseFinding(
+        name="density", label="density", unit="ratio", direction="higher", primary=False
+    )
+    known = findings.model_copy(update={"responses": (*findings.responses, density)})
+    return lines + [str(verdict_sentence(each, known)) for each in findings.densities]
+
+
+def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
+    if found.density is None:
+        return f"{_who(found)}: {'; '.join(found.missing) or 'not measured'}."
+    said = [*_together(found, findings), f"each {_against(found.density)} against one alone"]
+    if found.least is not None and found.fairness is not None:
+        said.append(f"the slowest {_against(found.least)}")
+    if found.worst_over_best is not None:
+        said.append(
+            f"the slowest slot {_against(found.worst_over_best)} against the fastest"
+            + ("" if found.fairness is None else f" (fairness {fixed(found.fairness, 4)})")
+        )
+    if found.interference is not None:
+        said.append(_interference(found.interference))
+    if found.cpu_overhead is not None:
+        said.append(f"the host spends {_against(found.cpu_overhead)} against what is busy inside")
+    return f"{_who(found)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
+
+
+def _together(found: ConsolidationFinding, findings: Findings) -> list[str]:
+    """What all do, where it can be added; of times, as runs in a second."""
+    if found.total is None or found.scale is None:
+        return []
+    response = response_of(findings, found.response)
+    noun = f" {noun_of(response)}" if found.unit == response.unit else ""
+    times = f"{fixed(math.exp(found.scale.log), 2)} times one alone"
+    return [f"together {quantity(found.total, found.unit)}{noun}, {times}"]
+
+
+def _who(found: ConsolidationFinding) -> str:
+    where = conditions_text(found.conditions)
+    at = f" at {where}" if where else ""
+    return f"{counted(found.instances, 'instance')} of {found.system}{at}"
+
+
+def _interference(found: InterferenceFinding) -> str:
+    beside = listed(found.beside) or "nothing"
+    return f"beside {beside}: {_INTERFERENCE[found.word]}, {_against(found.change)}"
+
+
+def _against(found: RatioFinding) -> str:
+    if found.low_log is None or found.high_log is None:
+        return signed_effect(found.log)
+    ends = interval(found.low_log, found.high_log, estimate_log=found.log)
+    size = signed_effect(found.log, beside=(found.low_log, found.high_log))
+    return f"{size} ({percent(0.95)} interval {ends})"
+
+
+def consolidation_table(findings: Findings) -> Table:
+    """One row for each system and number of instances."""
+    head = ("System", "Condition", "Instances", "Together", "Of one alone", "Each", "Slowest",
+            "Slowdown of each", "Slowest over fastest", "Fairness", "As it is",
+            "Visits")  # fmt: skip
+    rows = tuple(_texts(found) for found in findings.consolidation)
+    notes = tuple(dict.fromkeys(f"{each}." for f in findings.consolidation for each in f.missing))
+    return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 8, 9, 10, 11}), notes)
+
+
+def _texts(found: ConsolidationFinding) -> tuple[str, ...]:
+    slower = ", ".join(f"{fixed(math.exp(each.slowdown.log), 2)}" for each in found.slowdowns)
+    return (
+        found.system,
+        conditions_text(found.conditions) or "all trials",
+        str(found.instances),
+        NONE if found.total is None else quantity(found.total, found.unit),
+        NONE if found.scale is None else f"{fixed(math.exp(found.scale.log), 2)} times",
+        _size(found.density),
+        _size(found.least),
+        slower or NONE,
+        _size(found.worst_over_best),
+        NONE if found.fairness is None else fixed(found.fairness, 4),
+        NONE if found.fairness_raw is None else fixed(found.fairness_raw, 4),
+        str(found.visits),
+    )
+
+
+def _size(found: RatioFinding | None) -> str:
+    return NONE if found is None else signed_effect(found.log)

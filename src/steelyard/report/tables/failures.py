@@ -1,0 +1,58 @@
+"""What failed, in words: operations of trials that count, and attempts that did not end well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.findings import Findings
+from steelyard.report.effects import interval
+from steelyard.report.figures import percent, significant
+
+_UNEQUAL = 0.05
+
+
+def failed_lines(findings: Findings) -> list[str]:
+    """One sentence for each system of which operations were counted, then what differs."""
+    lines = [line for each in findings.failures if (line := _counted(each))]
+    for contrast in findings.failure_contrasts:
+        lines += _compared(contrast)
+    return lines
+
+
+def _counted(found: FailureFinding) -> str | None:
+    if found.operations is None or found.failed is None:
+        return None
+    if found.below is not None:
+        share = f"{significant(100 * found.below, 2)} %"
+        return (
+            f"{found.system}: none of {found.operations:,} operations failed (below {share}, "
+            "95 % interval)."
+        )
+    share = f"{significant(100 * found.failed / found.operations, 2)} %"
+    return f"{found.system}: {found.failed:,} of {found.operations:,} operations failed ({share})."
+
+
+def _compared(found: FailureContrastFinding) -> Iterator[str]:
+    if found.word in {"fails_more", "fails_less"} and found.odds_log is not None:
+        odds = math.exp(found.odds_log)
+        ends = interval(found.low_log, found.high_log, estimate_log=_LARGE)
+        more = "more" if found.word == "fails_more" else "less"
+        yield (
+            f"{found.other} fails {more} than {found.baseline}: {significant(odds, 2)} times the "
+            f"odds ({percent(found.interval_level)} interval {ends}), judged by visit; exploratory."
+        )
+    elif found.word == "undecided":
+        yield (
+            f"Whether {found.other} fails more or less than {found.baseline} is undecided"
+            f"{f' ({found.note})' if found.note else ''}."
+        )
+    if found.attempts_chance is not None and found.attempts_chance < _UNEQUAL:
+        yield (
+            f"Attempts end badly unequally on {found.baseline} and {found.other}; by chance alone "
+            f"with probability {significant(found.attempts_chance, 2)} (Fisher's exact test)."
+        )
+
+
+_LARGE = math.log(10)

@@ -1,0 +1,111 @@
+"""Request times of each cell as ApacheBench prints them, and what the tail is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from steelyard.judge.analyses.requests.findings import RequestTimesFinding, TailFinding
+from steelyard.judge.findings import Findings
+from steelyard.report.figures import counted, percent, scale_for, significant
+from steelyard.report.tables.responses import Table
+from steelyard.report.vocabulary import compared_one
+
+TITLE = "Request times"
+
+
+def request_lines(findings: Findings) -> list[str]:
+    """One sentence for each cell with slow requests: what they waited for."""
+    return [
+        f"{place_of(found)}: {_tail(found.tail)}"
+        for found in findings.request_times
+        if found.tail is not None
+    ]
+
+
+def _tail(tail: TailFinding) -> str:
+    sent = tail.syn_retransmits
+    counts = "" if sent is None else f"; {round(sent):,} SYNs and SYN-ACKs sent again were counted"
+    slow = counted(tail.slow, "request")
+    at = f"{tail.at_steps:,} of the {slow} slower than 0.9 s took as long as a lost SYN waits"
+    steps = "1, 3, 7, 15 s and so on"
+    if tail.explained:
+        return f"the tail is made of retransmission timeouts: {at} ({steps}){counts}."
+    return f"the tail is not made of retransmission timeouts: only {at} ({steps}){counts}."
+
+
+def place_of(found: RequestTimesFinding) -> str:
+    """System and condition in words."""
+    where = found.cell.conditions_text()
+    return f"{found.cell.system} at {where}" if where else found.cell.system
+
+
+def request_tables(findings: Findings) -> list[Table]:
+    """The parts of a request, and the share served within a time; empty without requests."""
+    if not findings.request_times:
+        return []
+    return [_parts(findings), _served(findings)]
+
+
+def _parts(findings: Findings) -> Table:
+    shown = [row.max_ns for found in findings.request_times for row in found.rows]
+    scale = scale_for(shown, "ns")
+    head = (
+        compared_one(findings), "Condition", "Requests", "Failed", f"Part, {scale.unit}",
+        "Min", "Mean", "SD", "Median", "Max",
+    )  # fmt: skip
+    rows = []
+    for found in findings.request_times:
+        for row in found.rows:
+            figures = (row.min_ns, row.mean_ns, row.sd_ns, row.median_ns, row.max_ns)
+            rows.append(
+                (
+                    *_cell(found),
+                    row.name,
+                    *(significant(figure / scale.divisor) for figure in figures),
+                )
+            )
+    note = (
+        "All requests of the trials that count, taken together. Connect: until the connection is "
+        "there; processing: from then to the last byte; waiting: to the first byte of the reply; "
+        "total: from the first to the last. The mean is that of all requests."
+    )
+    return Table("Connection times", head, tuple(rows), frozenset({2, 3, 5, 6, 7, 8, 9}), (note,))
+
+
+def _served(findings: Findings) -> Table:
+    shares = [served.share for served in findings.request_times[0].served]
+    shown = [s.within_ns for found in findings.request_times for s in found.served]
+    scale = scale_for(shown, "ns")
+    words = tuple(_share(share) for share in shares)
+    head = (compared_one(findings), "Condition", "Requests", "Failed", *words)
+    rows = tuple(
+        (*_cell(found), *(significant(s.within_ns / scale.divisor) for s in found.served))
+        for found in findings.request_times
+    )
+    numeric = frozenset(range(2, len(head)))
+    return Table(f"Share of the requests served within, {scale.unit}", head, rows, numeric)
+
+
+def _share(share: float) -> str:
+    return "100 % (slowest)" if share == 1 else percent(share)
+
+
+def _cell(found: RequestTimesFinding) -> tuple[str, str, str, str]:
+    where = found.cell.conditions_text() or "all trials"
+    failed = "not known" if found.failed is None else f"{found.failed:,}"
+    return found.cell.system, where, f"{found.requests:,}", failed
+
+
+def flat_request_rows(times: Sequence[RequestTimesFinding]) -> Iterator[dict[str, Any]]:
+    """Every figure of the tables, unrounded, for the flat file."""
+    for found in times:
+        levels = {f"condition.{factor}": at for factor, at in found.cell.conditions.items()}
+        cell = {"kind": "request_time", "unit": "ns", "system": found.cell.system, **levels}
+        for row in found.rows:
+            for figure in ("min_ns", "mean_ns", "sd_ns", "median_ns", "max_ns"):
+                name = f"{row.name}.{figure.removesuffix('_ns')}"
+                yield {**cell, "response": name, "value": getattr(row, figure), "n": row.requests}
+        for served in found.served:
+            name = f"served.{served.share:g}"
+            yield {**cell, "response": name, "value": served.within_ns, "n": found.requests}

@@ -1,0 +1,393 @@
+"""The tables of a report as plain text cells, shared by the HTML and the Markdown form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from steelyard.judge.analyses.factors.findings import InfluenceFinding
+from steelyard.judge.analyses.steadiness.findings import SteadyFinding
+from steelyard.judge.analyses.steadiness.steady import Steadiness
+from steelyard.judge.findings import (
+    AttemptFinding,
+    CalibrationFinding,
+    CellFinding,
+    Findings,
+    ResponseFinding,
+    VerdictFinding,
+)
+from steelyard.plan.model import Cell, conditions_text, level_text
+from steelyard.report.assumptions import OK, STOP_WORDS, judged, limit_rows
+from steelyard.report.effects import interval, signed_effect
+from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.sentences import ends_of, interval_words, margin_text
+from steelyard.report.vocabulary import (
+    compared_all,
+    compared_one,
+    direction_of,
+    met_by,
+    verdict_word,
+)
+from steelyard.study.model import Level
+from steelyard.units import format_duration
+
+NOT_MEASURED = "not measured"
+NOT_APPLICABLE = "not applicable"
+NONE = "–"
+MOST_REASONS = 1
+_MOST_PLACES = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text cells under headings; ``numeric`` holds the columns that are set to the right."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def response_table(
+    findings: Findings, response: ResponseFinding, keep: Callable[[Cell], bool] = lambda _: True
+) -> Table:
+    """Every cell of one response with its verdict against the baseline; missing cells say so.
+
+    ``keep`` may leave some of them out.
+    """
+    own = [c for c in findings.cells if c.response == response.name and keep(c.cell)]
+    cells = {_key(c.cell): c for c in own}
+    scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
+    unit = f", {scale.unit}" if scale.unit else ""
+    rows: list[tuple[str, ...]] = []
+    missing = findings.not_applicable
+    for place in filter(keep, _places(findings)):
+        verdict = _verdict(findings, response, place.system, place.conditions)
+        baseline = place.system == findings.baseline
+        rows.append(
+            (
+                conditions_text(place.conditions) or "all trials",
+                place.system,
+                *_cell_texts(cells.get(_key(place)), scale, exists=place not in missing),
+                *_verdict_texts(
+                    verdict, response, baseline=baseline, exists=_comparable(findings, place)
+                ),
+            )
+        )
+    level = next((percent(c.interval_level) for c in cells.values()), "95 %")
+    head: tuple[str, ...] = (
+        "Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
+        f"Against {findings.baseline}", "Interval", "Verdict",
+    )  # fmt: skip
+    notes = tuple(_missing_notes(list(cells.values())))
+    if not findings.conditions:
+        head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
+    return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
+
+
+_MEASURED = 5
+
+
+def _places(findings: Findings) -> list[Cell]:
+    """The compared cells by condition; of a study that compares nothing those that it screened."""
+    compared = [
+        Cell(system=system, conditions=conditions)
+        for conditions in findings.conditions
+        for system in findings.systems
+    ]
+    return compared or list({_key(each.cell): each.cell for each in findings.cells}.values())
+
+
+def _missing_notes(cells: Sequence[CellFinding]) -> list[str]:
+    """Why cells are empty, each reason once; single failed attempts are in their own table."""
+    places: dict[str, list[str]] = {}
+    for cell in cells:
+        if not cell.values:
+            places.setdefault(_why_missing(cell), []).append(_place(cell))
+    return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
+
+
+def _among(places: Sequence[str], cells: int) -> str:
+    """A few by name; of many their number, since the table itself says which they are."""
+    if len(places) <= _MOST_PLACES:
+        return ", ".join(places)
+    return "All cells" if len(places) == cells else f"{len(places)} of {cells} cells"
+
+
+def _place(cell: CellFinding) -> str:
+    where = cell.cell.conditions_text()
+    return f"{cell.cell.system} at {where}" if where else cell.cell.system
+
+
+def _why_missing(cell: CellFinding) -> str:
+    reasons = [reason.replace("_", " ") for reason in cell.not_measured]
+    more = len(reasons) - MOST_REASONS
+    said = [*reasons[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
+    return "; ".join(said) or "never tried"
+
+
+def _comparable(findings: Findings, place: Cell) -> bool:
+    """Whether a cell exists for a system and for the baseline."""
+    return place.conditions in met_by(findings, (place.system, findings.baseline))
+
+
+def _key(cell: Cell) -> tuple[str, str]:
+    return cell.system, cell.conditions_text()
+
+
+def _verdict(
+    findings: Findings, response: ResponseFinding, system: str, conditions: dict[str, Level]
+) -> VerdictFinding | None:
+    """The verdict of this cell; with one condition that over all of them is the same."""
+    pair = (findings.baseline, system)
+    own = [
+        v
+        for v in findings.verdicts
+        if v.response == response.name and (v.baseline, v.other) == pair
+    ]
+    exact = [v for v in own if v.conditions == conditions]
+    if not exact and met_by(findings, pair) == [conditions]:
+        exact = [v for v in own if v.conditions is None]
+    return exact[0] if exact else None
+
+
+def _cell_texts(cell: CellFinding | None, scale: Scale, *, exists: bool) -> tuple[str, str, str]:
+    if not exists:
+        return NOT_APPLICABLE, NONE, NONE
+    if cell is None or cell.median is None:
+        return NOT_MEASURED, NONE, "0"
+    spread = NONE
+    if cell.low is not None and cell.high is not None:
+        low, high = cell.low / scale.divisor, cell.high / scale.divisor
+        spread = f"{significant(low)}..{significant(high)}"
+    return significant(cell.median / scale.divisor), spread, str(len(cell.values))
+
+
+def _verdict_texts(
+    verdict: VerdictFinding | None, response: ResponseFinding, *, baseline: bool, exists: bool
+) -> tuple[str, str, str]:
+    if baseline:
+        return "baseline", NONE, NONE
+    if verdict is None:
+        return NONE, NONE, "not judged" if response.primary and exists else NONE
+    if verdict.estimate_log is None:
+        return NONE, NONE, verdict_word(verdict, response)
+    size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
+    return size, interval_words(verdict, response), verdict_word(verdict, response)
+
+
+def attempt_table(findings: Findings) -> Table:
+    """Every attempt, also those that failed, with what went wrong and what to do."""
+    head = ("Attempt", "Visit", compared_one(findings), "Condition", "Outcome", "Limited by",
+            "Remarks", "Time", "Overhead")  # fmt: skip
+    rows = tuple(_attempt_texts(a) for a in findings.attempts)
+    return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
+
+
+def failed_table(findings: Findings) -> Table:
+    """Only the attempts that did not end well."""
+    head = (
+        "Attempt",
+        compared_one(findings),
+        "Condition",
+        "Outcome",
+        "What happened, and what to do",
+    )
+    rows = tuple(
+        (_name(a), a.cell.system, a.cell.conditions_text() or NONE, _outcome(a), _remarks(a))
+        for a in findings.attempts
+        if a.outcome != OK
+    )
+    return Table("Attempts that did not end well", head, rows)
+
+
+def _attempt_texts(attempt: AttemptFinding) -> tuple[str, ...]:
+    overhead = attempt.overhead_s
+    return (
+        _name(attempt),
+        str(attempt.visit),
+        attempt.cell.system,
+        attempt.cell.conditions_text() or NONE,
+        _outcome(attempt),
+        attempt.limited_by or NONE,
+        _remarks(attempt),
+        format_duration(attempt.wall_s),
+        NONE if overhead is None else format_duration(overhead),
+    )
+
+
+def _name(attempt: AttemptFinding) -> str:
+    return f"{attempt.trial:04d}-{attempt.attempt}"
+
+
+def _outcome(attempt: AttemptFinding) -> str:
+    return attempt.outcome.replace("_", " ")
+
+
+def _remarks(attempt: AttemptFinding) -> str:
+    said = [attempt.message or "", f"Hint: {attempt.hint}" if attempt.hint else ""]
+    said += [f"Doubt: {doubt}" for doubt in attempt.doubts]
+    return ". ".join(part for part in said if part) or NONE
+
+
+def limits_table(findings: Findings) -> Table:
+    """What limited the trials of each cell; empty when no trial names it."""
+    found = limit_rows(findings)
+    rows = tuple((where or "all trials", system, what) for system, where, what in found)
+    head = ("Condition", compared_one(findings), "Limited by, in trials")
+    return Table("What limited the trials", head, rows)
+
+
+def calibration_table(findings: Findings) -> Table:
+    """What the generator can do at most in each cell, and how close the trials came."""
+    head = (
+        "Condition",
+        compared_one(findings),
+        "Ceiling",
+        "Floor",
+        "Reached",
+        "At most",
+        "What that means",
+    )
+    rows = tuple(_calibration_texts(each) for each in findings.calibrations)
+    note = (
+        "The ceiling is what generator and the engine's own server do together on this machine, "
+        "the floor their median response time."
+    )
+    return Table("The generator's own limits", head, rows, frozenset({2, 3, 4, 5}), (note,))
+
+
+def _calibration_texts(found: CalibrationFinding) -> tuple[str, ...]:
+    return (
+        found.cell.conditions_text() or "all trials",
+        found.cell.system,
+        NONE if found.ceiling_per_s is None else quantity(found.ceiling_per_s, found.unit),
+        NONE if found.floor_ns is None else quantity(found.floor_ns, "ns"),
+        *(NONE if r is None else percent(r) for r in (found.ratio, found.largest_ratio)),
+        _calibration_words(found),
+    )
+
+
+def _calibration_words(found: CalibrationFinding) -> str:
+    if found.not_calibrated is not None:
+        return f"not calibrated: {found.not_calibrated}"
+    if found.trials_near:
+        return f"the generator may be the limit in {found.trials_near} of {found.trials}"
+    return "the generator had room"
+
+
+_STEADY_WORDS = {
+    Steadiness.STEADY: "steady",
+    Steadiness.STEADY_LATER: "steady later",
+    Steadiness.NEVER: "not steady",
+    Steadiness.UNKNOWN: "cannot be told",
+}
+
+
+def steadiness_table(findings: Findings) -> Table:
+    """Whether throughput was steady within the windows of each cell."""
+    head = ("Condition", "System", "Throughput is", "Steady after", "All against steady part",
+            "Drift of it", "Trials")  # fmt: skip
+    rows = tuple(_steadiness_texts(each) for each in findings.steadiness)
+    note = "Throughput over the window, the mean of all trials of a cell; drift with its interval."
+    return Table("Steady within the window", head, rows, frozenset({3, 4, 5, 6}), (note,))
+
+
+def _steadiness_texts(found: SteadyFinding) -> tuple[str, ...]:
+    words = _STEADY_WORDS[found.state] + (f": {found.why}" if found.why else "")
+    low, high = found.drift_low_log, found.drift_high_log
+    drift = NONE if low is None or high is None else interval(low, high, estimate_log=0.0)
+    return (
+        found.cell.conditions_text() or "all trials",
+        found.cell.system,
+        words,
+        NONE if found.cut_s is None else format_duration(found.cut_s),
+        NONE if found.bias_log is None else signed_effect(found.bias_log),
+        drift,
+        str(found.trials),
+    )
+
+
+def difference_table(findings: Findings) -> Table:
+    """What differs between the compared; what was not declared comes first."""
+    facts = sorted(findings.differences, key=lambda d: (d.declared, d.fact))
+    rows = tuple(
+        (
+            d.fact,
+            *(d.values.get(s) or "not known" for s in findings.systems),
+            "declared" if d.declared else "not declared",
+        )
+        for d in facts
+    )
+    return Table("Facts that differ", ("Fact", *findings.systems, "In the study"), rows)
+
+
+def done_rows(findings: Findings) -> list[tuple[str, str]]:
+    """How it was done: term and text."""
+    return list(_done(findings))
+
+
+_ORDERS = {
+    "big_stick": "big-stick coin per visit",
+    "pairs": "random pairs of visits",
+    "double_blocks": "random blocks, decided systems leave",
+    "blocks": "random blocks, decided systems leave",
+}
+
+
+def _done(findings: Findings) -> Iterator[tuple[str, str]]:
+    stop, variant = findings.stop, findings.variant
+    two = len(findings.systems) == 2
+    design = _ORDERS.get(findings.design or ("big_stick" if two else "double_blocks"))
+    yield "Study", findings.study + (f", variant {variant}" if variant else "")
+    yield "Hash of the study", f"sha256 {findings.study_sha256}"
+    compared = compared_all(findings)
+    yield (
+        compared[0].upper() + compared[1:],
+        ", ".join(findings.systems)
+        + (f"; baseline {findings.baseline}" if findings.conditions else ""),
+    )
+    conditions = [conditions_text(c) for c in findings.conditions if c]
+    if conditions or not findings.influence:
+        yield "Conditions", ", ".join(conditions) or "none"
+    if findings.conditions:
+        yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
+    for each in findings.influence:
+        yield "Factors", _factors(each)
+    margins = sorted({margin_text(v) for v in judged(findings)} | _margins(findings))
+    yield "Margin", ", ".join(margins) or "no comparison was judged"
+    yield (
+        "Ended",
+        (
+            f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
+            f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
+            f"{format_duration(stop.spent_s)}"
+        ),
+    )
+    yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
+
+
+def _factors(found: InfluenceFinding) -> str:
+    where = "" if found.system is None else f" on {found.system}"
+    varied = "; ".join(
+        f"{name} {', '.join(level_text(level, name) for level in levels)}"
+        for name, levels in found.factors.items()
+    )
+    return (
+        f"{varied}{where}: {found.replicates} of at most {found.replicates_planned} replicates of "
+        f"{found.cells} trials, in random order within each"
+    )
+
+
+def _margins(findings: Findings) -> set[str]:
+    return {percent(math.expm1(each.margin_log)) for each in findings.influence}
+
+
+def words_of_direction(response: ResponseFinding) -> str:
+    """What is good for a response, for its caption."""
+    more = direction_of(response).more
+    return {"higher": f"{more} is better", "lower": f"{direction_of(response).less} is better"}.get(
+        response.direction, "neither more nor less is better"
+    )

@@ -1,0 +1,210 @@
+"""Where throughput peaks, saturates or falls back, in words, rows and one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
+from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.plan.model import conditions_text
+from steelyard.report.effects import interval, signed_effect
+from steelyard.report.figures import counted, listed, percent, quantity, significant
+from steelyard.report.sentences import verdict_sentence
+from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.vocabulary import noun_of, response_of
+
+TITLE = "Where it saturates"
+_MOST_SAID = 3
+
+
+def saturation_lines(findings: Findings) -> list[str]:
+    """A sentence for each curve, then system against system on the most that each reached."""
+    lines = [_curve_sentence(each, findings) for each in findings.scaling]
+    for verdict in findings.peaks:
+        noun = noun_of(response_of(findings, verdict.response))
+        lines.append(f"The most {noun} at any level. {verdict_sentence(verdict, findings)}")
+    lines += [_capacity_sentence(each) for each in findings.capacities]
+    known = _with_capacity(findings)
+    lines += [str(verdict_sentence(each, known)) for each in findings.capacity_verdicts]
+    return lines
+
+
+def _with_capacity(findings: Findings) -> Findings:
+    """The findings with what searches give among the responses, so that words know them."""
+    more = {
+        each.name: ResponseFinding(
+            name=each.name, label=each.name, unit=each.unit, direction="higher", primary=False
+        )
+        for each in findings.capacities
+    }
+    return findings.model_copy(update={"responses": (*findings.responses, *more.values())})
+
+
+def _capacity_sentence(found: CapacityFinding) -> str:
+    where = conditions_text(found.conditions)
+    who = f"{found.system} at {where}" if where else found.system
+    target = listed(found.limits)
+    return f"{who}: {found.name} under {target}: {_found_words(found)}{_level_words(found)}."
+
+
+def _found_words(found: CapacityFinding) -> str:
+    searches = counted(len(found.values), "search", "searches")
+    if found.median is None:
+        return "; ".join(found.not_found[:_MOST_SAID]) or "never searched"
+    ends = ""
+    if found.low is not None and found.high is not None:
+        level = percent(found.interval_level)
+        ends = f" ({level} interval {_level(found.low)}..{_level(found.high)})"
+    lost = f"; {'; '.join(found.not_found[:_MOST_SAID])}" if found.not_found else ""
+    return f"{_level(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
+
+
+def _level_words(found: CapacityFinding) -> str:
+    """What the trials at the levels say by themselves."""
+    said = []
+    if found.holds_at is not None:
+        said.append(f"it surely holds up to {_level(found.holds_at)}")
+    if found.breaks_at is not None:
+        said.append(f"it surely breaks at {_level(found.breaks_at)}")
+    return f"; of the levels, {' and '.join(said)}" if said else ""
+
+
+def _curve_sentence(found: ScalingFinding, findings: Findings) -> str:
+    where = conditions_text(found.conditions)
+    who = f"{found.system} at {where}" if where else found.system
+    noun = noun_of(response_of(findings, found.response))
+    return f"{who}: {_peak_words(found, noun)}."
+
+
+def _peak_words(found: ScalingFinding, noun: str) -> str:
+    peak, fall = found.peak, found.fall
+    if found.peak_stated and peak is not None and peak.at is not None:
+        high = peak.at_high if peak.at_high is not None else peak.at
+        words = (
+            f"peak {quantity(peak.throughput or 0.0, found.unit)} at {_at(found, peak.at)} "
+            f"({percent(peak.interval_level)} interval {_level(peak.at_low)}..{_level(high)})"
+        )
+        return words + (
+            f"; beyond it {noun} falls: {_fall_words(found, fall)}" if _falls(fall) else ""
+        )
+    said = [f"no peak is stated{_knee_words(found)}"]
+    if fall is not None and fall.falls:
+        said.append(f"{noun} falls after {_at(found, fall.best)}: {_fall_words(found, fall)}")
+    said += [refusal.words for refusal in found.refusals[:_MOST_SAID]]
+    drawn = "" if found.drawn else ", so no curve is drawn"
+    return "; ".join(said) + drawn
+
+
+def _falls(fall: FallFinding | None) -> bool:
+    return fall is not None and fall.falls
+
+
+def _fall_words(found: ScalingFinding, fall: FallFinding | None) -> str:
+    if fall is None:
+        return NONE
+    ends = interval(fall.low_log, fall.high_log, estimate_log=fall.change_log)
+    margin = ", more than your margin" if fall.beyond_margin else ""
+    return (
+        f"{_at(found, fall.last)} {signed_effect(fall.change_log, beside=_ends(fall))} "
+        f"({percent(fall.interval_level)} interval {ends}{margin})"
+    )
+
+
+def _ends(fall: FallFinding) -> tuple[float, float]:
+    return fall.low_log, fall.high_log
+
+
+def _knee_words(found: ScalingFinding) -> str:
+    if found.knee is None:
+        return ""
+    ends = ""
+    if found.knee.low is not None and found.knee.high is not None:
+        ends = f" ({_level(found.knee.low)}..{_level(found.knee.high)})"
+    return f": saturation from about {_at(found, found.knee.at)}{ends}"
+
+
+def _at(found: ScalingFinding, level: float) -> str:
+    """A level as people say it; a computed one with as many digits as it deserves."""
+    shown = float(_level(level).replace(",", ""))
+    return conditions_text({found.factor: int(shown) if shown.is_integer() else shown})
+
+
+def _level(level: float) -> str:
+    if float(level).is_integer():
+        return f"{level:,.0f}"
+    return significant(level, max(3, len(f"{level:.0f}"))) if level < 1000 else f"{level:,.0f}"
+
+
+def saturation_table(findings: Findings) -> Table:
+    """One row for each curve."""
+    head = ("System", "Condition", "Peak at", "Interval", "Most", "Knee", "Last against best",
+            "Noise", "Visits", "Left out, or not stated")  # fmt: skip
+    rows = tuple(_texts(found) for found in findings.scaling)
+    return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 7, 8}))
+
+
+def _texts(found: ScalingFinding) -> tuple[str, ...]:
+    peak = found.peak if found.peak_stated else None
+    most = max((level.smooth for level in found.levels), default=None)
+    left = [f"{level} left out: {why}" for level, why in found.dropped.items()]
+    return (
+        found.system,
+        conditions_text(found.conditions) or "all trials",
+        NONE if peak is None or peak.at is None else _level(peak.at),
+        NONE if peak is None or peak.at_high is None
+        else f"{_level(peak.at_low)}..{_level(peak.at_high)}",
+        NONE if most is None else quantity(most, found.unit),
+        NONE if found.knee is None else _level(found.knee.at),
+        NONE if found.fall is None
+        else signed_effect(found.fall.change_log, beside=_ends(found.fall)),
+        NONE if found.noise_log is None else percent(found.noise_log),
+        counted(found.visits, "visit"),
+        "; ".join([*left, *(refusal.words for refusal in found.refusals)]) or NONE,
+    )  # fmt: skip
+
+
+def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
+    """Rows of the flat table: each capacity, each curve's peak, each level of a typical visit."""
+    for capacity in findings.capacities:
+        yield {f"condition.{name}": level for name, level in capacity.conditions.items()} | {
+            "kind": "capacity",
+            "response": capacity.name,
+            "unit": capacity.unit,
+            "system": capacity.system,
+            "median": capacity.median,
+            "low": capacity.low,
+            "high": capacity.high,
+            "interval_level": capacity.interval_level,
+            "n": len(capacity.values),
+            "note": "; ".join(capacity.not_found),
+        }
+    for found in findings.scaling:
+        shared = {"response": found.response, "system": found.system, "n": found.visits}
+        places = {f"condition.{name}": level for name, level in found.conditions.items()}
+        peak = found.peak
+        yield (
+            shared
+            | places
+            | {
+                "kind": "peak",
+                "unit": found.factor,
+                "value": None if peak is None else peak.at,
+                "low": None if peak is None else peak.at_low,
+                "high": None if peak is None else peak.at_high,
+                "interval_level": None if peak is None else peak.interval_level,
+                "note": "; ".join(refusal.words for refusal in found.refusals),
+            }
+        )
+        for level in found.levels:
+            yield (
+                shared
+                | places
+                | {
+                    "kind": "level",
+                    "unit": found.unit,
+                    f"condition.{found.factor}": f"{level.level:g}",
+                    "value": level.throughput,
+                    "n": level.visits,
+                }
+            )

@@ -1,0 +1,69 @@
+"""The sentence for a system that is ahead and worse in something the study guards."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import GuardFinding, ResponseFinding, VerdictFinding
+from steelyard.report.effects import signed_effect
+from steelyard.report.figures import fixed, significant
+from steelyard.report.vocabulary import verdict_word
+
+_ERRORS = "errors"
+_TIME_UNITS = ("ns", "us", "ms", "s")
+
+
+def trade_off(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
+    """``b is faster than a while failing more (+2.1 points): 12.0 % more throughput``."""
+    log = verdict.estimate_log or 0.0
+    other_wins = (log > 0) == (response.direction == "higher")
+    winner, loser = verdict.other, verdict.baseline
+    if not other_wins:
+        winner, loser = loser, winner
+    ahead = verdict.model_copy(update={"word": VerdictWord.FASTER, "words": (VerdictWord.FASTER,)})
+    word = verdict_word(ahead, response)
+    price = " and ".join(_price(guard) for guard in verdict.guards if guard.state == "broken")
+    verb = word if word.startswith("uses") else f"is {word}"
+    of_whom = size if other_wins else f"{verdict.other} has {size}"
+    return f"{winner} {verb} than {loser} while {price}: {of_whom}"
+
+
+def _price(guard: GuardFinding) -> str:
+    size = "" if guard.effect is None else f" ({_size(guard, guard.effect)})"
+    if guard.response == _ERRORS:
+        return f"failing more{size}"
+    head, _, rest = guard.label.partition(", ")
+    noun = f"{rest} {head}" if rest else head
+    return f"its {noun} is {'longer' if guard.unit in _TIME_UNITS else 'worse'}{size}"
+
+
+def _size(guard: GuardFinding, effect: float) -> str:
+    if not guard.absolute:
+        return signed_effect(effect)
+    if guard.unit == "ratio":
+        return f"{fixed(100 * effect, 2, signed=True)} points of all operations"
+    return f"{'+' if effect > 0 else ''}{significant(effect)} {guard.unit}"
+
+
+def guard_lines(verdicts: list[VerdictFinding]) -> list[str]:
+    """What was held for every difference that was found, said once for each guard."""
+    held: dict[tuple[str, str], int] = {}
+    for verdict in verdicts:
+        for guard in verdict.guards:
+            if guard.state == "held":
+                key = (guard.label, _margin(guard))
+                held[key] = held.get(key, 0) + 1
+    return [
+        f"Guarded: {label} of the faster one is not worse by {margin} or more "
+        f"({count} {'comparison' if count == 1 else 'comparisons'})."
+        for (label, margin), count in held.items()
+    ]
+
+
+def _margin(guard: GuardFinding) -> str:
+    if not guard.absolute:
+        return f"{100 * math.expm1(guard.margin):.3g} %"
+    if guard.unit == "ratio":
+        return f"{100 * guard.margin:g} points"
+    return f"{guard.margin:g} {guard.unit}"

@@ -1,0 +1,83 @@
+"""What ``steelyard judge`` prints: the sentences of a report, for trials measured elsewhere."""
+
+from __future__ import annotations
+
+from steelyard import __version__
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.findings import Findings, StopFinding
+from steelyard.judge.own_trials.verdicts import LOAD, TrialsVerdict
+from steelyard.report.assumptions import note_lines, resting_lines
+from steelyard.report.figures import counted
+from steelyard.report.words import answer
+
+_ORDERS = {
+    "bigstick": "drawn by a big-stick coin, tolerance 2",
+    "pairs": "drawn by a coin for each pair",
+    "blocks": "drawn by a shuffle of each block",
+    "none": "not drawn",
+}
+
+
+def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
+    """The answer, how sure it is, and what to know before using it."""
+    findings = findings_of(found, title)
+    lines = [title, ""]
+    for main, parts in answer(findings):
+        lines += [str(main), *(f"  {part}" for part in parts)]
+    lines += ["", "How sure:", f"  {_looks(found)}"]
+    rest = resting_lines(findings, "seed of the simulated orders")
+    if found.design == "none":
+        rest = [line for line in rest if not line.startswith("The verdict holds")]
+    beside = ["What follows the covariate was taken out."] if found.beside_covariate else []
+    lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *beside, *rest)]
+    doubts = [*found.lost, *note_lines(findings)]
+    if doubts:
+        lines += ["", "Before relying on this:", *(f"  {doubt}" for doubt in doubts)]
+    return lines
+
+
+def findings_of(found: TrialsVerdict, title: str) -> Findings:
+    """The verdicts as findings without a study, so that sentences need no second form."""
+    decided = all(verdict.word is not VerdictWord.UNDECIDED for verdict in found.verdicts)
+    return Findings(
+        tool_version=__version__,
+        study=title,
+        question=title,
+        variant=None,
+        study_sha256="",
+        seed=found.seed,
+        run="",
+        design="none" if found.design == "none" else None,
+        systems=found.systems,
+        baseline=found.systems[0],
+        conditions=tuple({LOAD: load} for load in found.loads) or ({},),
+        responses=(found.response,),
+        verdicts=found.verdicts,
+        cells=(),
+        attempts=(),
+        differences=(),
+        stop=StopFinding(
+            reason="decided" if decided else "running",
+            visits_done=found.visits,
+            visits_planned=found.budget,
+            trials_done=found.trials,
+            attempts_failed=0,
+            spent_s=0.0,  # not known, and in none of the sentences
+        ),
+        diagnostics=(),
+        limits=found.lost,
+    )
+
+
+def _looks(found: TrialsVerdict) -> str:
+    done = f"{counted(found.visits, 'visit')} ({counted(found.trials, 'trial')})"
+    if found.design == "none":
+        return f"One look, after {done}."
+    decided = [v.decided_at_visit for v in found.verdicts if v.decided_at_visit is not None]
+    open_ones = len(found.verdicts) - len(decided)
+    words = f"A look after each of {done} from the 8th on, of at most {found.budget}"
+    if found.visits > found.budget:
+        words += f" and their extension to {2 * found.budget}"
+    if open_ones:
+        return f"{words}; {counted(open_ones, 'comparison')} undecided."
+    return f"{words}; the last word fell at visit {max(decided)}."

@@ -1,0 +1,278 @@
+"""One attempt while it lasts: where it runs, what is known so far, and the record at its end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from steelyard.engine.messages import LoadResult, ProcessState
+from steelyard.errors import HostError
+from steelyard.hosts.host import Host
+from steelyard.plan.model import PlannedTrial
+from steelyard.records.archive import attempt_key
+from steelyard.records.schema import (
+    AttemptFailure,
+    Calibration,
+    Doubt,
+    GateRecord,
+    Measured,
+    Outcome,
+    TrialRecord,
+)
+from steelyard.study.bind import BoundCell, bind, peer_of
+from steelyard.study.workload.own import workload_of
+from steelyard.systems import services
+from steelyard.systems.settings import Applied, setting_facts
+from steelyard.trial.attempt.gates import service_doubts
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.attempt.timeline import Timeline
+from steelyard.trial.drive.sampling import Sampled
+from steelyard.trial.observe.disturbances import Incidents
+from steelyard.trial.session_state.context import Stage
+
+IDLE = "idle"
+_ASIDE = 100
+"""Numbers of generators of what runs aside lie beyond those of instances."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How an attempt ended; ``stop`` is what somebody has to do before another makes sense."""
+
+    outcome: Outcome
+    failure: AttemptFailure | None
+    stop: HostError | None = None
+
+
+@dataclass(frozen=True)
+class Attempted:
+    """One finished attempt: its record, and what is stored beside it by file name."""
+
+    record: TrialRecord
+    documents: dict[str, bytes]
+    samples: dict[str, pl.DataFrame]
+    stop: HostError | None = None
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What was changed on the machine that carries the system."""
+
+    host: Host
+    applied: list[Applied]
+
+
+@dataclass
+class Scene:
+    """Filled by the phases of ``conduct``, in their order."""
+
+    stage: Stage
+    trial: PlannedTrial
+    attempt: int
+    timeline: Timeline = field(default_factory=Timeline)
+    instances: list[Instance] = field(default_factory=list)
+    aside: list[Instance] = field(default_factory=list)
+    """Places once more, for what runs together with the first workload of an instance."""
+    outside: Outside | None = None
+    facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    canary: dict[str, Measured] = field(default_factory=dict)
+    incidents: dict[str, Incidents] = field(default_factory=dict)
+    sampled: dict[str, Sampled] = field(default_factory=dict)
+    apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns of what is ours on a machine besides our process tree, by the machine's name."""
+    responses: dict[str, Measured] = field(default_factory=dict)
+    gates: tuple[GateRecord, ...] = ()
+    doubts: list[Doubt] = field(default_factory=list)
+    limited: str | None = None
+    calibration: Calibration | None = None
+
+    @property
+    def key(self) -> str:
+        """Names the attempt within its run: ``0007-1``."""
+        return attempt_key(self.trial.trial, self.attempt)
+
+    @cached_property
+    def cell(self) -> BoundCell:
+        """Every setting of the system and the workload at the levels of this cell."""
+        return bind(self.stage.study, self.trial.cell)
+
+    @property
+    def measured(self) -> list[Instance]:
+        """The instances that run the workload that is asked about; the rest run beside it."""
+        return [each for each in self.instances if each.number not in self.cell.beside]
+
+    @property
+    def working(self) -> list[Instance]:
+        """The instances that run anything at all."""
+        return [each for each in self.instances if each.workload.use != IDLE]
+
+    def loads(self) -> list[LoadResult]:
+        """What every generator says of its load."""
+        return [each.load.result for each in self.instances if each.load is not None]
+
+    def carrier(self) -> Host:
+        """The machine that carries the system; itself where nothing lies between."""
+        return self.stage.machines.at(self.cell.system.carrier)
+
+    def generator(self, instance: Instance) -> Host:
+        """Where the load on an instance comes from: a machine, or another instance."""
+        stage = self.stage
+        other = peer_of(instance.workload) or stage.study.generator.instance
+        if other is not None:
+            return self.instances[other - 1].host
+        return stage.machines.generator(
+            instance.number + _ASIDE * instance.turn,
+            stage.study.generator.host,
+            stage.lodging.network,
+        )
+
+    def span_ns(self) -> tuple[int, int]:
+        """From the first start of a measured window to the last end, by the controller's clock."""
+        windows = [each.window_ns for each in self.measured if each.window_ns is not None]
+        return min(start for start, _ in windows), max(end for _, end in windows)
+
+    def machines(self) -> list[Host]:
+        """Every machine that takes part, each once; a container is on the one that carries it."""
+        stage = self.stage
+        hosts = [self.carrier(), *(each.host for each in self.instances)]
+        if stage.study.generator.instance is None:
+            hosts.append(stage.machines.at(stage.study.generator.host))
+        return list({host.boot_id or host.name: host for host in reversed(hosts)}.values())
+
+    def seed(self, instance: Instance) -> int:
+        """Seeds the generator's own choices; another in every trial and instance, so that no
+        hidden choice is the same for all, and known from the plan.
+        """
+        which = "" if instance.number == 1 else f":{instance.number}"
+        text = f"{self.stage.plan.seed}:load:{self.trial.trial}{which}"
+        digest = hashlib.sha256(text.encode()).digest()
+        return int.from_bytes(digest[:8], "big")
+
+    def doubt(self, kind: str, message: str) -> None:
+        """Notes a reason to distrust the trial."""
+        self.doubts.append(Doubt(state="suspect", kind=kind, message=message))
+
+    def keep_counters(self, instance: Instance, ended: ProcessState) -> None:
+        """Keeps what the service counted itself, and holds it against the generator's figures."""
+        instance.counters = services.counters(ended)
+        counted = workload_of(instance.workload).counted
+        if instance.load is not None and counted:
+            self.doubts += service_doubts(instance.load.result, instance.counters)
+
+    def system_facts(self, instance: Instance) -> dict[str, str | None]:
+        """What the study declares of this system, as facts beside those of its machine."""
+        system = self.cell.system
+        facts: dict[str, str | None] = {"system.platform": system.platform}
+        facts["system.reset"] = system.reset or self.stage.study.trials.reset
+        facts |= _declared("system", system.settings)
+        facts |= _declared("settings", system.inside)
+        facts |= _declared("host_settings", system.outside)
+        facts |= {f"platform.{key}": value for key, value in instance.platform.facts().items()}
+        service = self.cell.service_of(instance.number)
+        if service is not None:
+            facts["service.use"] = service.use
+            facts |= _declared("service", service.settings)
+        facts |= setting_facts(instance.host, instance.applied)
+        for prepared in instance.prepared.values():
+            facts |= prepared.facts
+        if instance.tool is not None:
+            facts["tool.version"] = instance.tool.version
+        if instance.service is not None:
+            facts["service.version"] = instance.service.version
+            facts |= instance.service.facts
+        return facts
+
+    def cores(self) -> int | None:
+        """Processors of the system's machine."""
+        told = self.facts.get("system", {}).get("cpu.count")
+        return int(told) if told is not None and told.isdigit() else None
+
+    def attempted(self, ending: Ending) -> Attempted:
+        """The attempt as it is stored."""
+        documents: dict[str, bytes] = {}
+        for instance in self.instances:
+            suffix = "" if instance.number == 1 else f"-{instance.number}"
+            if instance.load is not None:
+                documents[f"load{suffix}.json"] = _document(instance.load.document)
+            if instance.probe is not None:
+                documents[f"probe{suffix}.json"] = _document(instance.probe.document)
+            if instance.search:
+                documents[f"search{suffix}.json"] = _document(instance.search)
+            if instance.counters:
+                documents[f"service{suffix}.json"] = _document(instance.counters)
+            documents |= instance.output_files()
+        documents |= self._neighbours()
+        if self.loads() and "measure" in self.timeline.durations_ns:
+            self._split_measure(self.loads()[0])
+        frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
+        record = self._record(ending, tuple(documents), tuple(frames))
+        return Attempted(record, documents, frames, ending.stop)
+
+    def _neighbours(self) -> dict[str, bytes]:
+        """What loads that only ran beside did, by the number of their instance."""
+        found: dict[str, bytes] = {}
+        for each in (*self.instances, *self.aside):
+            if each.neighbour is not None:
+                turn = f"-{each.turn}" if each.turn else ""
+                name = f"neighbour-{each.number}{turn}.json"
+                found[name] = _document(each.neighbour.document)
+        return found
+
+    def _beside(self, instance: Instance) -> list[str]:
+        """What runs together with the workload of an instance, the traffic that it drives too."""
+        driven = (each for each in self.instances if peer_of(each.workload) == instance.number)
+        return [
+            *(each.use for each in self.cell.aside.get(instance.number, ())),
+            *(f"{each.workload.use} to instance {each.number}" for each in driven),
+        ]
+
+    def _split_measure(self, load: LoadResult) -> None:
+        warmup_ns = round(self.stage.study.trials.warmup_s * 1e9)
+        self.timeline.split_measure(warmup_ns, load.load.window_ns)
+
+    def _record(
+        self, ending: Ending, documents: tuple[str, ...], samples: tuple[str, ...]
+    ) -> TrialRecord:
+        starts = [each.began_ns for each in self.instances if each.began_ns is not None]
+        return TrialRecord(
+            trial=self.trial.trial,
+            attempt=self.attempt,
+            visit=self.trial.visit,
+            cell=self.trial.cell,
+            outcome=ending.outcome,
+            failure=ending.failure,
+            started_unix_ns=self.timeline.started_unix_ns,
+            finished_unix_ns=time.time_ns(),
+            phases_ns=self.timeline.durations_ns,
+            responses={**self.responses, **self.canary},
+            gates=self.gates,
+            doubts=tuple(self.doubts),
+            limited_by=self.limited,
+            calibration=self.calibration,
+            instances=tuple(each.record(self._beside(each)) for each in self.instances),
+            start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
+            facts=self.facts,
+            files=(*documents, *samples),
+        )
+
+
+def samples_file(machine: str) -> str:
+    """Where the counters of a machine are stored: ``samples.parquet`` for the system itself."""
+    return "samples.parquet" if machine == "system" else f"samples-{machine}.parquet"
+
+
+def _document(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, indent=1).encode() + b"\n"
+
+
+def _declared(prefix: str, settings: dict[str, Any]) -> dict[str, str | None]:
+    return {
+        f"{prefix}.{name}": None if value is None else str(value)
+        for name, value in sorted(settings.items())
+    }

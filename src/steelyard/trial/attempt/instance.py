@@ -1,0 +1,170 @@
+"""One instance of a system during one attempt: what runs there and what was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from steelyard.engine.messages import Clock, LoadResult
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host, LoadAnswer
+from steelyard.hosts.undo import INSIDE, PendingUndo
+from steelyard.records.schema import (
+    ClockRecord,
+    CostRecord,
+    Distribution,
+    InstanceRecord,
+    Measured,
+    PlacementRecord,
+    ResetRecord,
+)
+from steelyard.study.model import WorkloadSpec
+from steelyard.study.workload.check_output import STREAMS
+from steelyard.systems.disks import Prepared
+from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
+from steelyard.systems.services import RunningService
+from steelyard.systems.settings import Applied
+from steelyard.trial.observe.responses import INSTANCE
+from steelyard.workloads.operations.model import Server
+from steelyard.workloads.tools.ready import ReadyTool
+from steelyard.workloads.tools.timed import Timed
+
+_OF_THE_PLACE = ("attached", "prepared", "caches", "applied", "undos", "service")
+
+
+@dataclass
+class Instance:
+    """Filled by the phases of ``conduct``. ``folder`` is the attempt's own, inside.
+
+    ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
+    ``undos`` take back what was made for its load or its tool. ``window_ns`` is what was
+    measured, by the controller's monotonic clock. ``search`` is how the largest load was looked
+    for, ``found`` what came of it. ``outputs`` is what its tool wrote, by source, ``unread`` why
+    some of that cannot be used.
+    """
+
+    number: int
+    platform: Platform
+    host: Host
+    folder: str
+    workload: WorkloadSpec
+    proof: ResetProof
+    turn: int = 0
+    """Which of several workloads on it this is; 0 is the first."""
+    attached: list[AttachedDisk] = field(default_factory=list)
+    prepared: dict[str, Prepared] = field(default_factory=dict)
+    caches: tuple[str, ...] = ()
+    applied: list[Applied] = field(default_factory=list)
+    undos: list[tuple[Host, PendingUndo]] = field(default_factory=list)
+    service: RunningService | None = None
+    counters: dict[str, Any] = field(default_factory=dict)
+    clocks: list[ClockOffset] = field(default_factory=list)
+    walls: list[Clock] = field(default_factory=list)
+    load: LoadAnswer | None = None
+    neighbour: LoadAnswer | None = None
+    """What a load that only ran beside did until it was ended; no response comes of it."""
+    tool: ReadyTool | None = None
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    probe: LoadAnswer | None = None
+    probe_missing: str | None = None
+    ran: list[Timed] = field(default_factory=list)
+    outputs: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+    window_ns: tuple[int, int] | None = None
+    began_ns: int | None = None
+    """When the first operation was really sent, by the controller's clock."""
+    search: dict[str, Any] = field(default_factory=dict)
+    found: Mapping[str, Measured] = field(default_factory=dict)
+    costs: CostRecord | None = None
+    placements: tuple[PlacementRecord, ...] = ()
+    responses: Mapping[str, Measured] = field(default_factory=dict)
+
+    def shadow(self, workload: WorkloadSpec, turn: int) -> Instance:
+        """The same place for a further workload on it, whose results are not those of the first."""
+        fresh = Instance(self.number, self.platform, self.host, self.folder, workload, self.proof)
+        shared = {name: getattr(self, name) for name in _OF_THE_PLACE}
+        return replace(fresh, turn=turn, **shared)
+
+    @property
+    def name(self) -> str:
+        """How its machine is called in the record: ``system``, ``system.2``."""
+        return "system" if self.number == 1 else f"system.{self.number}"
+
+    @property
+    def column(self) -> str:
+        """How what stands for it on its carrier is called among the samples taken there."""
+        return INSTANCE if self.number == 1 else f"{INSTANCE}{self.number}"
+
+    @property
+    def data(self) -> str:
+        disk = next(iter(self.prepared.values()), None)
+        return self.folder if disk is None else disk.plan.mount_point
+
+    def data_folder(self) -> str | None:
+        """The folder of the service's data on another disk; ``None`` for one below its own."""
+        return None if self.data == self.folder else f"{self.data}/data"
+
+    def enter(self) -> tuple[str, ...]:
+        """Words before those of a command that put it where the settings want it."""
+        return tuple(word for one in self.applied for word in one.enter)
+
+    @property
+    def throwaway(self) -> bool:
+        """Whether it is a place of its own, with files of its own, that goes away as a whole."""
+        return self.host.name.startswith(INSIDE)
+
+    @property
+    def carried(self) -> bool:
+        """Whether another machine carries it."""
+        return self.host is not self.platform.ground.carrier()
+
+    def running_service(self) -> RunningService:
+        """The service; only asked for after it was started."""
+        if self.service is None:
+            raise RuntimeError("the service was not started")
+        return self.service
+
+    def server(self) -> Server:
+        """Where the load goes."""
+        service = self.running_service()
+        return Server(service.address, service.listeners, service.authority)
+
+    def measured_load(self) -> LoadResult:
+        """The load's result; only asked for after the load."""
+        if self.load is None:
+            raise RuntimeError("the load was not run")
+        return self.load.result
+
+    def output_files(self) -> dict[str, bytes]:
+        """What its tool wrote, by the name of the file that it is kept in beside the record."""
+        suffix = "" if self.number == 1 else f"-{self.number}"
+        stems = {name: name if name in STREAMS else f"output-{name}" for name in self.outputs}
+        return {
+            f"{stems[name]}{suffix}.txt": text.encode()
+            for name, text in self.outputs.items()
+            if text
+        }
+
+    def record(self, beside: Sequence[str] = ()) -> InstanceRecord:
+        """What is stored of it; ``beside`` is what it ran together with its workload."""
+        proof = self.proof
+        return InstanceRecord(
+            instance=self.number,
+            workload=self.workload.use,
+            beside=tuple(beside),
+            reset=ResetRecord(
+                strength=proof.strength, took_ns=proof.took_ns, evidence=proof.evidence
+            ),
+            clocks=tuple(
+                ClockRecord(offset_ns=c.offset_ns, uncertainty_ns=c.uncertainty_ns)
+                for c in self.clocks
+            ),
+            started_ns=None if self.window_ns is None else self.window_ns[0],
+            began_ns=self.began_ns,
+            caches=self.caches,
+            costs=self.costs,
+            placements=self.placements,
+            distributions=dict(self.distributions),
+            responses=dict(self.responses),
+        )

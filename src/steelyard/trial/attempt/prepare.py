@@ -1,0 +1,119 @@
+"""Disks and settings of an instance for one attempt, and taking them back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo import INSIDE
+from steelyard.systems import disks
+from steelyard.systems.disks import DiskPlan
+from steelyard.systems.platform import RawDisk
+from steelyard.systems.settings import Place, apply_settings, revert_settings
+from steelyard.trial.attempt.attempt import Outside, Scene
+from steelyard.trial.attempt.instance import Instance
+
+DEFAULT_SIZE_BYTES = 1024**3
+
+
+def lay_out_disks(scene: Scene, instance: Instance) -> None:
+    """Attaches the disks of the study, joins them, makes filesystems, and mounts those.
+
+    Raises:
+        SystemFailure: the platform or the kernel inside cannot do it; typed.
+    """
+    for name, wanted in scene.cell.system.disks.items():
+        attached = []
+        for raw in raw_disks(name, wanted):
+            disk = instance.platform.attach(raw)
+            instance.attached.append(disk)
+            attached.append(disk)
+        plan = disk_plan(name, wanted, f"{instance.folder}/{name}")
+        prepared = disks.prepare(instance.host, attached, plan, scene.stage.undo)
+        instance.prepared[name] = prepared
+        instance.caches += disks.caching_places(instance.host, prepared)
+
+
+def raw_disks(name: str, wanted: Mapping[str, Any]) -> list[RawDisk]:
+    """The disks of one entry of ``disks``: one for the layout ``single``, else all of them."""
+    count = 1 if wanted["layout"] == "single" else wanted["count"]
+    size_bytes = wanted["size"] or DEFAULT_SIZE_BYTES
+    return [
+        RawDisk(name=f"{name}-{number}", size_bytes=size_bytes, cache=wanted["cache"])
+        for number in range(1, count + 1)
+    ]
+
+
+def disk_plan(name: str, wanted: Mapping[str, Any], mount_point: str) -> DiskPlan:
+    """What becomes of the disks of one entry."""
+    return DiskPlan(
+        name=name,
+        mount_point=mount_point,
+        layout=wanted["layout"],
+        filesystem=wanted["filesystem"],
+        mkfs_options=wanted["mkfs"] or "",
+        mount_options=wanted["mount"] or "",
+    )
+
+
+def configure_outside(scene: Scene) -> None:
+    """Applies the settings of the machine that carries the system."""
+    settings = scene.cell.system.outside
+    if settings:
+        host, ground = scene.carrier(), scene.instances[0].platform.ground
+        place = Place(
+            f"steelyard-{scene.stage.mark}", ground.folder, profiles=scene.cell.system.profiles
+        )
+        scene.outside = Outside(host, apply_settings(host, settings, scene.stage.undo, place))
+
+
+def configure_inside(scene: Scene, instance: Instance) -> None:
+    """Applies the settings of the machine that the system is."""
+    settings = scene.cell.system.inside
+    if settings:
+        devices = tuple(disk.device.removeprefix("/dev/") for disk in instance.attached)
+        label, profiles = instance.platform.ground.label, scene.cell.system.profiles
+        place = Place(label, instance.data, devices, profiles)
+        instance.applied = apply_settings(instance.host, settings, scene.stage.undo, place)
+
+
+def take_back_inside(scene: Scene, instance: Instance) -> None:
+    """Settings, disks and the folder of an instance, in reverse.
+
+    What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
+    makes it anew. On a machine that stays, a new agent takes back what the lost one did.
+    """
+    for machine, pending in reversed(instance.undos):
+        there = _still_there(scene, machine)
+        if there is not None:
+            scene.stage.undo.apply(there, pending)
+    host = _still_there(scene, instance.host)
+    if instance.host.lost:
+        scene.stage.lodging.forget()
+    if host is None:
+        return
+    undo = scene.stage.undo
+    revert_settings(host, instance.applied, undo)
+    for prepared in reversed(instance.prepared.values()):
+        disks.take_down(host, prepared, undo)
+    for disk in reversed(instance.attached):
+        instance.platform.detach(disk)
+    host.remove_tree(instance.folder)
+
+
+def take_back_outside(scene: Scene) -> None:
+    """Settings of the machine that carries the system."""
+    if scene.outside is not None:
+        host = _still_there(scene, scene.outside.host) or scene.carrier()
+        revert_settings(host, scene.outside.applied, scene.stage.undo)
+
+
+def _still_there(scene: Scene, host: Host) -> Host | None:
+    """The machine by an agent that answers; ``None`` when it was thrown away with its agent."""
+    if not host.lost:
+        return host
+    if host.name.startswith(INSIDE):
+        return None
+    of_load = host.name.startswith("generator ")
+    return scene.stage.machines.at(scene.stage.study.generator.host if of_load else host.name)

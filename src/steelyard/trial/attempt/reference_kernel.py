@@ -1,0 +1,120 @@
+"""A fixed piece of work on the machine that carries the systems: what is it like just now?
+
+Before every trial it gives the judge a covariate, several in a row before the first trial tell
+how small a difference this machine can show at all. It runs on the carrier and not inside a
+system, because what a system does to it would be mistaken for the state of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.errors import HostError
+from steelyard.hosts.host import Host
+from steelyard.records.schema import Measured, Outcome
+from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.outcomes import TrialFailed
+from steelyard.trial.session_state.context import Stage
+
+SOUNDINGS = 24
+"""Canaries in a row before the first trial: enough to know a noise within about 15 %."""
+
+_PARTS = {
+    "canary.cpu": ("cpu_per_s", "steps/s"),
+    "canary.memory": ("memory_bytes_per_s", "bytes/s"),
+    "canary.disk": ("disk_writes_per_s", "writes/s"),
+}
+_ALLOWANCE_S = 30.0
+
+
+def canary_of(scene: Scene) -> dict[str, Measured]:
+    """One canary before a trial; nothing when the study has none.
+
+    Raises:
+        TrialFailed: the carrier cannot run it.
+    """
+    stage, host = scene.stage, scene.carrier()
+    time_s = stage.study.trials.canary_s
+    if time_s is None:
+        return {}
+    with stage.interrupt.waiting():
+        return sing(host, _folder(stage, host), time_s)
+
+
+def sound_out(stage: Stage) -> list[dict[str, Any]]:
+    """What each carrier is like at rest, for the ledger: a row per machine and part.
+
+    Raises:
+        HostError: a carrier cannot run the canary.
+        KeyboardInterrupt: the user asks to stop.
+    """
+    time_s = stage.study.trials.canary_s
+    if time_s is None:
+        return []
+    try:
+        return [row for name in stage.carriers() for row in _sounded(stage, name, time_s)]
+    except TrialFailed as failed:
+        raise HostError(failed.message, hint=failed.hint or "", slug="canary-failed") from failed
+
+
+def _sounded(stage: Stage, machine: str, time_s: float) -> list[dict[str, Any]]:
+    host = stage.machines.at(machine)
+    with stage.interrupt.waiting():
+        return soundings(host, _folder(stage, host), time_s)
+
+
+def soundings(host: Host, folder: str, time_s: float) -> list[dict[str, Any]]:
+    """Many canaries in a row on one machine: a row per part, with all values.
+
+    Raises:
+        TrialFailed: the machine cannot run it.
+    """
+    sung = [sing(host, folder, time_s) for _ in range(SOUNDINGS)]
+    return [
+        {
+            "machine": host.name,
+            "part": part,
+            "values": [one[part].value for one in sung],
+            "missing": sung[0][part].missing,
+        }
+        for part in _PARTS
+    ]
+
+
+def sing(host: Host, folder: str, time_s: float) -> dict[str, Measured]:
+    """One canary, with its disk part in ``folder``, where nothing is left.
+
+    Raises:
+        TrialFailed: the machine cannot run it.
+    """
+    words = [host.engine, "kernel", "canary", "--json"]
+    words += [f"--time={round(time_s * 1e9)}ns", f"--folder={folder}"]
+    ran = host.run(words, timeout_s=time_s + _ALLOWANCE_S)
+    if ran.exit_code != 0:
+        raise TrialFailed(
+            Outcome.TOOL_FAILED,
+            f"the canary on {host.name} failed: {ran.stderr.strip() or 'it said nothing'}",
+            "take `canary` out of `trials`, or mend what it names",
+        )
+    return read_canary(json.loads(ran.stdout))
+
+
+def _folder(stage: Stage, host: Host) -> str:
+    """Where it writes a file without a name: the disk of the records, or that of ``/var/tmp``."""
+    if host is not stage.local():
+        return "/var/tmp"  # noqa: S108 - nothing is left there
+    host.make_directory(stage.scratch)
+    return stage.scratch
+
+
+def read_canary(document: Mapping[str, Any]) -> dict[str, Measured]:
+    """The parts of ``schemas/canary-result.schema.json`` as responses of a trial."""
+    why = document["disk_refused"] or "it was not measured"
+    return {
+        name: Measured(
+            value=document[key], unit=unit, missing=why if document[key] is None else None
+        )
+        for name, (key, unit) in _PARTS.items()
+    }

@@ -1,0 +1,117 @@
+"""Tools of the workloads for one attempt: made ready before the window, read after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.study.places import Value
+from steelyard.study.workload.own import workload_of
+from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.endpoints import server_for
+from steelyard.trial.attempt.instance import Instance
+from steelyard.workloads.operations.model import Server
+from steelyard.workloads.tools.ready import Ground, make_ready
+
+ROOT = "root"
+_SEEDS = 2**31 - 1
+"""Tools take seeds of 31 bits; 0 means something else to most."""
+
+
+def make_tools_ready(scene: Scene) -> None:
+    """Finds the tool of every instance that runs one, and does what comes before its window.
+
+    Raises:
+        AgentRefusal, SystemFailure: it is not there, or cannot be prepared.
+    """
+    scene.aside = [
+        instance.shadow(workload, turn)
+        for instance in scene.instances
+        for turn, workload in enumerate(scene.cell.aside.get(instance.number, ()), start=1)
+    ]
+    for instance in (*scene.instances, *scene.aside):
+        if workload_of(instance.workload).is_tool:
+            instance.tool = make_ready(instance.workload, _ground(scene, instance))
+
+
+def _ground(scene: Scene, instance: Instance) -> Ground:
+    entry, study = workload_of(instance.workload), scene.stage.study
+    on_system = entry.on == "system"
+    host = instance.host if on_system else scene.generator(instance)
+    machine = _machine(scene, host)
+
+    def plan(inverse: Command) -> None:
+        instance.undos.append((host, scene.stage.undo.plan(machine, inverse)))
+
+    folder = instance.folder if on_system else _folder(scene, instance, host, machine)
+    trials, mount = study.trials, _mount(instance) if on_system else folder
+    given: dict[str, Value] = {
+        "folder": folder,
+        "mount": mount,
+        "device": _device(host, mount),
+        "seed": scene.seed(instance) % _SEEDS + 1,
+        "window": _plain(trials.window_s),
+        "warmup": _plain(trials.warmup_s),
+        "users": scene.cell.users,
+        "rate": scene.cell.rate_per_s,
+    }
+    if on_system:
+        given |= {name: disk.plan.mount_point for name, disk in instance.prepared.items()}
+    if entry.speaks and instance.service is not None:
+        given |= _served(server_for(scene, instance, host), entry.speaks)
+    enter = instance.enter() if on_system else ()
+    return Ground(host, folder, given, plan, trials.command_s, enter)
+
+
+def _mount(instance: Instance) -> str:
+    """Where the disk is that is measured: the first of the study, or the one that `on` names."""
+    on = instance.workload.settings.get("on")
+    if on is None:
+        return instance.data
+    if on == ROOT:
+        return instance.folder
+    disk = instance.prepared.get(on)
+    if disk is None:
+        known = ", ".join((ROOT, *instance.prepared))
+        message = f"the system has no disk `{on}` for the workload"
+        raise SystemFailure("not_supported", message, f"`on` can be: {known}")
+    return disk.plan.mount_point
+
+
+def _plain(duration_s: float) -> Value:
+    return int(duration_s) if duration_s == int(duration_s) else duration_s
+
+
+def _machine(scene: Scene, host: Host) -> str:
+    """The name by which a machine is found again by ``restore``."""
+    of_load = host.name.startswith("generator ")
+    return scene.stage.study.generator.host if of_load else host.name
+
+
+def _folder(scene: Scene, instance: Instance, host: Host, machine: str) -> str:
+    """A folder of the tool's own on the generator, removed after the trial."""
+    folder = scene.stage.folder_on(host, f"tool-{scene.key}-{instance.number}")
+    instance.undos.append((host, scene.stage.undo.plan(machine, RemoveTree(folder))))
+    host.make_directory(folder)
+    return folder
+
+
+def _device(host: Host, folder: str) -> str | None:
+    """The block device that a folder lies on, if it lies on one."""
+    device = host.path_facts(folder).device
+    return None if device is None else f"/dev/{device.removeprefix('/dev/')}"
+
+
+def _served(server: Server, speaks: tuple[str, ...]) -> Mapping[str, Value]:
+    served: dict[str, Value] = {}
+    for protocol in reversed(speaks):
+        address, _, port = server.speaking(protocol).rpartition(":")
+        address = address.strip("[]")
+        served |= {"address": address, "port": port}
+        served |= {f"{protocol}_address": address, f"{protocol}_port": port}
+    if server.authority is not None:
+        served["authority"] = server.authority
+    return served

@@ -1,0 +1,78 @@
+"""The bystander: one operation after the other by the clock, while the load runs.
+
+Its agent is one of its own, so that it shares no thread with the load, on the machine of the
+generator. It has the warm-up and the window of the load; beside a load that ends by a number of
+operations it ends with that, and what it had under way then counts for nothing.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import LoadResult
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host, read_load
+from steelyard.records.schema import Doubt
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.drive.drivers import left_s
+
+_ENDED_ON_REQUEST = "cancelled"
+_ANSWERED_S = 30.0
+
+
+@dataclass
+class ProbeDrive:
+    """The probe of one instance. ``open_ended``: it ends with the load, not by itself."""
+
+    instance: Instance
+    prober: Host
+    clock: ClockOffset
+    job: dict[str, Any]
+    open_ended: bool
+    _answer: Future[dict[str, Any]] = field(default_factory=Future)
+
+    def begin(self, at_ns: int) -> None:
+        """Asks for it, to start with the load at that moment of the controller's clock."""
+        at = {"start_at_monotonic_ns": at_ns + self.clock.offset_ns}
+        self._answer = self.prober.start_load(self.job | at)
+
+    def finish(self, deadline_ns: int) -> None:
+        """Keeps what came of it, once the load is over; a refusal is why there is nothing.
+
+        Raises:
+            EngineError, TimeoutError: its agent is gone, or it did not end in time.
+        """
+        if self.open_ended:
+            self.cancel()
+        try:
+            self.instance.probe = read_load(
+                self._answer.result(_ANSWERED_S if self.open_ended else left_s(deadline_ns))
+            )
+        except AgentRefusal as refusal:
+            self.instance.probe_missing = refusal.failure.message
+
+    def cancel(self) -> None:
+        """Ends it early; nothing if it has ended."""
+        if not self.prober.lost and not self._answer.done():
+            self.prober.cancel_load()
+
+
+def without_unsent(probe: LoadResult) -> LoadResult:
+    """What a probe saw that was ended with its load: what was due just then is no failure."""
+    counts = probe.counts
+    due = {"intended": counts.intended - counts.unsent, "unsent": 0}
+    return probe.model_copy(update={"counts": counts.model_copy(update=due)})
+
+
+def probe_doubts(probe: LoadResult, *, open_ended: bool) -> list[Doubt]:
+    """What speaks against the probe's figures. They never make a trial invalid: the load counts."""
+    reasons = [each for each in probe.verdict.reasons if each.state != "valid"]
+    if open_ended:
+        reasons = [each for each in reasons if each.kind != _ENDED_ON_REQUEST]
+    return [
+        Doubt(state="suspect", kind="probe_suspect", message=f"the probe ({r.kind}): {r.message}")
+        for r in reasons
+    ]

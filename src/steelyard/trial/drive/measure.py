@@ -1,0 +1,227 @@
+"""Drives the load on every instance at once while every machine that takes part is sampled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import TypeVar
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
+from steelyard.hosts.clocks import ClockOffset
+from steelyard.hosts.host import Host
+from steelyard.study.counted import counted
+from steelyard.systems.platform import Costs, Threads
+from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.endpoints import server_for
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.drive.background import EndlessLoad, driven_beside, repeated, without_end
+from steelyard.trial.drive.drivers import Drive, LoadDrive, RunDrive
+from steelyard.trial.drive.latency_probe import ProbeDrive
+from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
+from steelyard.trial.drive.search_driver import SearchDrive
+from steelyard.trial.observe.devices import STORE
+from steelyard.trial.observe.process_ownership import ours_inside, ours_on_carrier
+from steelyard.workloads.load import load_job, longest_run_s, probe_job
+
+_Thing = TypeVar("_Thing")
+BARRIER_S = 0.3
+"""From the first job sent to the common start: long enough for every agent to have read its own."""
+_PROBED_BARRIER_S = 2.0
+"""Where a bystander starts with the load: a busy machine has one more agent to wake."""
+_LONGER_S = (2.0, 8.0, 30.0)
+"""What a system gets instead whose service took too long to take all connections."""
+LATE_START = "late_start"
+
+
+def measure_all(scene: Scene) -> None:
+    """Warm-up and window on every instance, started together.
+
+    Raises:
+        AgentRefusal, EngineError, TimeoutError: one of them failed, and the others are cancelled;
+            or a machine cannot tell what was sampled.
+        KeyboardInterrupt: the user asks to stop.
+    """
+    watches = list(_watches(scene))
+    drives = [_drive(scene, instance) for instance in (*scene.working, *scene.aside)]
+    probes = [_probe(scene, instance) for instance in scene.measured] if _probed(scene) else []
+    untold: list[AgentRefusal | EngineError] = []
+    try:
+        for drive in drives:
+            drive.warmup()
+        start_sampling(watches, scene.stage.study.sample.every_s)
+        _begin(drives, probes, _ahead_s(scene))
+        with scene.stage.interrupt.waiting():
+            _finish(scene, drives, probes)
+    except BaseException as failure:
+        _give_longer(scene, failure)
+        for cancel in [each.cancel for each in drives] + [each.cancel for each in probes]:
+            with suppress(AgentRefusal, EngineError):  # what went wrong first is what is told
+                cancel()
+        raise
+    finally:
+        scene.sampled, untold = stop_sampling(watches)
+    if untold:
+        raise untold[0]
+    _note_lost_rows(scene)
+
+
+def _drive(scene: Scene, instance: Instance) -> Drive:
+    study, cell, tool = scene.stage.study, scene.cell, instance.tool
+    beside = cell.scenario and instance not in scene.measured
+    if tool is not None:
+        tool = repeated(tool) if beside else tool
+        clock = clock_of(scene, tool.host)
+        own = study.clock == "system"
+        return RunDrive(instance, clock, tool, study.trials.command_s, own_clock=own)
+    generator = scene.generator(instance)
+    if beside:
+        return _endless(scene, instance, generator)
+    cell = replace(cell, workload=instance.workload)
+    server = server_for(scene, instance, generator)
+    seed, clock = scene.seed(instance), clock_of(scene, generator)
+    if cell.find is not None:
+        return SearchDrive(instance, generator, clock, cell.study, cell, server, seed)
+    job = load_job(study, cell, server, seed)
+    return LoadDrive(instance, generator, clock, job, longest_run_s(study, cell.workload))
+
+
+def _endless(scene: Scene, instance: Instance, generator: Host) -> Drive:
+    """A load beside: as long as what is measured, which may have no window."""
+    study = scene.stage.study
+    cell = driven_beside(study, scene.cell, instance.workload)
+    server = server_for(scene, instance, generator)
+    job = load_job(without_end(study), cell, server, scene.seed(instance))
+    longest_s = study.trials.command_s + longest_run_s(study, cell.workload)
+    return EndlessLoad(instance, generator, clock_of(scene, generator), job, longest_s)
+
+
+def _probed(scene: Scene) -> bool:
+    """Whether a bystander looks on: not at a search, whose runs start one after the other."""
+    return scene.cell.study.probe is not None and scene.cell.find is None
+
+
+def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
+    stage = scene.stage
+    host = stage.study.generator.host
+    prober = stage.machines.prober(instance.number, host, stage.lodging.network)
+    cell = replace(scene.cell, workload=instance.workload)
+    job = probe_job(cell.study, cell, server_for(scene, instance, prober), scene.seed(instance))
+    open_ended = counted(instance.workload.settings) is not None
+    return ProbeDrive(instance, prober, clock_of(scene, prober), job, open_ended)
+
+
+def _ahead_s(scene: Scene) -> float:
+    """From the first job sent to the common start."""
+    usual_s = _PROBED_BARRIER_S if _probed(scene) else BARRIER_S
+    return max(usual_s, scene.stage.ahead_s.get(scene.trial.cell.system, 0.0))
+
+
+def _give_longer(scene: Scene, failure: BaseException) -> None:
+    """The next attempt on this system has a later start if this one was not ready for its own."""
+    if isinstance(failure, AgentRefusal) and failure.failure.kind == LATE_START:
+        now_s = _ahead_s(scene)
+        longer_s = next((each for each in _LONGER_S if each > now_s), now_s)
+        scene.stage.ahead_s[scene.trial.cell.system] = longer_s
+
+
+def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> None:
+    together_ns = None
+    if len(drives) + len(probes) > 1:
+        together_ns = time.monotonic_ns() + round(ahead_s * 1e9)
+        for probe in probes:
+            probe.begin(together_ns)
+    for drive in drives:
+        drive.begin(together_ns)
+
+
+def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None:
+    longest_s = max(drive.longest_s for drive in drives)
+    deadline_ns = time.monotonic_ns() + round((longest_s + _LONGER_S[-1]) * 1e9)
+    measured = [drive for drive in drives if drive.instance in scene.measured]
+    for drive in measured:
+        drive.finish(deadline_ns)
+    for probe in probes:
+        probe.finish(deadline_ns)
+    for drive in drives:
+        if drive not in measured:
+            idle_s = drive.end_beside()
+            if idle_s is not None:
+                message = f"what ran beside on instance {drive.instance.number} ended"
+                scene.doubt("neighbour_idle", f"{message} {idle_s:.1f} s before the measured one")
+
+
+def clock_of(scene: Scene, host: Host) -> ClockOffset:
+    """The clock of a machine against the controller's; exactly the same on the same kernel."""
+    local = scene.stage.local()
+    if host.boot_id is not None and host.boot_id == local.boot_id:
+        return ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=time.monotonic_ns())
+    return host.clock_offset()
+
+
+def _watches(scene: Scene) -> Iterator[Watch]:
+    """Each machine once: an agent samples one thing at a time."""
+    watched: set[int] = set()
+    for instance in scene.instances:
+        watched.add(id(instance.host))
+        yield Watch(
+            instance.name,
+            instance.host,
+            clock_of(scene, instance.host).offset_ns,
+            processes={**ours_inside(scene, instance), **_service_processes(instance)},
+            disks={STORE: instance.data},
+        )
+    where = scene.stage.study.sample.where
+    generator = scene.stage.study.generator
+    others = {"host": scene.carrier()}
+    if generator.instance is None:
+        network = scene.stage.lodging.network
+        others["generator"] = scene.stage.machines.generator(1, generator.host, network)
+    for name, host in others.items():
+        if name in where and id(host) not in watched:
+            watched.add(id(host))
+            offset_ns = clock_of(scene, host).offset_ns
+            if host is not scene.carrier():
+                yield Watch(name, host, offset_ns)
+                continue
+            costs = {each.column: each.platform.costs() for each in scene.instances}
+            ours = ours_on_carrier(scene, costs)
+            scene.apart[name] = ours.apart
+            yield Watch(
+                name,
+                host,
+                offset_ns,
+                processes=ours.processes,
+                disks={STORE: scene.instances[0].platform.ground.folder},
+                costs=_together(costs),
+            )
+
+
+def _service_processes(instance: Instance) -> Mapping[str, int]:
+    return {} if instance.service is None else instance.service.processes
+
+
+def _together(costs: Mapping[str, Costs]) -> Costs:
+    """What stands for each instance on the carrier, by its number."""
+    processes: dict[str, int] = {}
+    threads: dict[str, Threads] = {}
+    cgroups: dict[str, str] = {}
+    for name, own in costs.items():
+        processes |= _renamed(own.processes, name)
+        threads |= {f"{name}.{kind}": group for kind, group in own.threads.items()}
+        cgroups |= _renamed(own.cgroups, name)
+    return Costs(processes, threads, cgroups)
+
+
+def _renamed(things: Mapping[str, _Thing], name: str) -> dict[str, _Thing]:
+    """What stands for the instance; a platform names the one that matters first."""
+    return dict(zip([name], things.values(), strict=False))
+
+
+def _note_lost_rows(scene: Scene) -> None:
+    for name, sampled in scene.sampled.items():
+        if sampled.rows_lost:
+            message = f"{sampled.rows_lost} samples of {name} were lost: the buffer was full"
+            scene.doubt("samples_lost", message)

@@ -1,0 +1,85 @@
+"""Every machine that takes part, sampled over one load, on one time line.
+
+Each machine's counters bear its own monotonic clock; ``controller_ns`` puts them on that of the
+controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
+from steelyard.hosts.host import Host
+from steelyard.systems.platform import Costs
+from steelyard.trial.observe.window import WindowSamples, samples_frame
+
+
+@dataclass(frozen=True)
+class Watch:
+    """One machine to be sampled. ``offset_ns`` is its monotonic clock less the controller's."""
+
+    name: str
+    host: Host
+    offset_ns: int
+    processes: Mapping[str, int] = field(default_factory=dict)
+    disks: Mapping[str, str] = field(default_factory=dict)
+    costs: Costs = field(default_factory=Costs)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What was seen of one machine: one row a sample, with the reasons for what is not there."""
+
+    frame: pl.DataFrame
+    missing: dict[str, str]
+    rows_lost: int
+
+    def window(self, start_ns: int, end_ns: int) -> WindowSamples:
+        """The samples between two moments of the controller's clock."""
+        inside = pl.col("controller_ns").is_between(start_ns, end_ns)
+        length_s = (end_ns - start_ns) / 1e9
+        return WindowSamples(self.frame.filter(inside), self.missing, length_s)
+
+
+def start_sampling(watches: Iterable[Watch], every_s: float) -> None:
+    """Begins on every machine.
+
+    Raises:
+        AgentRefusal, EngineError: one of them cannot be sampled.
+    """
+    for watch in watches:
+        watch.host.start_sampling(
+            interval_s=every_s,
+            processes={**watch.processes, **watch.costs.processes},
+            disks=dict(watch.disks),
+            cgroups=watch.costs.cgroups,
+            threads={
+                name: (threads.process, threads.ids)
+                for name, threads in watch.costs.threads.items()
+            },
+        )
+
+
+def stop_sampling(
+    watches: Iterable[Watch],
+) -> tuple[dict[str, Sampled], list[AgentRefusal | EngineError]]:
+    """Ends on every machine: what was seen by name, also of a load that failed, and why some of
+    them could not tell.
+    """
+    seen: dict[str, Sampled] = {}
+    untold: list[AgentRefusal | EngineError] = []
+    for watch in watches:
+        try:
+            samples = watch.host.stop_sampling()
+        except (AgentRefusal, EngineError) as error:
+            untold.append(error)
+            continue
+        frame = samples_frame(samples).with_columns(
+            (pl.col("monotonic_ns") - watch.offset_ns).alias("controller_ns")
+        )
+        seen[watch.name] = Sampled(frame, samples.missing, samples.rows_lost)
+    return seen, untold

@@ -1,0 +1,163 @@
+"""From what was seen of each instance to the responses of a trial. Pure but for reading a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from steelyard.engine.messages import LoadResult
+from steelyard.records.schema import Doubt, Measured
+from steelyard.study.counted import counted
+from steelyard.study.response import Response
+from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.drive.latency_probe import probe_doubts, without_unsent
+from steelyard.trial.drive.sampling import Sampled
+from steelyard.trial.observe.bottleneck import limited_by
+from steelyard.trial.observe.disturbances import incident_doubts, incidents_of, sample_doubts
+from steelyard.trial.observe.outputs import measured_by_tool
+from steelyard.trial.observe.responses import Seen
+from steelyard.trial.observe.window import WindowSamples
+
+_JOINED: dict[str, Callable[[Sequence[float]], float]] = {
+    "sum": sum,
+    "largest": max,
+    "least": min,
+    "mean": lambda values: sum(values) / len(values),
+}
+
+
+def seen_of(scene: Scene, instance: Instance) -> Seen:
+    """What was seen of one instance in its window: of its load, inside it, and on its host."""
+    if instance.window_ns is None:
+        raise RuntimeError("the workload was not run")
+    start_ns, end_ns = instance.window_ns
+
+    def window(sampled: Sampled) -> WindowSamples:
+        return sampled.window(start_ns, end_ns)
+
+    host, generator = scene.sampled.get("host"), scene.sampled.get("generator")
+    return Seen(
+        driven=None if instance.load is None else instance.load.result,
+        window=window(scene.sampled[instance.name]),
+        host=None if host is None else window(host),
+        generator=None if generator is None else window(generator),
+        own=_own(instance),
+        probe=_seen_by_probe(instance),
+        probe_missing=instance.probe_missing,
+        column=instance.column,
+        own_kernel=instance.host.boot_id != scene.carrier().boot_id,
+        through_loopback=_through_loopback(scene, instance),
+    )
+
+
+def _through_loopback(scene: Scene, instance: Instance) -> bool:
+    """Of a load from the very machine that it goes to, without a network between."""
+    same = scene.stage.study.generator.host == scene.cell.system.carrier
+    return (
+        same and scene.cell.system.platform == "native" and instance.platform.ground.seat() is None
+    )
+
+
+def _seen_by_probe(instance: Instance) -> LoadResult | None:
+    if instance.probe is None:
+        return None
+    seen = instance.probe.result
+    return seen if counted(instance.workload.settings) is None else without_unsent(seen)
+
+
+def disturbances(scene: Scene) -> Iterator[Doubt]:
+    """What else happened on the machines of a trial; asked for after the load."""
+    for host in scene.machines():
+        before = scene.incidents.get(host.name)
+        if before is not None:
+            yield from incident_doubts(host.name, before, incidents_of(host))
+    guests = {each.name for each in scene.instances if each.carried}
+    for name, sampled in scene.sampled.items():
+        window, apart = sampled.window(*scene.span_ns()), scene.apart.get(name, ())
+        yield from sample_doubts(name, window, guest=name in guests, apart=apart)
+
+
+def doubts_of_probes(scene: Scene) -> Iterator[Doubt]:
+    """What speaks against the figures of the bystanders of a trial."""
+    for instance in scene.measured:
+        if instance.probe is not None:
+            open_ended = counted(instance.workload.settings) is not None
+            yield from probe_doubts(instance.probe.result, open_ended=open_ended)
+
+
+def _own(instance: Instance) -> Mapping[str, Measured]:
+    return {} if instance.tool is None else measured_by_tool(instance.tool, instance)
+
+
+def limits_of(scene: Scene, seen: Seen) -> str | None:
+    """What limited the trial, in words."""
+    return limited_by(seen, scene.cores())
+
+
+@dataclass(frozen=True)
+class Common:
+    """What an instance may have in common with others: its kernel, disk and network devices there.
+
+    What is not known is nobody else's.
+    """
+
+    kernel: Hashable = None
+    disk: Hashable = None
+    network: Hashable = None
+
+
+def common_of(instance: Instance) -> Common:
+    """The kernel by the number of its boot; the disk of its store by its device, where the study
+    attaches one, else that of the kernel's machine; network devices where it has no place of its
+    own in the machine.
+    """
+    kernel = instance.host.boot_id
+    own = next((each.device for each in instance.prepared.values()), None)
+    disk = None if kernel is None else (kernel, own)
+    return Common(kernel, disk, None if instance.carried else kernel)
+
+
+def of_all_instances(
+    wanted: Mapping[str, str],
+    instances: Sequence[Mapping[str, Measured]],
+    known: Mapping[str, Response],
+    common: Sequence[Common] = (),
+) -> dict[str, Measured]:
+    """Each response over all instances that run the workload, joined as it is ``known`` to be.
+
+    One that an instance lacks is not known of all of them. What several share by ``common``, one
+    for each instance, is the mean of what they saw of it.
+    """
+    if len(instances) == 1:
+        return dict(instances[0])
+    return {
+        name: _joined(known[name], unit, [responses[name] for responses in instances], common)
+        for name, unit in wanted.items()
+    }
+
+
+def _joined(
+    response: Response, unit: str, measured: Sequence[Measured], common: Sequence[Common]
+) -> Measured:
+    for number, one in enumerate(measured, start=1):
+        if one.value is None:
+            why = f"instance {number}: {one.missing}"
+            return Measured(value=None, unit=unit, missing=why, infinite=one.infinite)
+    values = _once_each([one.value for one in measured if one.value is not None], response, common)
+    join = _JOINED[response.instances]
+    fewest = min((one.of for one in measured if one.of is not None), default=None)
+    return Measured(value=join(values), unit=unit, of=fewest)
+
+
+def _once_each(
+    values: Sequence[float], response: Response, common: Sequence[Common]
+) -> list[float]:
+    """The values, those that are of one and the same thing as their mean."""
+    if response.shared is None or not common:
+        return list(values)
+    by_thing: dict[Hashable, list[float]] = {}
+    for number, (value, each) in enumerate(zip(values, common, strict=True)):
+        thing = getattr(each, response.shared)
+        by_thing.setdefault(number if thing is None else ("shared", thing), []).append(value)
+    return [sum(of) / len(of) for of in by_thing.values()]

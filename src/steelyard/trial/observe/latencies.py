@@ -1,0 +1,157 @@
+"""What a load result says of times: response, service, lateness, phases and kinds of operations.
+
+Pure. A figure for which there are too few samples is missing with that reason, never a 0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.engine.messages import Latency, LoadResult
+from steelyard.records.histogram import read_buckets
+from steelyard.trial.observe.flows import Reading
+
+_OF_OPERATIONS = ("response", "service_time")
+_LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
+_SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
+_SAMPLES_ABOVE = 10
+_ROUNDING = 1e-9
+
+
+def failed_share(load: LoadResult) -> Reading:
+    """Failed and unsent operations as a share of those that were due in the window."""
+    counts = load.counts
+    if counts.intended == 0:
+        return None, "no operation was intended in the window"
+    return (counts.errors + counts.unsent) / counts.intended, None
+
+
+REFUSALS = frozenset(
+    {
+        "conn_refused",
+        "smtp_4xx",
+        "smtp_5xx",
+        "imap_no",
+        "imap_bye",
+        "pop_err",
+        "pop_in_use",
+        "ftp_4xx",
+        "ftp_5xx",
+        "no_room",
+        "auth_fail",
+        "bad_status_4xx",
+        "bad_status_5xx",
+        "h2_goaway",
+    }
+)
+"""Kinds of failure in which a server says no, or nobody listens."""
+OUT_OF_TIME = frozenset({"conn_timeout", "send_timeout", "recv_timeout", "too_slow"})
+
+
+def refused_share(load: LoadResult) -> Reading:
+    """Operations that were turned away; not known where clients were before they had one."""
+    turned_away = sum(
+        count
+        for errors in (load.ramp_errors, load.connection_errors)
+        for of_phase in errors.values()
+        for kind, count in of_phase.items()
+        if kind in REFUSALS
+    )
+    if turned_away:
+        return None, (
+            f"clients were turned away {turned_away:,} times while they had no operation, which "
+            "is in no share of operations; let each operation have a connection of its own"
+        )
+    return failed_by(REFUSALS, load)
+
+
+def failed_by(kinds: frozenset[str], load: LoadResult) -> Reading:
+    """Operations that failed in one of these ways, as a share of those due in the window."""
+    if load.counts.intended == 0:
+        return None, "no operation was intended in the window"
+    count = sum(n for of_phase in load.errors.values() for k, n in of_phase.items() if k in kinds)
+    return count / load.counts.intended, None
+
+
+def undefined(name: str, load: LoadResult) -> str | None:
+    """Why a percentile of all operations is beyond every value: a failed one never ended.
+
+    Only of what an operation as a whole takes. Where fewer fail, they are the slowest.
+    """
+    kind, _, figure = name.partition(".")
+    if kind not in _OF_OPERATIONS or figure not in _SHARE_ABOVE:
+        return None
+    failed, _ = failed_share(load)
+    if failed is None:
+        return None
+    latency = load.latency_ns.get(_LATENCIES[kind])
+    beyond = latency is not None and _failed(load) > 0 and _rank(latency, figure, load) is None
+    if failed < _SHARE_ABOVE[figure] and not beyond:
+        return None
+    return f"undefined ({failed:.2g} of the operations failed, and a failed one never ended)"
+
+
+def time_of(name: str, load: LoadResult) -> Reading:
+    """``response.p99``, ``phase.connect.p50``, ``kind.fetch.p50`` and their like."""
+    kind, _, figure = name.partition(".")
+    if kind in _LATENCIES:
+        latency = load.latency_ns.get(_LATENCIES[kind])
+        if kind in _OF_OPERATIONS and latency is not None and _failed(load):
+            return _with_failed_last(latency, figure, load)
+        return _figure(latency, figure)
+    word, _, figure = figure.rpartition(".")
+    if kind == "phase":
+        return _figure(load.latency_ns.get(f"phase.{word}"), figure)
+    if kind == "kind":
+        of_kind = load.operations.get(word)
+        return _figure(None if of_kind is None else of_kind.latency_ns, figure)
+    return None, f"nothing here measures {name}"
+
+
+def _failed(load: LoadResult) -> int:
+    return load.counts.errors + load.counts.unsent
+
+
+def _rank(latency: Latency, figure: str, load: LoadResult) -> int | None:
+    """Which of the times this percentile is, the failed operations behind all of them; ``None``
+    where it is one of these.
+    """
+    of_all = latency.count + _failed(load)
+    rank = math.ceil(of_all * (1 - _SHARE_ABOVE[figure]) - _ROUNDING)
+    return rank if rank <= latency.count else None
+
+
+def _with_failed_last(latency: Latency, figure: str, load: LoadResult) -> Reading:
+    """The figure of all operations, of which those that failed are the slowest.
+
+    From the whole distribution; without one, what the engine says of those answered well.
+    """
+    if figure not in _SHARE_ABOVE or not latency.hdr_v2_b64 or latency.max is None:
+        return _figure(latency, figure)
+    rank = _rank(latency, figure, load)
+    if rank is None:
+        return None, "undefined: a failed operation never ended"
+    if latency.count + _failed(load) - rank < _SAMPLES_ABOVE:
+        return None, _too_few(figure)
+    seen = 0
+    for (_, beyond), count in sorted(read_buckets(latency.hdr_v2_b64).items()):
+        seen += count
+        if seen >= rank:
+            return float(min(beyond - 1, latency.max)), None
+    return float(latency.max), None
+
+
+def _figure(latency: Latency | None, figure: str) -> Reading:
+    if latency is None or latency.count == 0:
+        return None, "no operation was answered well"
+    value = getattr(latency, figure, None)
+    if value is not None:
+        return float(value), None
+    if figure not in _SHARE_ABOVE:
+        return None, f"{figure} is no figure of a latency distribution"
+    return None, _too_few(figure)
+
+
+def _too_few(figure: str) -> str:
+    needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
+    return f"fewer than the {needed:,} samples that {figure} needs (ten above it)"

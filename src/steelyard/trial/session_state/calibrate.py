@@ -1,0 +1,228 @@
+"""What the generator can do at most: each job shape of a study against the engine's own server.
+
+Before the trials of a session, and once for each shape: the same protocol, users, threads and
+messages, on loopback of the generator's machine. The *ceiling* is the throughput with every user
+asking as fast as answers come; generator and server share the machine, so it is what both can do
+together. The *floor* is the median response time at the load that the study asks for. A trial
+that comes close to the ceiling may have measured the generator.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.messages import LoadResult
+from steelyard.errors import EngineError
+from steelyard.hosts.host import Host, read_load
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.plan.model import Cell
+from steelyard.records.schema import Calibration, Doubt
+from steelyard.study import catalogue
+from steelyard.study.bind import BoundCell, bind
+from steelyard.study.counted import by_the_clock
+from steelyard.study.model import LoadSpec, ServiceSpec, Study
+from steelyard.study.resolve.settings import default_of
+from steelyard.study.timing import calibration_window_s
+from steelyard.study.workload.own import workload_of
+from steelyard.systems import services
+from steelyard.trial.observe.responses import throughput_of
+from steelyard.trial.session_state.context import Stage
+from steelyard.workloads.load import load_job, longest_run_s
+from steelyard.workloads.operations.model import Server
+
+NEAR_CEILING = 0.8
+SINK = "calibration"
+SKIPPED = "the study says `calibrate: false`"
+
+
+def calibrate(stage: Stage, cells: Iterable[Cell]) -> dict[str, Calibration]:
+    """The generator's ceiling and floor for each cell, by :func:`cell_key`.
+
+    Cells of one shape share one measurement. What cannot be calibrated says why; nothing that
+    goes wrong here ends the session.
+
+    Raises:
+        KeyboardInterrupt: the user asks to stop.
+    """
+    found: dict[str, Calibration] = {}
+    shapes: dict[str, Calibration] = {}
+    for cell in cells:
+        bound = bind(stage.study, cell)
+        sink = sink_for(bound)
+        if not stage.study.generator.calibrate or sink is None:
+            found[cell_key(cell)] = Calibration(not_calibrated=_why_not(stage.study, bound))
+            continue
+        shape = _shape(bound, sink)
+        if shape not in shapes:
+            stage.interrupt.check()
+            shapes[shape] = _measured(stage, bound, sink)
+        found[cell_key(cell)] = shapes[shape]
+    return found
+
+
+def cell_key(cell: Cell) -> str:
+    """Names a cell within its study."""
+    return json.dumps([cell.system, cell.conditions], sort_keys=True)
+
+
+def sink_for(bound: BoundCell) -> ServiceSpec | None:
+    """The engine's own server for a workload; ``None`` when it has none."""
+    how = workload_of(bound.workload).calibration
+    if how is None:
+        return None
+    declared = catalogue.service(how.service).settings
+    settings = {name: default_of(setting) for name, setting in declared.items()}
+    if "tls" in settings:
+        settings["tls"] = bound.workload.settings.get("tls")
+    own = bound.service_of(1)
+    if own is not None and own.use == how.service:
+        settings |= {name: own.settings[name] for name in how.alike if name in own.settings}
+    return ServiceSpec(use=how.service, settings=settings)
+
+
+def held_against(
+    calibration: Calibration | None, loads: Sequence[LoadResult]
+) -> Calibration | None:
+    """The calibration with the share of the ceiling that a trial reached.
+
+    ``loads`` are those of all measured instances: one generator drives them together. The share is
+    not known when one of them has no throughput.
+    """
+    if calibration is None or not calibration.ceiling_per_s:
+        return calibration
+    reached = [throughput_of(load)[0] for load in loads]
+    known = [each for each in reached if each is not None]
+    ratio = sum(known) / calibration.ceiling_per_s if len(known) == len(loads) else None
+    return calibration.model_copy(update={"ratio": ratio})
+
+
+def calibration_doubts(calibration: Calibration | None) -> list[Doubt]:
+    """Doubt when a trial came close to what the generator can do at most."""
+    ratio = None if calibration is None else calibration.ratio
+    if ratio is None or ratio <= NEAR_CEILING:
+        return []
+    message = f"the generator may be the limit: the trial reached {ratio:.0%} of its ceiling"
+    return [Doubt(state="suspect", kind="generator_near_ceiling", message=message)]
+
+
+def _why_not(study: Study, bound: BoundCell) -> str:
+    if not study.generator.calibrate:
+        return SKIPPED
+    return f"the engine has no server of its own for `{bound.workload.use}`"
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A server of the engine's own that is ready, and who asks it."""
+
+    stage: Stage
+    host: Host
+    server: Server
+
+    def run(self, study: Study, bound: BoundCell) -> LoadResult:
+        """One short run.
+
+        Raises:
+            AgentRefusal: the engine cannot run it.
+            TimeoutError: it did not end in its time.
+        """
+        answer = self.host.start_load(load_job(study, bound, self.server, self.stage.plan.seed))
+        try:
+            with self.stage.interrupt.waiting():
+                return read_load(answer.result(longest_run_s(study, bound.workload))).result
+        except (KeyboardInterrupt, TimeoutError):
+            self.host.cancel_load()
+            raise
+
+
+def _measured(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+    started_ns = time.monotonic_ns()
+    try:
+        calibration = _on_bench(stage, bound, sink)
+    except AgentRefusal as refusal:
+        calibration = Calibration(sink=sink.use, not_calibrated=refusal.failure.message)
+    except EngineError as error:
+        stage.machines.lose(stage.study.generator.host)
+        calibration = Calibration(sink=sink.use, not_calibrated=error.message)
+    except TimeoutError:
+        reason = "the run did not end in its time"
+        calibration = Calibration(sink=sink.use, not_calibrated=reason)
+    return calibration.model_copy(update={"took_ns": time.monotonic_ns() - started_ns})
+
+
+def _on_bench(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+    host = stage.machines.at(stage.study.generator.host)
+    folder = stage.folder_on(host, SINK)
+    pending = stage.undo.plan(host.name, RemoveTree(folder))
+    host.make_directory(folder)
+    try:
+        running = services.start(host, sink, folder, SINK)
+        try:
+            server = Server(running.address, running.listeners, running.authority)
+            return _figures(_Bench(stage, host, server), bound, sink)
+        finally:
+            if not host.lost:
+                services.stop(running)
+    finally:
+        if not host.lost:
+            stage.undo.apply(host, pending)
+
+
+def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+    study = _short(bench.stage.study)
+    full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
+    fast = bench.run(study, full)
+    ceiling, missing = throughput_of(fast)
+    same_load = (full.load, full.workload) == (asked.load, asked.workload)
+    quiet = fast if same_load else bench.run(study, asked)
+    response = quiet.latency_ns.get("response")
+    return Calibration(
+        sink=sink.use,
+        ceiling_per_s=ceiling,
+        floor_ns=None if response is None else response.p50,
+        not_calibrated=missing,
+    )
+
+
+def _short(study: Study) -> Study:
+    window_s = calibration_window_s(study)
+    short = {
+        "window_s": window_s,
+        "warmup_s": min(study.trials.warmup_s, window_s / 5),
+        "drain_s": min(study.trials.drain_s, 1.0),
+    }
+    return study.model_copy(update={"trials": study.trials.model_copy(update=short)})
+
+
+def _with_what_the_sink_has(bound: BoundCell, **changes: Any) -> BoundCell:
+    how = workload_of(bound.workload).calibration
+    instead: Mapping[str, Any] = {} if how is None else how.settings
+    instead = {name: value for name, value in instead.items() if name not in _LOADS}
+    workload = by_the_clock(bound.workload)
+    settings = workload.settings | instead | changes
+    return replace(bound, workload=workload.model_copy(update={"settings": settings}))
+
+
+_LOADS = ("pace", "user_rate")
+"""Settings that hold users back: kept for the floor, taken away for the ceiling."""
+
+
+def _as_fast_as_it_goes(bound: BoundCell) -> BoundCell:
+    load = bound.load or LoadSpec()
+    width = load.connections if load.mode == "open" else bound.users
+    unbound = {name: 0.0 for name in _LOADS if bound.workload.settings.get(name)}
+    return replace(
+        _with_what_the_sink_has(bound, **unbound), load=LoadSpec(), users=width, rate_per_s=None
+    )
+
+
+def _shape(bound: BoundCell, sink: ServiceSpec) -> str:
+    workload = bound.workload.model_dump(mode="json")
+    load = None if bound.load is None else bound.load.model_dump(mode="json")
+    shape = [workload, load, bound.users, bound.rate_per_s, sink.model_dump(mode="json")]
+    return json.dumps(shape, sort_keys=True)

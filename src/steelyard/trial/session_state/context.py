@@ -1,0 +1,126 @@
+"""What stands ready while trials run: machines, the system that is up, folders, undoing."""
+
+from __future__ import annotations
+
+import hashlib
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError, HostError
+from steelyard.hosts.host import Host
+from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.machines import LOCAL
+from steelyard.hosts.restoring import take_back
+from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.plan.model import Plan
+from steelyard.records.archive import Run
+from steelyard.records.ledger import Ledger
+from steelyard.records.schema import Calibration
+from steelyard.study.model import Study
+from steelyard.trial.session_state.instance_pool import Lodging
+from steelyard.trial.session_state.interrupt import Interrupt
+from steelyard.trial.session_state.machines import Machines
+
+SCRATCH = "scratch"
+
+
+def mark_of(scratch: str) -> str:
+    """Eight hexadecimal digits that no other run has, from its folder for files of trials."""
+    return hashlib.sha256(scratch.encode()).hexdigest()[:8]
+
+
+class Stage:
+    """The machines of one session; opened when first needed, and again after one was lost."""
+
+    def __init__(
+        self, study: Study, plan: Plan, run: Run, ledger: Ledger, interrupt: Interrupt
+    ) -> None:
+        self.study = study
+        self.plan = plan
+        self.run = run
+        self.ledger = ledger
+        self.interrupt = interrupt
+        self.undo = UndoLog(ledger)
+        self.machines = Machines(self.undo)
+        self.lodging = Lodging(self.machines, self.undo, self.folder_on, self.mark)
+        self._scratch: PendingUndo | None = None
+        self.calibrations: dict[str, Calibration] = {}
+        self.ahead_s: dict[str, float] = {}
+        """How long before a common start its jobs are sent, by system; where the usual is short."""
+
+    @property
+    def scratch(self) -> str:
+        """The folder for files of trials, beside the records: on the disk that is asked about."""
+        return str(self.run.path.absolute() / SCRATCH)
+
+    @property
+    def mark(self) -> str:
+        """What every name of this run's things on machines holds."""
+        return mark_of(self.scratch)
+
+    def folder_on(self, host: Host, name: str) -> str:
+        """A folder of the run on a machine: in ``scratch`` here, in ``/var/tmp`` elsewhere."""
+        if host is self.local():
+            return f"{self.scratch}/{name}"
+        return f"/var/tmp/steelyard-{self.mark}-{name}"  # noqa: S108 - made by the agent there
+
+    def local(self) -> Host:
+        """The controller's machine; opened anew when its agent has ended.
+
+        The removal of ``scratch`` is planned before anything can be stored there.
+        """
+        if self._scratch is None:
+            self._scratch = self.undo.plan(LOCAL, RemoveTree(self.scratch))
+        return self.machines.local()
+
+    def put_right(self) -> list[PendingUndo]:
+        """Takes back what earlier sessions left, newest first; returns what that was.
+
+        Raises:
+            HostError: something could not be taken back; it stays pending.
+        """
+        restored = take_back(self.undo, self.machines.at)
+        if restored.left:
+            raise _not_put_right(str(restored.left[0]))
+        return restored.undone
+
+    def carriers(self) -> list[str]:
+        """Every machine that carries a system, by name."""
+        return list(dict.fromkeys(system.carrier for system in self.study.systems.values()))
+
+    def put_away(self) -> None:
+        """Takes back every change of this session.
+
+        Raises:
+            HostError: a machine refuses; what is left stays pending.
+        """
+        self.lodging.clear()
+        if self._scratch is not None:
+            self._apply_even_if_lost(self._scratch)
+            self._scratch = None
+
+    def close(self) -> None:
+        """Ends every agent."""
+        self.machines.close()
+
+    def _apply_even_if_lost(self, undo: PendingUndo) -> None:
+        try:
+            self._apply(undo)
+        except EngineError:
+            self.machines.lose(undo.host)
+            self._apply(undo)
+
+    def _apply(self, undo: PendingUndo) -> None:
+        try:
+            self.undo.apply(self.machines.at(undo.host), undo)
+        except AgentRefusal as refusal:
+            raise _not_put_right(
+                f"on {undo.host}: cannot {undo.inverse}: {refusal.failure.message}"
+            ) from refusal
+
+
+def _not_put_right(message: str) -> HostError:
+    return HostError(
+        message,
+        hint="mend what it names, then run `steelyard restore` with the folder of the run",
+        slug="machine-cannot-be-put-right",
+    )

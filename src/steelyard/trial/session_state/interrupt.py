@@ -1,0 +1,107 @@
+"""Ctrl-C and SIGTERM that tear nothing: heard at once where that is safe, and noted otherwise.
+
+The handler raises only inside :meth:`Interrupt.waiting`, and ends long waits for agents inside
+:meth:`Interrupt.cutting`; everywhere else (storing, undoing) it leaves a note that is read at the
+next step. So no record is half written and no undo half done, however often the key is pressed.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.engine.patience import PATIENCE
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.trial.attempt.outcomes import TrialFailed
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_FAILURES = (AgentRefusal, EngineError, SystemFailure, TrialFailed)
+
+
+class Interrupt:
+    """Whether the user asked to stop, and how often.
+
+    ``told`` is called with the count at each signal, inside its handler.
+    """
+
+    def __init__(self, told: Callable[[int], None] | None = None) -> None:
+        self.count = 0
+        self._told = told
+        self._may_raise = False
+        self._may_cut = False
+
+    @property
+    def asked(self) -> bool:
+        return self.count > 0
+
+    @property
+    def hurried(self) -> bool:
+        """Whether the user asked again: then nothing is waited for that need not be."""
+        return self.count > 1
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Takes over SIGINT and SIGTERM for as long as the block lasts."""
+        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """A block that only waits or computes.
+
+        Raises:
+            KeyboardInterrupt: the user asks, or has asked before.
+        """
+        self._may_raise = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._may_raise = False
+
+    @contextmanager
+    def cutting(self) -> Iterator[None]:
+        """A block that changes machines: its long waits end early, and what it began is taken back
+        by whoever takes back what it changes.
+
+        Raises:
+            KeyboardInterrupt: the user asks, or has asked before; also in place of the failure that
+                came of a wait that was ended.
+        """
+        self._may_cut = True
+        try:
+            self.check()
+            yield
+        except _FAILURES as failure:
+            if PATIENCE.cut:
+                raise KeyboardInterrupt from failure
+            raise
+        else:
+            if PATIENCE.cut:  # and somebody took it for an answer
+                raise KeyboardInterrupt
+        finally:
+            self._may_cut = False
+            PATIENCE.regain()
+
+    def check(self) -> None:
+        """Raises ``KeyboardInterrupt`` if the user has asked."""
+        if self.asked:
+            raise KeyboardInterrupt
+
+    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+        self.count += 1
+        if self._told is not None:
+            self._told(self.count)
+        if self._may_cut:
+            PATIENCE.lose()
+        if self._may_raise:
+            self._may_raise = False
+            raise KeyboardInterrupt

@@ -1,0 +1,88 @@
+"""Where a run stands: which trials are finished, which failed for good.
+
+Pure, from the records and the ledger alone: a resumed run and one that never stopped see the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
+from steelyard.records.ledger import Event
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
+
+
+class Standing:
+    """The records of a run so far, by trial."""
+
+    def __init__(self, retry: int, records: Iterable[TrialRecord] = ()) -> None:
+        self.retry = retry
+        self.records: list[TrialRecord] = []
+        self._by_trial: dict[int, list[TrialRecord]] = {}
+        self._left_out: set[int] = set()
+        for record in records:
+            self.add(record)
+
+    def add(self, record: TrialRecord) -> None:
+        """One more attempt."""
+        self.records.append(record)
+        self._by_trial.setdefault(record.trial, []).append(record)
+
+    def leave_out(self, trials: Iterable[PlannedTrial]) -> None:
+        """Trials of a visit that are not to be measured: their workload has left."""
+        self._left_out.update(trial.trial for trial in trials)
+
+    def of(self, trial: PlannedTrial) -> list[TrialRecord]:
+        return self._by_trial.get(trial.trial, [])
+
+    def next_attempt(self, trial: PlannedTrial) -> int:
+        return max((record.attempt for record in self.of(trial)), default=0) + 1
+
+    def measured(self, trial: PlannedTrial) -> bool:
+        return any(record.outcome is Outcome.OK for record in self.of(trial))
+
+    def given_up(self, trial: PlannedTrial) -> bool:
+        """No attempt was good, and another would not help or is not allowed."""
+        tries = [r for r in self.of(trial) if r.outcome not in NOT_AN_ATTEMPT]
+        if not tries or self.measured(trial):
+            return False
+        return len(tries) > self.retry or tries[-1].outcome not in RETRY_HELPS
+
+    def finished(self, trial: PlannedTrial) -> bool:
+        """Nothing more is to be done for it."""
+        return trial.trial in self._left_out or self.measured(trial) or self.given_up(trial)
+
+    def visit_finished(self, visit: PlannedVisit) -> bool:
+        """Nothing more is to be done in it; so it is of one that was begun before the last."""
+        begun = any(self.of(trial) for trial in visit.trials)
+        return all(self.finished(trial) for trial in visit.trials) or (
+            begun and visit.visit < self._last_begun()
+        )
+
+    def _last_begun(self) -> int:
+        return max((record.visit for record in self.records), default=0)
+
+    def visits_done(self, plan: Plan) -> list[PlannedVisit]:
+        return [visit for visit in plan.every_visit if self.visit_finished(visit)]
+
+    def block(self, plan: Plan) -> int:
+        """The block of the last visit that was begun; the first without any."""
+        last = self._last_begun()
+        return max((visit.block for visit in plan.visits if visit.visit <= last), default=1)
+
+    def trials_measured(self, plan: Plan) -> int:
+        """Trials of the plan with a good attempt."""
+        return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
+
+
+def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[Event]:
+    """``attempt_started`` events without a record: the controller died during them."""
+    recorded = {(record.trial, record.attempt) for record in records}
+    return [
+        event
+        for event in events
+        if event["event"] == "attempt_started"
+        and (event["trial"], event["attempt"]) not in recorded
+    ]

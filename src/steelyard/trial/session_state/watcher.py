@@ -1,0 +1,62 @@
+"""What a session tells whoever watches. A live display reads these; it never owns the loop."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from steelyard.hosts.undo import PendingUndo
+from steelyard.judge.analyses.planning.findings import ResolutionFinding
+from steelyard.judge.interim import Look
+from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.schema import TrialRecord
+
+
+class Watcher(Protocol):
+    """Called in the order of events, from the thread of the session."""
+
+    def put_right(self, undone: list[PendingUndo]) -> None:
+        """Changes that an earlier session had left were taken back."""
+
+    def starts(self, plan: Plan, trials_done: int) -> None:
+        """The session starts."""
+
+    def calibrating(self) -> None:
+        """What the generator can do at most is measured."""
+
+    def sounded(self, found: list[ResolutionFinding]) -> None:
+        """The machines were looked at before the first trial: what a margin costs on them."""
+
+    def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
+
+    def attempt_ends(self, record: TrialRecord) -> None: ...
+
+    def looked(self, look: Look, visits_done: int) -> None:
+        """A visit is complete and the judge was asked."""
+
+    def gives_up(self, words: str) -> None:
+        """A system leaves because nothing comes of it."""
+
+    def undoing(self) -> None:
+        """The session ends; the machine is being left as found."""
+
+
+class Silence:
+    """A watcher that watches nothing."""
+
+    def put_right(self, undone: list[PendingUndo]) -> None: ...
+
+    def starts(self, plan: Plan, trials_done: int) -> None: ...
+
+    def calibrating(self) -> None: ...
+
+    def sounded(self, found: list[ResolutionFinding]) -> None: ...
+
+    def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
+
+    def attempt_ends(self, record: TrialRecord) -> None: ...
+
+    def looked(self, look: Look, visits_done: int) -> None: ...
+
+    def gives_up(self, words: str) -> None: ...
+
+    def undoing(self) -> None: ...

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from steelyard.inference.confidence import Stream, crossings, fixed_grid, high_end, low_end
+from steelyard.inference.exact import pool_of
+from steelyard.inference.randomisation import big_stick
+from steelyard.inference.sequential import decide
+from steelyard.inference.verdict_word import VerdictWord
+
+MARGIN = math.log1p(0.02)
+PATHS = 3_000
+
+
+def study(effect: float, visits: int, noise: float = 0.02, seed: int = 1) -> Stream:
+    random = np.random.default_rng(seed)
+    signs = big_stick(1, visits, random)[:, 0]
+    values = random.normal(0, noise, visits) + effect * (signs > 0)
+    return Stream(values, signs > 0, pool_of(signs, big_stick(PATHS, visits, random)), 96)
+
+
+def test_the_grid_is_symmetric_and_holds_zero_and_the_margins() -> None:
+    grid = fixed_grid(MARGIN)
+    assert (grid == -grid[::-1]).all()
+    assert {0.0, MARGIN, -MARGIN} <= set(grid.tolist())
+
+
+@pytest.mark.parametrize("margin", [0.001, MARGIN, 0.5])
+def test_the_grid_reaches_a_factor_of_three_thousand_for_any_margin(margin: float) -> None:
+    assert fixed_grid(margin)[-1] >= 8
+
+
+@pytest.mark.parametrize("effect", [-1.6, 0.0, 0.05, 0.5, 4.0])
+def test_the_interval_holds_the_truth_and_is_narrow_around_it(effect: float) -> None:
+    stream = study(effect, 24)
+    low = low_end(stream, MARGIN, 0.025, effect)
+    high = high_end(stream, MARGIN, 0.025, effect)
+    assert low is not None
+    assert high is not None
+    assert low < effect < high
+    assert high - low < 0.08
+
+
+def test_an_end_is_not_bounded_while_no_test_has_crossed() -> None:
+    assert low_end(study(0.0, 8), MARGIN, 1e-9, 0.0) is None
+    assert high_end(study(0.0, 8), MARGIN, 1e-9, 0.0) is None
+
+
+def test_the_high_end_is_the_low_end_of_the_mirrored_comparison() -> None:
+    stream = study(0.03, 20)
+    mirrored = low_end(stream.mirrored(), MARGIN, 0.025, -0.03)
+    assert mirrored is not None
+    assert high_end(stream, MARGIN, 0.025, 0.03) == -mirrored
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_word_and_interval_never_contradict_each_other(seed: int) -> None:
+    stream = study(0.018, 14, seed=seed)
+    words = decide(stream, MARGIN, 0.05).words
+    low = low_end(stream, MARGIN, 0.025, 0.018)
+    high = high_end(stream, MARGIN, 0.025, 0.018)
+    if VerdictWord.FASTER in words:
+        assert low is not None
+        assert low >= 0
+    if VerdictWord.SLOWER in words:
+        assert high is not None
+        assert high <= 0
+
+
+def test_equal_systems_are_called_equivalent_within_the_margin() -> None:
+    stream = study(0.0, 60, noise=0.01)
+    assert decide(stream, MARGIN, 0.05).words == (VerdictWord.EQUIVALENT,)
+    low = low_end(stream, MARGIN, 0.05, 0.0)
+    assert low is not None
+    assert low >= -MARGIN
+
+
+def test_a_real_difference_below_the_margin_may_hold_two_words_at_different_looks() -> None:
+    stream = study(0.01, 60, noise=0.004)
+    decision = decide(stream, MARGIN, 0.05)
+    assert decision.at is not None
+    assert set(decision.words) & {VerdictWord.FASTER, VerdictWord.EQUIVALENT}
+
+
+def test_a_decision_stays_what_it_was_when_the_study_goes_on() -> None:
+    stream = study(0.06, 40)
+    decision = decide(stream, MARGIN, 0.05)
+    assert decision.at is not None
+    shorter = Stream(
+        stream.values[: decision.at],
+        stream.other[: decision.at],
+        stream.pool[: decision.at],
+        stream.horizon,
+    )
+    assert decide(shorter, MARGIN, 0.05) == decision
+
+
+def test_a_fourfold_slowdown_is_slower() -> None:
+    assert decide(study(-math.log(4), 12), MARGIN, 0.05).words == (VerdictWord.SLOWER,)
+
+
+def test_ratios_far_from_the_data_are_put_out_at_the_first_looks() -> None:
+    stream = study(0.0, 20)
+    looks = crossings(stream, np.array([-8.0, -2.0]), 0.05)
+    assert all(look is not None and look <= 12 for look in looks)
