@@ -14,6 +14,7 @@ mod figures;
 mod find;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
+#[path = "../../../fuzz/laws/load/mod.rs"]
 pub mod fuzzing;
 mod histogram;
 mod host;

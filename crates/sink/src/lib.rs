@@ -17,6 +17,7 @@ mod fault;
 mod ftp;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
+#[path = "../../../fuzz/laws/sink/mod.rs"]
 pub mod fuzzing;
 mod http;
 mod http2;

@@ -6,7 +6,7 @@
 
 mod player;
 mod readers;
-#[path = "../../../fuzz/script.rs"]
+#[path = "../script.rs"]
 mod script;
 
 use steelyard_wire::job::{
@@ -234,7 +234,7 @@ fn target(url: &str) -> Target {
 }
 
 #[cfg(test)]
-#[path = "../../../fuzz/replay.rs"]
+#[path = "../replay.rs"]
 mod replay;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! one piece. What a server answers may not depend on it.
 
 mod player;
-#[path = "../../../fuzz/script.rs"]
+#[path = "../script.rs"]
 mod script;
 
 use std::net::{Ipv4Addr, SocketAddr};
@@ -208,7 +208,7 @@ fn drops(options: &SinkOptions) -> Option<Arc<Maildrops>> {
 }
 
 #[cfg(test)]
-#[path = "../../../fuzz/replay.rs"]
+#[path = "../replay.rs"]
 mod replay;
 
 #[cfg(test)]
