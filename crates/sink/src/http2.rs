@@ -6,7 +6,6 @@
 mod answer;
 mod control;
 pub(crate) mod frame;
-pub(crate) mod hpack;
 mod reply;
 mod request;
 mod session;

@@ -6,7 +6,7 @@ use super::script::Script;
 use crate::delivery::answer::{Answer, Told, marker_in};
 use crate::fault::ErrorKind;
 use crate::payload::PayloadCheck;
-use crate::protocols::http2::hpack as blocks;
+use crate::protocols::http2::block as reply_block;
 use crate::protocols::pop3::reader as pop3_reader;
 use crate::protocols::{ftp, imap as imap_protocol, smtp as smtp_protocol};
 
@@ -169,8 +169,8 @@ pub fn delivery(script: &Script<'_>) {
 
 /// A header block: says the same whatever was read before.
 pub fn hpack(block: &[u8]) {
-    let fresh = blocks::read(block, &mut Vec::new());
+    let fresh = reply_block::read(block, &mut Vec::new());
     let mut scratch = b"left by another".to_vec();
-    assert_eq!(blocks::read(block, &mut scratch), fresh);
-    assert_eq!(blocks::read(block, &mut scratch), fresh);
+    assert_eq!(reply_block::read(block, &mut scratch), fresh);
+    assert_eq!(reply_block::read(block, &mut scratch), fresh);
 }

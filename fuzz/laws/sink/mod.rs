@@ -11,9 +11,10 @@ mod script;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use steelyard_hpack::Decoder;
+
 use crate::ftp::{Files, Ftp};
 use crate::http::Http;
-use crate::http2::hpack::Decoder;
 use crate::imap::Imap;
 use crate::mailbox::Mailbox;
 use crate::maildrop::Maildrops;

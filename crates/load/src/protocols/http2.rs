@@ -4,9 +4,8 @@
 //! without a dynamic table, content is counted. A block that is equal to the last one says the
 //! same, so that it is not read again.
 
+pub mod block;
 mod frame;
-pub mod hpack;
-mod huffman;
 mod receive;
 mod request;
 mod session;
@@ -19,8 +18,8 @@ use crate::fault::ErrorKind;
 use crate::protocols::http::pipeline::{Asked, Verifier};
 use crate::protocols::{After, CONNECT, LOOK_AGAIN, Output, Protocol, Step, Turn};
 use crate::target::Target;
+use block::Block;
 use frame::{HEAD_BYTES, Malformed, RST_STREAM, SETTINGS, WINDOW_UPDATE};
-use hpack::Block;
 use request::Requests;
 use session::{Greeting, LARGEST, USUAL_WINDOW};
 
@@ -138,6 +137,12 @@ impl Http2 {
 
 impl From<Malformed> for ErrorKind {
     fn from(_: Malformed) -> Self {
+        Self::BadProtocol
+    }
+}
+
+impl From<steelyard_hpack::Malformed> for ErrorKind {
+    fn from(_: steelyard_hpack::Malformed) -> Self {
         Self::BadProtocol
     }
 }

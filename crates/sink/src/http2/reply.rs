@@ -1,11 +1,12 @@
 //! Replies as frames: header blocks without memory, prepared once a second for the usual reply.
 
+use steelyard_hpack::write;
+
 use crate::date::write_date;
 use crate::http::content::{Asked, Content, Delimiting};
 use crate::http::head::Method;
 use crate::http::payload::{self, Checksums, Identity, Value};
 use crate::http2::frame::{self, MAX_PAYLOAD_BYTES, flag, kind};
-use crate::http2::hpack::encode;
 use crate::http2::request::Request;
 use crate::output::filler;
 
@@ -113,8 +114,8 @@ impl Replies {
     pub fn interim(&self, stream: u32, out: &mut Vec<u8>) {
         if let Some(status) = self.interim {
             let from = open(out, stream, 0);
-            encode::status(out, status);
-            encode::named_field(out, b"x-interim", b"yes");
+            write::status(out, status);
+            write::named_field(out, b"x-interim", b"yes");
             frame::set_length(out, from);
         }
     }
@@ -122,11 +123,11 @@ impl Replies {
     /// Writes a reply without a body.
     pub fn refuse(&self, stream: u32, status: u16, retry: bool, out: &mut Vec<u8>) {
         let from = open(out, stream, flag::END_STREAM);
-        encode::status(out, status);
+        write::status(out, status);
         self.usual_fields(out);
-        encode::field(out, name::CONTENT_LENGTH, b"0");
+        write::field(out, name::CONTENT_LENGTH, b"0");
         if retry {
-            encode::field(out, name::RETRY_AFTER, b"1");
+            write::field(out, name::RETRY_AFTER, b"1");
         }
         frame::set_length(out, from);
     }
@@ -140,14 +141,14 @@ impl Replies {
         ends: bool,
     ) {
         let from = open(out, stream, if ends { flag::END_STREAM } else { 0 });
-        encode::status(out, content.status);
+        write::status(out, content.status);
         self.usual_fields(out);
         if content.has_body() {
             if content.delimiting == Delimiting::Length {
                 let length = content.body_bytes.to_string();
-                encode::field(out, name::CONTENT_LENGTH, length.as_bytes());
+                write::field(out, name::CONTENT_LENGTH, length.as_bytes());
             }
-            encode::field(out, name::CONTENT_TYPE, b"text/plain");
+            write::field(out, name::CONTENT_TYPE, b"text/plain");
         }
         if let Some(identity) = identity {
             let value = Value {
@@ -156,14 +157,14 @@ impl Replies {
                 checksum: self.checksums.of(content.body_bytes),
             };
             let value = value.to_string();
-            encode::named_field(out, payload::HEADER.as_bytes(), value.as_bytes());
+            write::named_field(out, payload::HEADER.as_bytes(), value.as_bytes());
         }
         frame::set_length(out, from);
     }
 
     fn usual_fields(&self, out: &mut Vec<u8>) {
-        encode::field(out, name::SERVER, b"steelyard");
-        encode::field(out, name::DATE, self.date.as_bytes());
+        write::field(out, name::SERVER, b"steelyard");
+        write::field(out, name::DATE, self.date.as_bytes());
     }
 }
 

@@ -1,8 +1,9 @@
 //! What an HTTP/2 connection remembers between two frames.
 
+use steelyard_hpack::{Decoder, Malformed};
+
 use crate::http2::MAX_STREAMS;
 use crate::http2::frame::{self, FrameHead, flag, kind};
-use crate::http2::hpack::{Decoder, Undecodable};
 use crate::http2::request::{MAX_FIELDS_BYTES, Reading, Request};
 use crate::http2::streams::{State, Stream, Streams};
 
@@ -139,7 +140,7 @@ impl Session {
     ///
     /// A client sends the same block again and again. If the table is what it was, it means the
     /// same, and if it then did not change the table, nothing has to be read.
-    pub fn read(&mut self, block: &[u8]) -> Result<Option<Request>, Undecodable> {
+    pub fn read(&mut self, block: &[u8]) -> Result<Option<Request>, Malformed> {
         let version = self.decoder.version();
         if let Some(learned) = &self.learned
             && learned.version == version

@@ -1,11 +1,11 @@
 //! What each frame means for the connection and its streams.
 
+use super::block::Block;
 use super::frame::{ACK, Frame, PING, SETTINGS};
-use super::hpack::Block;
 use super::session::{Content, LARGEST};
 use super::{
     ENABLE_PUSH, Event, Http2, INITIAL_WINDOW_SIZE, LONGEST_BLOCK, MAX_CONCURRENT_STREAMS,
-    MAX_FRAME_SIZE, Session, frame, hpack, wanted,
+    MAX_FRAME_SIZE, Session, block, frame, wanted,
 };
 use crate::fault::ErrorKind;
 use crate::payload::PayloadCheck;
@@ -246,7 +246,7 @@ impl Http2 {
         if !self.strict && !bytes.is_empty() && bytes == self.learned {
             return Ok(self.known);
         }
-        let block = hpack::read(bytes, &mut self.scratch)?;
+        let block = block::read(bytes, &mut self.scratch)?;
         if !self.strict {
             self.learned.clear();
             self.learned.extend_from_slice(bytes);

@@ -1,21 +1,21 @@
 //! Requests of HTTP/2: a header block for each path, written once.
 
+use steelyard_hpack::write;
 use steelyard_wire::job::HttpOperation;
 
 use super::frame::{CONTINUATION, END_HEADERS, END_STREAM, HEADERS, LONGEST_PAYLOAD, write_head};
-use super::hpack;
 use crate::error::LoadError;
 use crate::payload::Marker;
 use crate::protocols::http::request::{MARKER_FIELD, body, check, declares_length, paths};
 use crate::target::Target;
 
-const AUTHORITY: u64 = 1;
+const AUTHORITY: u8 = 1;
 const METHOD_GET: u8 = 2;
 const METHOD_POST: u8 = 3;
 const PATH_ROOT: u8 = 4;
 const SCHEME_HTTP: u8 = 6;
 const SCHEME_HTTPS: u8 = 7;
-const CONTENT_LENGTH: u64 = 28;
+const CONTENT_LENGTH: u8 = 28;
 
 /// Fields that belong to a connection of HTTP/1.1 and may not be sent.
 const FORBIDDEN: &[&str] = &[
@@ -71,7 +71,7 @@ impl Requests {
         if let Some(marker) = marker {
             let mut value = Vec::with_capacity(128);
             marker.write(&mut value);
-            hpack::write_field(MARKER_FIELD.as_bytes(), &value, &mut self.scratch);
+            write::named_field(&mut self.scratch, MARKER_FIELD.as_bytes(), &value);
         }
         write_in_parts(&self.scratch, end, stream, out);
     }
@@ -106,34 +106,28 @@ fn check_fields(operation: &HttpOperation) -> Result<(), LoadError> {
 fn block(operation: &HttpOperation, target: &Target, path: &str, body_bytes: usize) -> Vec<u8> {
     let mut out = Vec::new();
     match operation.method.as_str() {
-        "GET" => hpack::write_entry(METHOD_GET, &mut out),
-        "POST" => hpack::write_entry(METHOD_POST, &mut out),
-        other => hpack::write_value(u64::from(METHOD_GET), other.as_bytes(), &mut out),
+        "GET" => write::indexed(&mut out, METHOD_GET),
+        "POST" => write::indexed(&mut out, METHOD_POST),
+        other => write::field(&mut out, METHOD_GET, other.as_bytes()),
     }
-    hpack::write_entry(
-        if target.scheme == "https" {
-            SCHEME_HTTPS
-        } else {
-            SCHEME_HTTP
-        },
-        &mut out,
-    );
+    let secure = target.scheme == "https";
+    write::indexed(&mut out, if secure { SCHEME_HTTPS } else { SCHEME_HTTP });
     let is_host = |name: &str| name.eq_ignore_ascii_case("host");
     let host = operation.headers.iter().find(|(name, _)| is_host(name));
     let authority = host.map_or(&target.authority, |(_, value)| value);
-    hpack::write_value(AUTHORITY, authority.as_bytes(), &mut out);
+    write::field(&mut out, AUTHORITY, authority.as_bytes());
     if path == "/" {
-        hpack::write_entry(PATH_ROOT, &mut out);
+        write::indexed(&mut out, PATH_ROOT);
     } else {
-        hpack::write_value(u64::from(PATH_ROOT), path.as_bytes(), &mut out);
+        write::field(&mut out, PATH_ROOT, path.as_bytes());
     }
     if declares_length(operation, body_bytes) {
         let length = body_bytes.to_string();
-        hpack::write_value(CONTENT_LENGTH, length.as_bytes(), &mut out);
+        write::field(&mut out, CONTENT_LENGTH, length.as_bytes());
     }
     for (name, value) in operation.headers.iter().filter(|(name, _)| !is_host(name)) {
         let name = name.to_ascii_lowercase();
-        hpack::write_field(name.as_bytes(), value.as_bytes(), &mut out);
+        write::named_field(&mut out, name.as_bytes(), value.as_bytes());
     }
     out
 }

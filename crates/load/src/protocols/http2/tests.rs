@@ -452,7 +452,7 @@ fn verified_bodies_are_checked_against_the_marker_of_the_reply() {
         let mut value = Vec::new();
         crate::payload::Marker::of(7, 3, sequence, body).write(&mut value);
         let mut block = vec![0x88];
-        hpack::write_field(b"x-steelyard-payload", &value, &mut block);
+        steelyard_hpack::write::named_field(&mut block, b"x-steelyard-payload", &value);
         frame(HEADERS, END_HEADERS, 2 * sequence as u32 + 1, &block)
     };
     let mut client = Client::new(&operation, &[]);

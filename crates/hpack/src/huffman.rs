@@ -3,7 +3,7 @@
 //! The code is canonical: of two symbols the one with the shorter code, or with the same length
 //! the smaller one, has the smaller code. So the lengths say everything, and the codes are counted.
 
-use super::Undecodable;
+use crate::Malformed;
 
 /// Bits of each symbol's code.
 #[rustfmt::skip]
@@ -97,7 +97,7 @@ impl Code {
 }
 
 /// Adds the decoded text to `out`. Padding is up to seven ones and nothing else.
-pub(super) fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), Undecodable> {
+pub fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
     let mut bytes = text.iter();
     // The next bit is the highest; behind the `count` known ones stand zeros.
     let mut bits = 0_u64;
@@ -116,7 +116,7 @@ pub(super) fn decode(text: &[u8], out: &mut Vec<u8>) -> Result<(), Undecodable> 
                 count -= length;
             }
             _ if count < 8 && padded == u64::MAX => return Ok(()),
-            _ => return Err(Undecodable),
+            _ => return Err(Malformed),
         }
     }
 }
@@ -154,13 +154,35 @@ mod tests {
     }
 
     #[test]
-    fn a_published_text_comes_out() {
-        let coded = [
+    fn the_published_texts_are_decoded() {
+        let www = [
             0xf1, 0xe3, 0xc2, 0xe5, 0xf2, 0x3a, 0x6b, 0xa0, 0xab, 0x90, 0xf4, 0xff,
         ];
-        let mut out = Vec::new();
-        decode(&coded, &mut out).unwrap();
-        assert_eq!(out, b"www.example.com");
+        let date = [
+            0xd0, 0x7a, 0xbe, 0x94, 0x10, 0x54, 0xd4, 0x44, 0xa8, 0x20, 0x05, 0x95, 0x04, 0x0b,
+            0x81, 0x66, 0xe0, 0x82, 0xa6, 0x2d, 0x1b, 0xff,
+        ];
+        for (coded, text) in [
+            (&www[..], "www.example.com"),
+            (&date, "Mon, 21 Oct 2013 20:13:21 GMT"),
+            (&[0x64, 0x02], "302"),
+            (&[0x64, 0x0e, 0xff], "307"),
+            (&[], ""),
+        ] {
+            let mut out = Vec::new();
+            decode(coded, &mut out).unwrap();
+            assert_eq!(out, text.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_code_is_complete_but_for_the_end_of_string() {
+        // Kraft's sum, with the one code of 30 bits that stands for the end of a string.
+        let sum: u64 = LENGTHS
+            .iter()
+            .map(|bits| 1_u64 << (LONGEST - usize::from(*bits)))
+            .sum();
+        assert_eq!(sum + 1, 1 << LONGEST);
     }
 
     #[test]
@@ -171,8 +193,9 @@ mod tests {
             &[0x00],
             &[0xFF, 0xFF, 0xFF, 0xFF],
             &[0xFF, 0xFF, 0xFF, 0xFC, 0x00],
+            &[0x64, 0x1E],
         ] {
-            assert_eq!(decode(bad, &mut Vec::new()), Err(Undecodable), "{bad:x?}");
+            assert_eq!(decode(bad, &mut Vec::new()), Err(Malformed), "{bad:x?}");
         }
         assert_eq!(
             decode(&[0x1F], &mut Vec::new()),

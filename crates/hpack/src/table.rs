@@ -1,13 +1,20 @@
-//! The two tables that fields are named by: the fixed one and what the peer has added.
+//! The static table and the dynamic one, by one index.
 
 use std::collections::VecDeque;
 
 /// What an entry counts beyond its bytes (RFC 7541, 4.1).
 const ENTRY_BYTES: usize = 32;
 
+/// Entries of the static table.
+pub const STATIC_FIELDS: usize = STATIC.len();
+/// Index of the first of the static table's entries for `:status`, which are [`STATUSES`].
+pub const FIRST_STATUS: usize = 8;
+/// What these entries say.
+pub const STATUSES: [u16; 7] = [200, 204, 206, 304, 400, 404, 500];
+
 /// RFC 7541, Appendix A; its first entry has index 1.
 #[rustfmt::skip]
-const FIXED: [(&str, &str); 61] = [
+const STATIC: [(&str, &str); 61] = [
     (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"),
     (":path", "/index.html"), (":scheme", "http"), (":scheme", "https"), (":status", "200"),
     (":status", "204"), (":status", "206"), (":status", "304"), (":status", "400"),
@@ -38,9 +45,9 @@ impl Entry {
     }
 }
 
-/// Both tables, by one index.
+/// Both tables.
 #[derive(Debug)]
-pub(super) struct Table {
+pub struct Table {
     /// Newest first.
     entries: VecDeque<Entry>,
     used: usize,
@@ -65,10 +72,10 @@ impl Table {
     /// The field with this index.
     pub fn get(&self, index: usize) -> Option<(&[u8], &[u8])> {
         let place = index.checked_sub(1)?;
-        if let Some((name, value)) = FIXED.get(place) {
+        if let Some((name, value)) = STATIC.get(place) {
             return Some((name.as_bytes(), value.as_bytes()));
         }
-        let entry = self.entries.get(place - FIXED.len())?;
+        let entry = self.entries.get(place - STATIC.len())?;
         Some(entry.bytes.split_at(entry.name_bytes))
     }
 

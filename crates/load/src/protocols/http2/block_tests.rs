@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use steelyard_hpack::write;
+
 use super::*;
 
 fn block(bytes: &[u8]) -> Result<Block, Malformed> {
@@ -30,9 +32,9 @@ fn a_declared_length_and_a_marker_are_read() {
     let mut value = Vec::new();
     marker.write(&mut value);
     let mut bytes = vec![0x88];
-    write_value(28, b"42", &mut bytes);
-    write_field(b"x-other", &[b'v'; 300], &mut bytes);
-    write_field(MARKER_FIELD.as_bytes(), &value, &mut bytes);
+    write::field(&mut bytes, 28, b"42");
+    write::named_field(&mut bytes, b"x-other", &[b'v'; 300]);
+    write::named_field(&mut bytes, MARKER_FIELD.as_bytes(), &value);
     let expected = Block {
         status: Some(200),
         content_length: Some(42),
@@ -80,9 +82,9 @@ proptest! {
     #[test]
     fn what_is_written_is_read(value in "[a-z0-9 ]{0,400}", length in any::<u64>()) {
         let mut bytes = Vec::new();
-        write_entry(8, &mut bytes);
-        write_field(b"x-note", value.as_bytes(), &mut bytes);
-        write_value(28, length.to_string().as_bytes(), &mut bytes);
+        write::indexed(&mut bytes, 8);
+        write::named_field(&mut bytes, b"x-note", value.as_bytes());
+        write::field(&mut bytes, 28, length.to_string().as_bytes());
         let read = block(&bytes).unwrap();
         prop_assert_eq!((read.status, read.content_length), (Some(200), Some(length)));
     }
