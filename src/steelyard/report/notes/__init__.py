@@ -1,0 +1,26 @@
+"""The one room that writes English: a sentence for each kind of note that the judge emits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from steelyard.judge.note import Note
+
+N = TypeVar("N", bound=Note)
+_WRITERS: dict[type[Note], Callable[[Any], str]] = {}
+
+
+def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
+    """Register the function that writes notes of one kind."""
+
+    def register(writer: Callable[[N], str]) -> Callable[[N], str]:
+        _WRITERS[kind] = writer
+        return writer
+
+    return register
+
+
+def text(note: Note) -> str:
+    """The sentence of a note, without a full stop, ready to stand in a list."""
+    return _WRITERS[type(note)](note)
