@@ -14,8 +14,10 @@ import pytest
 from tests.golden.report_examples import CASES
 
 from steelyard.judge.findings import Findings
+from steelyard.judge.note import TEXT
 from steelyard.report.compare import compare_lines
 from steelyard.report.formats.registry import FORMATS
+from steelyard.report.notes import text
 from steelyard.report.words import verdict_lines
 
 FOLDER = Path(__file__).parent / "report"
@@ -30,7 +32,9 @@ FORMS: dict[str, Callable[[Findings], str]] = {
     "words.txt": _words,
     "report.md": lambda findings: FORMATS["md"].text(findings, {}),
     "report.csv": lambda findings: FORMATS["csv"].text(findings, {}),
-    "findings.json": lambda findings: findings.model_dump_json(indent=1) + "\n",
+    "findings.json": lambda findings: (
+        findings.model_dump_json(indent=1, context={TEXT: text}) + "\n"
+    ),
 }
 PAIRS = [
     (case, form) for case in CASES for form in FORMS if form != "report.csv" or case in CSV_CASES

@@ -16,6 +16,7 @@ from steelyard.errors import StudyError
 from steelyard.judge import TrialsVerdict, judge_trials
 from steelyard.judge.own_trials.rows import TrialsError
 from steelyard.records.trials_file import Field, TrialsFile, read_trials
+from steelyard.report.notes import json_text
 from steelyard.report.tables.trials import trials_lines
 from steelyard.units import UnitError, parse
 
@@ -97,7 +98,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
 
 
 def _print(found: TrialsVerdict, title: str, *, json: bool) -> None:
-    for line in [found.model_dump_json(indent=2)] if json else trials_lines(found, title):
+    for line in [json_text(found)] if json else trials_lines(found, title):
         say(line)
 
 

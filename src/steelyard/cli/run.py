@@ -31,6 +31,7 @@ from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
 from steelyard.report.each_workload import each_of
+from steelyard.report.notes import json_text
 from steelyard.report.words import verdict_lines
 from steelyard.study.level_kinds import level_kinds
 from steelyard.study.model import Study
@@ -190,7 +191,7 @@ def _reported(opened: Run, wanted: Wanted) -> int:
     written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
     paths = write(opened, findings, tuple(written))
     if wanted.json:
-        say(findings.model_dump_json(indent=2))
+        say(json_text(findings))
     else:
         with as_written(opened):
             for line in verdict_lines(findings):

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from pydantic import (
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
+
 from steelyard.judge.frozen import Frozen
+
+TEXT = "text"
+"""Key of the sentence in a document, and of its writer in the context of serialisation."""
 
 
 class Note(Frozen):
@@ -10,7 +22,22 @@ class Note(Frozen):
 
     A subclass narrows ``kind`` to one literal and declares its figures as fields, with units in
     their names. ``report/notes`` has one writer for each subclass; nothing else writes its text,
-    and nothing reads a text back.
+    and nothing reads a text back: a document that is read drops it.
     """
 
     kind: str
+
+    @model_serializer(mode="wrap")
+    def _with_text(
+        self, handler: SerializerFunctionWrapHandler, info: SerializationInfo
+    ) -> dict[str, Any]:
+        document: dict[str, Any] = handler(self)
+        write = (info.context or {}).get(TEXT)
+        return document if write is None else {**document, TEXT: write(self)}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_text(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if key != TEXT}

@@ -12,6 +12,7 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.latex import latex_text
 from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.notes import json_text
 
 if TYPE_CHECKING:
     from steelyard.report.charts.time import Series
@@ -35,11 +36,6 @@ def _page(findings: Findings, series: Series, *, records: str | None = "..") -> 
     return render(findings, series, records=records)
 
 
-def json_text(findings: Findings) -> str:
-    """The findings themselves, as documented in the reference."""
-    return findings.model_dump_json(indent=2) + "\n"
-
-
 FORMATS: dict[str, Format] = {
     "html": Format("html", "report.html", "one page to read, with charts, works offline", _page,
                    lambda findings, series: _page(findings, series, records=None)),
@@ -52,7 +48,7 @@ FORMATS: dict[str, Format] = {
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
                     lambda findings, _: junit_text(findings)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
-                   lambda findings, _: json_text(findings)),
+                   lambda findings, _: json_text(findings) + "\n"),
 }  # fmt: skip
 
 

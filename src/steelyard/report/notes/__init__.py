@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from steelyard.judge.note import Note
+from pydantic import BaseModel
+
+from steelyard.judge.note import TEXT, Note
 
 N = TypeVar("N", bound=Note)
 _WRITERS: dict[type[Note], Callable[[Any], str]] = {}
@@ -24,3 +26,8 @@ def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
 def text(note: Note) -> str:
     """The sentence of a note, without a full stop, ready to stand in a list."""
     return _WRITERS[type(note)](note)
+
+
+def json_text(found: BaseModel) -> str:
+    """A document for programs: each note as its kind and figures, with its sentence added."""
+    return found.model_dump_json(indent=2, context={TEXT: text})
