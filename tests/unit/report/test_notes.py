@@ -11,6 +11,7 @@ import pytest
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.note import Note
 from steelyard.report import notes
+from steelyard.report.notes.registry import WRITERS
 
 
 def _kinds(base: type[Note]) -> Iterator[type[Note]]:
@@ -30,11 +31,11 @@ class _Document(Frozen):
 
 @pytest.fixture
 def document() -> Iterator[_Document]:
-    writers = dict(notes._WRITERS)
+    writers = dict(WRITERS)
     notes.writes(_Slow)(lambda note: f"slow by {note.wait_s} s")
     yield _Document(notes=(_Slow(wait_s=2.0),))
-    notes._WRITERS.clear()
-    notes._WRITERS.update(writers)
+    WRITERS.clear()
+    WRITERS.update(writers)
 
 
 def test_a_document_has_the_kind_the_figures_and_the_sentence_of_a_note(
@@ -53,4 +54,4 @@ def test_the_sentence_of_a_note_is_dropped_when_a_document_is_read(document: _Do
 def test_every_kind_of_note_has_a_writer() -> None:
     assert {
         kind for kind in _kinds(Note) if not kind.__subclasses__() and kind.__module__ != __name__
-    } == set(notes._WRITERS)
+    } == set(WRITERS)

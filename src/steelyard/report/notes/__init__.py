@@ -1,33 +1,11 @@
-"""The one room that writes English: a sentence for each kind of note that the judge emits."""
+"""The one room that writes English: a sentence for each kind of note that the judge emits.
+
+Each file holds the writers of one family (``@writes(Kind)``, from ``registry``) and is imported
+here, so that ``text`` knows every kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from steelyard.report.notes.registry import json_text, text, writes
 
-from pydantic import BaseModel
-
-from steelyard.judge.note import TEXT, Note
-
-N = TypeVar("N", bound=Note)
-_WRITERS: dict[type[Note], Callable[[Any], str]] = {}
-
-
-def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
-    """Register the function that writes notes of one kind."""
-
-    def register(writer: Callable[[N], str]) -> Callable[[N], str]:
-        _WRITERS[kind] = writer
-        return writer
-
-    return register
-
-
-def text(note: Note) -> str:
-    """The sentence of a note, without a full stop, ready to stand in a list."""
-    return _WRITERS[type(note)](note)
-
-
-def json_text(found: BaseModel) -> str:
-    """A document for programs: each note as its kind and figures, with its sentence added."""
-    return found.model_dump_json(indent=2, context={TEXT: text})
+__all__ = ["json_text", "text", "writes"]

@@ -1,0 +1,33 @@
+"""Which function writes the sentence of which kind of note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from steelyard.judge.note import TEXT, Note
+
+N = TypeVar("N", bound=Note)
+WRITERS: dict[type[Note], Callable[[Any], str]] = {}
+
+
+def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
+    """Register the function that writes notes of one kind."""
+
+    def register(writer: Callable[[N], str]) -> Callable[[N], str]:
+        WRITERS[kind] = writer
+        return writer
+
+    return register
+
+
+def text(note: Note) -> str:
+    """The sentence of a note, without a full stop, ready to stand in a list."""
+    return WRITERS[type(note)](note)
+
+
+def json_text(found: BaseModel) -> str:
+    """A document for programs: each note as its kind and figures, with its sentence added."""
+    return found.model_dump_json(indent=2, context={TEXT: text})
