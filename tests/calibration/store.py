@@ -32,8 +32,8 @@ _JUDGES = {
     "G18": "f12ab9b9",
     "G20": "bad3fe5f",
 }
-"""The judge that a goal is of: a name that is given anew whenever its figures change, and stays
-when its code is only moved or renamed. Where none is listed, the goal is of ``_ENGINE``."""
+"""The judge of each goal: a name that is given anew whenever its figures change, which
+``test_battery.py`` notices. Where none is listed, it is ``_ENGINE``."""
 
 
 @dataclass
