@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from steelyard.study.platforms.support import COLUMNS, support_rows
+from steelyard.study.reference import COLUMNS, support_rows
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "platforms.md"
 HEADING = "## What is supported\n\nThis is what `steelyard platform list` says.\n\n"

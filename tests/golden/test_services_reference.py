@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from steelyard.study import catalogue
-from steelyard.study.service.words import service_lines
+from steelyard.study.reference import service_lines
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "services.md"
 NAMES = catalogue.names("services")

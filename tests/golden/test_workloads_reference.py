@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from steelyard.study import catalogue
-from steelyard.study.workload.words import workload_lines
+from steelyard.study.reference import workload_lines
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "workloads.md"
 INTRODUCTION = """\

@@ -26,7 +26,7 @@ from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
 from steelyard.study.model import SystemSpec
-from steelyard.study.platforms.support import UNPROVEN
+from steelyard.study.reference import UNPROVEN
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.commanding.render import mark_of, number_of
 from steelyard.systems.platform import Ground, RawDisk

@@ -12,7 +12,7 @@ import pytest
 from tests.platforms.places import need
 from tests.platforms.promises import keeps_its_promise, leaving_nothing, local
 
-from steelyard.study.platforms.own import platform_of, read_platform
+from steelyard.study.lookup import PLATFORM_FILES, platform_of
 from steelyard.study.read import read_with_lacking
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench
@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_study_of_the_guide_can_be_run(folder: Path) -> None:
     study, lacking = read_with_lacking(folder / "study.yaml")
     assert lacking == []
-    assert platform_of(study.systems["nested"]) == read_platform(folder / "nested.yaml")
+    assert platform_of(study.systems["nested"]) == PLATFORM_FILES.read(folder / "nested.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def bench(folder: Path) -> Iterator[Bench]:
     words = ["unshare", "--user", "--map-root-user", "--uts", "hostname", "box"]
     if subprocess.run(words, check=False, capture_output=True).returncode != 0:
         pytest.skip("needs user namespaces")
-    declared = read_platform(folder / "nested.yaml")
+    declared = PLATFORM_FILES.read(folder / "nested.yaml")
     make = partial(Commanded, platform=declared)
     with leaving_nothing(make, declared, {"hostname": "box"}, local, folder) as made:
         yield made

@@ -6,7 +6,7 @@ import pytest
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL
-from steelyard.study.filesystems import filesystems
+from steelyard.study.declared.machine import filesystems
 from steelyard.systems.contract.bench import Bench
 from steelyard.systems.disks import DiskPlan, caching_places, drop_caches, prepare, take_down
 from steelyard.systems.platform import AttachedDisk, Platform

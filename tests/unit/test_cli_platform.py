@@ -11,7 +11,7 @@ from steelyard.cli.main import app
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.study import catalogue
-from steelyard.study.platforms.own import read_platform
+from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.read import read_study
 
 
@@ -34,7 +34,7 @@ def test_a_file_that_is_shown_can_be_checked_as_it_is(tmp_path: Path) -> None:
     _, out, _ = said("show", "xen")
     file = tmp_path / "mine.yaml"
     file.write_text(out, encoding="utf-8")
-    assert read_platform(file) == catalogue.platform("xen")
+    assert PLATFORM_FILES.read(file) == catalogue.platform("xen")
     code, out, _ = said("check", str(file))
     assert code == 0
     assert "no mistake found" in out

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steelyard.cli.checks import Check
-from steelyard.study.crowding import Limit, limits_of
+from steelyard.study.checks.server_limits import Limit, limits_of
 from steelyard.study.read import read_runnable_study
 
 

@@ -17,12 +17,12 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
+from steelyard.study.declared.setting import Setting
 from steelyard.study.file.complaints import choice_hint
-from steelyard.study.platforms.own import own_file, read_platform
-from steelyard.study.platforms.places import required_settings
-from steelyard.study.platforms.support import UNPROVEN
+from steelyard.study.lookup import PLATFORM_FILES
+from steelyard.study.platform.placeholders import required_settings
+from steelyard.study.reference import UNPROVEN
 from steelyard.study.resolve.settings import default_of, read_value
-from steelyard.study.setting import Setting
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench, Make
 from steelyard.systems.contract.finding import Finding
@@ -63,9 +63,9 @@ def examine(platform: str, written: Sequence[str]) -> int:
 
 def _named(platform: str) -> tuple[Make, Platform]:
     """A platform of the catalogue by name, or one of the user's own by the path of its file."""
-    own = own_file(platform, Path())
+    own = PLATFORM_FILES.find(platform, Path())
     if own is not None:
-        declared = read_platform(own)
+        declared = PLATFORM_FILES.read(own)
         return partial(Commanded, platform=declared), declared
     if platform not in PLATFORMS:
         hint = choice_hint(platform, PLATFORMS, "platforms")

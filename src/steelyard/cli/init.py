@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +11,6 @@ import typer
 
 from steelyard.cli.console import shown, tell
 from steelyard.errors import HostError
-from steelyard.study.template import template
 
 
 def init(
@@ -38,3 +39,12 @@ def init(
         ) from error
     tell(f"wrote {shown(target)}")
     tell(f"next: steelyard plan {shown(target)}")
+
+
+def template(name: str) -> str:
+    """The text of a first study called ``name``; what a name cannot hold becomes ``-``."""
+    file = resources.files("steelyard.catalogue").joinpath("template.yaml")
+    clean = re.sub(r"[^A-Za-z0-9_.+-]+", "-", name).strip("-.+_")[:80] or "my-study"
+    plain = re.search(r"[A-Za-z]", clean) and clean.lower() not in ("true", "false", "null")
+    quoted = clean if plain else f'"{clean}"'
+    return file.read_text(encoding="utf-8").replace("{name}", quoted, 1)

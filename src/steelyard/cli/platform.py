@@ -12,8 +12,8 @@ from steelyard.cli.ending import ends_well
 from steelyard.errors import HostError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
-from steelyard.study.platforms.own import read_platform
-from steelyard.study.platforms.support import COLUMNS, support_rows
+from steelyard.study.lookup import PLATFORM_FILES
+from steelyard.study.reference import COLUMNS, support_rows
 
 app = typer.Typer(
     no_args_is_help=True, help="Platforms: list them, show their files, check one of your own."
@@ -51,7 +51,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="File of a platform.", show_default=False)],
 ) -> None:
     """Look whether a platform's file is right; every mistake is named with line and column."""
-    platform = read_platform(file)
+    platform = PLATFORM_FILES.read(file)
     settings = ", ".join(platform.settings) or "none"
     say(f"{file}: no mistake found; settings: {settings}; resets: {', '.join(platform.resets)}")
     say(f"that it reads is no proof that it runs: steelyard doctor --platform {file} tries it")

@@ -33,13 +33,11 @@ from steelyard.records.author_notes import kept_notes
 from steelyard.report.each_workload import each_of
 from steelyard.report.notes import json_text
 from steelyard.report.words import verdict_lines
+from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.level_kinds import level_kinds
+from steelyard.study.lookup import own_texts
 from steelyard.study.model import Study
-from steelyard.study.platforms.own import own_texts as own_platforms
-from steelyard.study.profiles import own_texts as own_profiles
 from steelyard.study.read import read_study
-from steelyard.study.service.own import own_texts as own_services
-from steelyard.study.workload.own import own_texts as own_workloads
 from steelyard.trial.session import run_session
 from steelyard.trial.session_state.interrupt import Interrupt
 
@@ -153,9 +151,7 @@ def _own_files(study: Study) -> dict[str, str]:
     """What the study consists of besides its own file, by the path that the run keeps it under."""
     systems = study.systems.values()
     return {
-        **own_platforms(systems),
-        **own_services(systems),
-        **own_workloads([*study.workloads.values(), *study.beside.values()]),
+        **own_texts(systems, [*study.workloads.values(), *study.beside.values()]),
         **own_profiles(system.profiles for system in systems),
     }
 

@@ -12,9 +12,9 @@ from steelyard.cli.ending import ends_well
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
+from steelyard.study.lookup import SERVICE_FILES
+from steelyard.study.reference import service_lines
 from steelyard.study.service.entry import Service
-from steelyard.study.service.own import read_service, service_named
-from steelyard.study.service.words import service_lines
 
 app = typer.Typer(
     name="service",
@@ -49,7 +49,7 @@ def _named(name: str) -> Service:
     Raises:
         StudyError: the file is wrong, or there is no such service.
     """
-    named = service_named(name, Path.cwd())
+    named = SERVICE_FILES.named(name, Path.cwd())
     if named is not None:
         return named[0]
     hint = choice_hint(name, catalogue.names("services"), "services")
@@ -61,7 +61,7 @@ def check(
     file: Annotated[Path, typer.Argument(help="The file of a service.", show_default=False)],
 ) -> None:
     """Check a service's file: every key, place and setting; nothing is started."""
-    entry = read_service(file)
+    entry = SERVICE_FILES.read(file)
     speaks = ", ".join(entry.speaks) or "what its setting `speaks` says"
     count = len(entry.settings)
     say(f"{file}: good; it speaks {speaks} and has {count} setting{'' if count == 1 else 's'}")

@@ -13,9 +13,9 @@ from steelyard.cli.workload_output import read_output_lines
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
+from steelyard.study.lookup import WORKLOAD_FILES
+from steelyard.study.reference import workload_lines
 from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.own import read_workload, workload_named
-from steelyard.study.workload.words import workload_lines
 
 app = typer.Typer(
     name="workload",
@@ -51,7 +51,7 @@ def _named(name: str) -> Workload:
     Raises:
         StudyError: the file is wrong, or there is no such workload.
     """
-    named = workload_named(name, Path.cwd())
+    named = WORKLOAD_FILES.named(name, Path.cwd())
     if named is not None:
         return named[0]
     hint = choice_hint(name, catalogue.names("workloads"), "workloads")
@@ -78,7 +78,7 @@ def check(
 ) -> None:
     """Check a workload's file: every key, place and pattern; nothing is started."""
     known = file in catalogue.names("workloads")
-    entry = catalogue.workload(file) if known else read_workload(Path(file))
+    entry = catalogue.workload(file) if known else WORKLOAD_FILES.read(Path(file))
     count, metrics = len(entry.settings), len(entry.metrics)
     say(f"{file}: good; {count} {_noun(count, 'setting')}, {metrics} {_noun(metrics, 'metric')}")
     for line in read_output_lines(file, entry, output or [], settings or []):

@@ -15,9 +15,9 @@ from steelyard.report.figures import quantity
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.resolve.settings import default_of, read_value
-from steelyard.study.workload.check_output import STREAMS
 from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.places import looks_of
+from steelyard.study.workload.output_checks import STREAMS
+from steelyard.study.workload.placeholders import looks_of
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.study.platforms.failure_kinds import FAILURE_KINDS, FailureKind
+from steelyard.study.platform.entry import FAILURE_KINDS, FailureKind
 
 __all__ = ["FAILURE_KINDS", "OPERATORS", "FailureKind", "SystemFailure"]
 

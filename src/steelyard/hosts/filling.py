@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.study.places import Quote, TemplateError, Value, as_it_is, fill
+from steelyard.study.declared.placeholders import Quote, TemplateError, Value, as_it_is, fill
 
 
 def filled(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str:

@@ -10,9 +10,9 @@ from steelyard.inference.paired_t import ASSUMPTION
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import measured
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study
 from steelyard.study.timing import resets
-from steelyard.study.workload.own import workload_of
 
 GUARANTEE = "The error rate holds"
 SUSPECT = "are suspect:"

@@ -8,13 +8,13 @@ from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan, conditions_text, levels_as
 from steelyard.plan.reach import Reach, first_reached, out_of_reach
 from steelyard.plan.screen_words import screen_rows
-from steelyard.study.crowding import crowded, limits_of
+from steelyard.study.checks.server_limits import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.ending import ending, is_foreseen
 from steelyard.study.level_kinds import level_kinds
+from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
-from steelyard.study.platforms.own import platform_of
-from steelyard.study.platforms.support import UNPROVEN
+from steelyard.study.reference import UNPROVEN
 from steelyard.study.timing import MOST_VISITS_OF_ONE, resets, searched_unit
 from steelyard.units import format_bytes, format_duration, format_share
 

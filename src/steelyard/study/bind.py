@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from steelyard.study.each_workload import study_of
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import (
     FIND,
     SCENARIO,
@@ -19,7 +20,6 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.scenarios import Cast, cast_of, placed_spec, workload_name
-from steelyard.study.workload.own import workload_of
 
 
 class OneCell(Protocol):

@@ -14,13 +14,13 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 from ruamel.yaml import YAML
 
-from steelyard.study.mistake import Mistake
+from steelyard.study.declared.response import Response
+from steelyard.study.declared.setting import Entry, Setting
+from steelyard.study.file.complaints import Mistake
 from steelyard.study.model import Reset, ResponseSpec
-from steelyard.study.platforms.file import Commands
-from steelyard.study.response import Response
+from steelyard.study.platform.entry import Commands
 from steelyard.study.service.checks import mistakes
 from steelyard.study.service.entry import Service
-from steelyard.study.setting import Entry, Setting
 from steelyard.study.workload.checks import mistakes as mistakes_of_workload
 from steelyard.study.workload.entry import Workload
 

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from steelyard.study import catalogue
+from steelyard.study.lookup import spoken, workload_of
 from steelyard.study.model import CLIENTS, SCENARIO, WORKLOAD, Level, Study
 from steelyard.study.scenarios import measuring, workload_name
-from steelyard.study.service.own import spoken
-from steelyard.study.workload.own import workload_of
 
 Conditions = dict[str, Level]
 _Named = TypeVar("_Named")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from steelyard.study.counted import counted
 from steelyard.study.each_workload import name_of, studies
-from steelyard.study.model import Study
-from steelyard.study.workload.own import workload_of
+from steelyard.study.lookup import workload_of
+from steelyard.study.model import Study, WorkloadSpec
 from steelyard.units import format_duration
 
 _WHOLE = "one run to its own end"
@@ -75,3 +77,39 @@ def _of_operations(study: Study) -> str | None:
     if found.operations_per_user is not None:
         return f"{found.operations_per_user:,} {study.workload.operation} of each user"
     return f"{found.operations:,} {study.workload.operation}"
+
+
+PER_USER = "messages"
+TOGETHER = "requests"
+TOTAL = "total"
+COUNTS = (PER_USER, TOGETHER, TOTAL)
+"""Settings of workloads that say after how much a trial ends."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How many operations a trial has; exactly one is set."""
+
+    operations: int | None = None
+    operations_per_user: int | None = None
+
+
+def counted(settings: Mapping[str, Any]) -> Counted | None:
+    """After how many operations a trial of these settings ends; ``None``: the clock ends it.
+
+    ``total`` bytes are as many files as hold them, the last one included; of a tool without
+    files to transfer they are what it works on.
+    """
+    if settings.get(PER_USER) is not None:
+        return Counted(operations_per_user=int(settings[PER_USER]))
+    if settings.get(TOGETHER) is not None:
+        return Counted(operations=int(settings[TOGETHER]))
+    if settings.get(TOTAL) is not None and "file" in settings:
+        return Counted(operations=math.ceil(settings[TOTAL] / settings["file"]))
+    return None
+
+
+def by_the_clock(workload: WorkloadSpec) -> WorkloadSpec:
+    """The same workload without an end of its own, for runs of a given length."""
+    settings = {key: value for key, value in workload.settings.items() if key not in COUNTS}
+    return workload.model_copy(update={"settings": settings})

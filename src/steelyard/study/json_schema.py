@@ -13,9 +13,9 @@ from typing import Any
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
+from steelyard.study.declared.setting import Setting
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.setting import Setting
-from steelyard.study.workload.responses import responses_of
+from steelyard.study.lookup import responses_of
 
 _TYPES: dict[str, list[str]] = {
     "count": ["integer", "string"],

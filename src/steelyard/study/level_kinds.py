@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from steelyard.study import catalogue
-from steelyard.study.machine import declared_setting
+from steelyard.study.declared.machine import declared_setting
+from steelyard.study.declared.setting import Setting
+from steelyard.study.lookup import platform_of, service_of, workload_of
 from steelyard.study.model import Study
-from steelyard.study.platforms.own import platform_of
-from steelyard.study.service.own import service_of
-from steelyard.study.setting import Setting
-from steelyard.study.workload.own import workload_of
 
 _MACHINES = ("settings", "host_settings")
 

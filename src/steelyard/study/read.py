@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from steelyard.errors import Complaint, StudyError
-from steelyard.study.affordable import check_budget
-from steelyard.study.asked import check_asked
+from steelyard.study.checks.budget import check_budget
+from steelyard.study.checks.questions import check_asked
+from steelyard.study.checks.support import missing_parts
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.source import Source, Where, parse_source, read_source
 from steelyard.study.file.variants import overlaid, variant_names, with_variant
-from steelyard.study.lacking import missing_parts
 from steelyard.study.model import Study
 from steelyard.study.resolve.study import resolve
 

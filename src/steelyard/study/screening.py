@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from steelyard.study import timing
 from steelyard.study.fractions import MOST_FULL, principal
+from steelyard.study.lookup import platform_of
 from steelyard.study.model import Level, Study
-from steelyard.study.platforms.own import platform_of
 
 DEFAULT_REPLICATES = 14
 MOST_REPLICATES = 200

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from steelyard.study.counted import counted
 from steelyard.study.each_workload import conditions_count, studies
+from steelyard.study.ending import counted
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
-from steelyard.study.workload.own import workload_of
 
 # Seconds that a reset takes beside the declared phases: allowances, not promises.
 RESET_ALLOWANCE_S: dict[str, float] = {

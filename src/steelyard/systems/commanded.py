@@ -17,10 +17,10 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.catalogue import Platform
+from steelyard.study.lookup import platform_of
 from steelyard.study.model import Reset
-from steelyard.study.platforms.file import Commands, Proof, Reading, StepWritten, Verb
-from steelyard.study.platforms.own import platform_of
-from steelyard.study.platforms.support import UNPROVEN
+from steelyard.study.platform.entry import Commands, Proof, Reading, StepWritten, Verb
+from steelyard.study.reference import UNPROVEN
 from steelyard.systems.commanding.disks import appeared, block_devices, disappeared
 from steelyard.systems.commanding.entering import Entrance
 from steelyard.systems.commanding.proofs import Evidence, compared, judge

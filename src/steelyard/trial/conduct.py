@@ -12,8 +12,7 @@ from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
-from steelyard.study.workload.own import workload_of
-from steelyard.study.workload.responses import responses_in
+from steelyard.study.lookup import responses_in, workload_of
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
 from steelyard.trial.attempt.attempt import Attempted, Ending, Scene

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from steelyard.study.bind import BoundCell
-from steelyard.study.counted import counted
+from steelyard.study.ending import counted
 from steelyard.study.model import LoadSpec, Study, WorkloadSpec
 from steelyard.workloads.operations import ftp, http, mail, network
 from steelyard.workloads.operations.model import Driven, Row, Server, ns, tls

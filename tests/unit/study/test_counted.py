@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.study.counted import Counted, counted
+from steelyard.study.ending import Counted, counted
 
 
 def test_a_total_of_bytes_is_as_many_files_as_hold_them() -> None:

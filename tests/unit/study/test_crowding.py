@@ -10,7 +10,7 @@ import pytest
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.study import catalogue
-from steelyard.study.crowding import crowded
+from steelyard.study.checks.server_limits import crowded
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 

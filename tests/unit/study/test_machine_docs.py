@@ -10,8 +10,7 @@ from tests.unit.study.study_texts import written
 
 from steelyard.hosts.inverses.storage import remount_words
 from steelyard.study import catalogue
-from steelyard.study.filesystems import filesystems
-from steelyard.study.machine import declared_settings
+from steelyard.study.declared.machine import declared_settings, filesystems
 from steelyard.study.read import read_with_lacking
 from steelyard.systems.settings.remount import ATIMES, BACK
 

@@ -9,24 +9,24 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.study.catalogue import Platform
-from steelyard.study.places import UNITS
-from steelyard.study.platforms import file, places
-from steelyard.study.setting import Setting
+from steelyard.study.declared.placeholders import UNITS
+from steelyard.study.declared.setting import Setting
+from steelyard.study.platform import entry, placeholders
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/platform-file.md").read_text("utf-8")
 MODELS: list[type[BaseModel]] = [
     Platform,
-    file.Commands,
-    file.Command,
-    file.Step,
-    file.Reading,
-    file.Exists,
-    file.Inside,
-    file.ResetCommands,
-    file.Proof,
-    file.WrittenFile,
-    file.CostsRead,
-    file.FailureRule,
+    entry.Commands,
+    entry.Command,
+    entry.Step,
+    entry.Reading,
+    entry.Exists,
+    entry.Inside,
+    entry.ResetCommands,
+    entry.Proof,
+    entry.WrittenFile,
+    entry.CostsRead,
+    entry.FailureRule,
 ]
 KEYS = [
     (model, field.alias or name, field.description)
@@ -46,7 +46,12 @@ def test_every_key_has_a_row_with_what_the_model_says_of_it(
 
 
 def test_every_place_and_unit_is_there() -> None:
-    known = [*places.ALWAYS, *places.DISK, *places.ENTERING, *places.CARRYING]
+    known = [
+        *placeholders.ALWAYS,
+        *placeholders.DISK,
+        *placeholders.ENTERING,
+        *placeholders.CARRYING,
+    ]
     assert [place for place in known if f"`{{{place}}}`" not in PAGE] == []
     assert [unit for unit in UNITS if f"`{unit}`" not in PAGE] == []
 
@@ -58,5 +63,5 @@ def test_every_key_of_a_setting_that_a_platform_may_write_is_there() -> None:
 
 
 def test_every_default_deadline_is_there() -> None:
-    for verb, deadline_s in file.DEADLINES_S.items():
+    for verb, deadline_s in entry.DEADLINES_S.items():
         assert re.search(rf"`{verb}`\s+{deadline_s:.0f}\b", PAGE), verb

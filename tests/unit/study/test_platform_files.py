@@ -10,7 +10,7 @@ from tests.unit.study.study_texts import as_text
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
-from steelyard.study.platforms.own import own_texts, platform_of, read_platform
+from steelyard.study.lookup import PLATFORM_FILES, own_texts, platform_of
 from steelyard.study.read import read_study, read_with_lacking
 
 CASES = Path(__file__).parents[2] / "cases" / "platforms" / "wrong"
@@ -42,7 +42,7 @@ trials: {margin: 5 %}
 
 def complaints_of(file: Path) -> str:
     with pytest.raises(StudyError) as error:
-        read_platform(file)
+        PLATFORM_FILES.read(file)
     assert error.value.slug == "platform-file-is-wrong"
     return as_text(error.value.complaints)
 
@@ -59,7 +59,7 @@ def test_a_wrong_file_is_answered_with_exactly_this_text(case: Path) -> None:
 def test_every_file_of_the_catalogue_is_right(name: str, tmp_path: Path) -> None:
     file = tmp_path / f"{name}.yaml"
     file.write_text(catalogue.text("platforms", name), encoding="utf-8")
-    assert read_platform(file) == catalogue.platform(name)
+    assert PLATFORM_FILES.read(file) == catalogue.platform(name)
 
 
 def study(folder: Path, platform: str, setting: str = "image: x,") -> Path:

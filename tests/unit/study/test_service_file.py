@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
+from steelyard.study.lookup import SERVICE_FILES, service_of, spoken
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service import entry
 from steelyard.study.service.entry import Service
-from steelyard.study.service.own import own_file, parse_service, service_of, spoken
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = (ROOT / "docs" / "reference" / "service-file.md").read_text("utf-8")
@@ -44,13 +44,13 @@ version: {run: [server, -v], pattern: 'v(\\S+)'}
 
 def complaints(text: str) -> list[str]:
     with pytest.raises(StudyError) as refused:
-        parse_service(text.encode(), Path("mine.yaml"))
+        SERVICE_FILES.parse(text.encode(), Path("mine.yaml"))
     assert refused.value.slug == "service-file-is-wrong"
     return [str(complaint) for complaint in refused.value.complaints]
 
 
 def test_a_right_file_reads() -> None:
-    read = parse_service(GOOD.encode(), Path("mine.yaml"))
+    read = SERVICE_FILES.parse(GOOD.encode(), Path("mine.yaml"))
     assert read.listeners == {"http": "port"}
 
 
@@ -120,10 +120,10 @@ def test_a_file_beside_the_study_is_found_by_path_and_by_name(tmp_path: Path) ->
     inside = tmp_path / "services" / "mine.yaml"
     inside.write_text(GOOD, encoding="utf-8")
     study = tmp_path / "study.yaml"
-    assert own_file("mine", study) == inside
-    assert own_file("./services/mine.yaml", study) == inside
-    assert own_file("../elsewhere/mine.yaml", study) == inside  # the copy that a run keeps
-    assert own_file("other", study) is None
+    assert SERVICE_FILES.find("mine", study) == inside
+    assert SERVICE_FILES.find("./services/mine.yaml", study) == inside
+    assert SERVICE_FILES.find("../elsewhere/mine.yaml", study) == inside
+    assert SERVICE_FILES.find("other", study) is None
 
 
 def test_a_service_of_parts_speaks_their_protocols_too() -> None:

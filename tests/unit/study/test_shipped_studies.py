@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from steelyard.plan.make import make_plan
+from steelyard.study.lookup import service_of, workload_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
-from steelyard.study.service.own import service_of
-from steelyard.study.workload.own import workload_of
 from steelyard.systems.images import recipe
 
 STUDIES = Path(__file__).parents[3] / "studies"

@@ -9,10 +9,10 @@ from tests.unit.study.study_texts import written
 
 from steelyard.errors import StudyError
 from steelyard.study.json_schema import study_schema
+from steelyard.study.lookup import responses_in
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
 from steelyard.study.timing import trial_s
-from steelyard.study.workload.responses import responses_in
 
 STUDY = """\
 study: disks

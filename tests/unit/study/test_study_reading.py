@@ -20,13 +20,17 @@ from tests.unit.study.study_texts import (
     written,
 )
 
+from steelyard.cli.init import template
 from steelyard.plan.model import Cell
-from steelyard.study.available import not_available
 from steelyard.study.bind import bind
 from steelyard.study.file.source import read_source
 from steelyard.study.json_schema import schema_text, study_schema
-from steelyard.study.read import read_runnable_study, read_study, read_study_bytes
-from steelyard.study.template import template
+from steelyard.study.read import (
+    read_runnable_study,
+    read_study,
+    read_study_bytes,
+    read_with_lacking,
+)
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((CASES / "examples").glob("*.yaml"))
@@ -40,7 +44,7 @@ def test_the_five_studies_read_without_a_complaint(example: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_what_this_version_cannot_run_is_named_with_its_place(example: Path) -> None:
-    text = as_text(not_available(example))
+    text = as_text(read_with_lacking(example)[1])
     assert agrees(CASES / "lacking" / f"{example.stem}.txt", text)
 
 

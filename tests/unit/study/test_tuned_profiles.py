@@ -9,8 +9,8 @@ from tests.unit.study.study_texts import as_text
 
 from steelyard.errors import StudyError
 from steelyard.study.bind import bind
+from steelyard.study.declared.tuned_profiles import own_texts
 from steelyard.study.model import Level, Study
-from steelyard.study.profiles import own_texts
 from steelyard.study.read import read_study
 
 LEAN, FAT = "[sysctl]\nvm.swappiness=1\n", "[sysctl]\nvm.swappiness=99\n"

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from steelyard.study.service.entry import FileText, Step, Texts
 from steelyard.study.workload.entry import ToolVersion, Workload
 from steelyard.study.workload.metric import Look, Metric, Needed, Refusal, Table
-from steelyard.study.workload.places import DRIVEN, GIVEN, SERVED
-from steelyard.study.workload.stored import STORED
+from steelyard.study.workload.placeholders import DRIVEN, GIVEN, SERVED
+from steelyard.study.workload.units import STORED
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/workload-file.md").read_text("utf-8")
 MODELS: list[type[BaseModel]] = [

@@ -8,9 +8,9 @@ import pytest
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
-from steelyard.study.workload.own import FILES, parse_workload
-from steelyard.study.workload.stored import STORED, unit_mistake
-from steelyard.study.workload.versions import within
+from steelyard.study.lookup import WORKLOAD_FILES
+from steelyard.study.workload.entry import within
+from steelyard.study.workload.units import STORED, unit_mistake
 
 GOOD = """\
 summary: A tool.
@@ -45,13 +45,13 @@ metrics:
 
 def complaints(text: str) -> list[str]:
     with pytest.raises(StudyError) as refused:
-        parse_workload(text.encode(), Path("mine.yaml"))
+        WORKLOAD_FILES.parse(text.encode(), Path("mine.yaml"))
     assert refused.value.slug == "workload-file-is-wrong"
     return [str(complaint) for complaint in refused.value.complaints]
 
 
 def test_a_right_file_reads() -> None:
-    read = parse_workload(GOOD.encode(), Path("mine.yaml"))
+    read = WORKLOAD_FILES.parse(GOOD.encode(), Path("mine.yaml"))
     assert list(read.metrics) == ["tool.rate", "tool.time", "tool.max", "throughput"]
 
 
@@ -131,7 +131,7 @@ def test_a_file_without_a_command_is_told_that_alone(command: str, place: str) -
 
 def test_a_second_document_is_told_of_a_workload_file() -> None:
     with pytest.raises(StudyError) as refused:
-        parse_workload(f"{GOOD}---\na: b\n".encode(), Path("mine.yaml"))
+        WORKLOAD_FILES.parse(f"{GOOD}---\na: b\n".encode(), Path("mine.yaml"))
     assert refused.value.complaints[0].hint == "a workload file holds one document; remove `---`"
 
 
@@ -176,10 +176,10 @@ def test_a_file_beside_the_study_is_found_by_path_and_by_name(tmp_path: Path) ->
     inside = tmp_path / "workloads" / "mine.yaml"
     inside.write_text(GOOD, encoding="utf-8")
     study = tmp_path / "study.yaml"
-    assert FILES.find("mine", study) == inside
-    assert FILES.find("./workloads/mine.yaml", study) == inside
-    assert FILES.find("../elsewhere/mine.yaml", study) == inside  # the copy that a run keeps
-    assert FILES.find("other", study) is None
+    assert WORKLOAD_FILES.find("mine", study) == inside
+    assert WORKLOAD_FILES.find("./workloads/mine.yaml", study) == inside
+    assert WORKLOAD_FILES.find("../elsewhere/mine.yaml", study) == inside
+    assert WORKLOAD_FILES.find("other", study) is None
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from steelyard.hosts.failures import SystemFailure
 from steelyard.study import catalogue
 from steelyard.study.model import SystemSpec
-from steelyard.study.platforms.file import Commands, Reading, Step
+from steelyard.study.platform.entry import Commands, Reading, Step
 from steelyard.systems.commanding.proofs import judge
 from steelyard.systems.commanding.render import Renderer, mark_of, number_of, values_of
 from steelyard.systems.commanding.tool import value_in

@@ -13,7 +13,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
-from steelyard.study.filesystems import filesystems
+from steelyard.study.declared.machine import filesystems
 from steelyard.systems.disks import DiskPlan, caching_places, drop_caches, prepare, take_down
 from steelyard.systems.platform import AttachedDisk, RawDisk
 

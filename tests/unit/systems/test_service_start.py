@@ -9,10 +9,10 @@ import pytest
 
 from steelyard.hosts.site import Site
 from steelyard.study import catalogue
+from steelyard.study.lookup import SERVICE_FILES
 from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
-from steelyard.study.service.own import parse_service
 from steelyard.systems.services import content
 from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports
 from steelyard.systems.services.site import accounts
@@ -165,4 +165,4 @@ def test_a_mailbox_without_messages_is_empty(tmp_path: Path) -> None:
 def test_the_example_of_the_guide_is_a_right_service_file() -> None:
     guide = Path(__file__).parents[3] / "docs" / "guide" / "add-a-service.md"
     text = guide.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
-    assert parse_service(text.encode(), Path("python-http.yaml")).speaks == ("http",)
+    assert SERVICE_FILES.parse(text.encode(), Path("python-http.yaml")).speaks == ("http",)

@@ -9,8 +9,8 @@ import pytest
 from steelyard.engine.messages import ProcessState
 from steelyard.hosts.failures import SystemFailure
 from steelyard.study import catalogue
+from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
-from steelyard.study.service.own import service_of
 from steelyard.systems.services import command_line, counters
 from steelyard.systems.services.values import values_for
 

@@ -13,7 +13,7 @@ from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
-from steelyard.study.machine import declared_setting, declared_settings, flat_settings
+from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
 from steelyard.study.resolve.settings import read_value
 from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
 from steelyard.systems.settings.command_line import boot_words

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from steelyard.hosts.host import Host
-from steelyard.study.workload.own import parse_workload
+from steelyard.study.lookup import WORKLOAD_FILES
 from steelyard.trial.drive.background import repeated
 from steelyard.workloads.tools.ready import ReadyTool
 
@@ -27,7 +27,7 @@ ends: by itself
 
 def rounds(folder: Path, work: str, then: str | None = None, good: str = "[0]") -> list[str]:
     """What a neighbour did until it failed, in its third round at the latest."""
-    entry = parse_workload(TEXT.replace("GOOD", good).encode(), Path("mine.yaml"))
+    entry = WORKLOAD_FILES.parse(TEXT.replace("GOOD", good).encode(), Path("mine.yaml"))
     count = f"[ $(grep -c work {folder}/done) -lt 3 ] || exit 77"
     scripts = [f"echo work >>{folder}/done; {count}; {work}"]
     scripts += [] if then is None else [f"echo then >>{folder}/done; {then}"]

@@ -13,10 +13,10 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
+from steelyard.study.declared.placeholders import Value
+from steelyard.study.lookup import WORKLOAD_FILES
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.places import Value
 from steelyard.study.resolve.settings import default_of
-from steelyard.study.workload.own import parse_workload
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import RunDrive
 from steelyard.trial.observe.outputs import measured_by_tool
@@ -60,7 +60,7 @@ class Bench:
         if text in catalogue.names("workloads"):
             entry, own = catalogue.workload(text), None
         else:
-            entry, own = parse_workload(text.encode(), Path("mine.yaml")), text
+            entry, own = WORKLOAD_FILES.parse(text.encode(), Path("mine.yaml")), text
         settings = {name: default_of(setting) for name, setting in entry.settings.items()}
         use = text if own is None else "mine"
         return WorkloadSpec(use=use, settings=settings | chosen, text=own)

@@ -9,6 +9,7 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -39,6 +40,15 @@ def dotted(where: Where) -> str:
     return ".".join(str(part) for part in where)
 
 
+@dataclass(frozen=True)
+class Mistake:
+    """Something wrong at a place of a file, and what to do about it."""
+
+    where: Where
+    message: str
+    hint: str
+
+
 class Complaints:
     """Every mistake found so far, each with its place."""
 
@@ -53,6 +63,11 @@ class Complaints:
         """Notes a mistake at a value, or at its key; the nearest part above when neither is."""
         line, column = self._place(where, at_key=at_key)
         self.found.add(Complaint(self.source.path, line, column, message, hint))
+
+    def add_all(self, mistakes: Iterable[Mistake]) -> None:
+        """Notes every mistake that a check of a file found."""
+        for mistake in mistakes:
+            self.add(mistake.where, mistake.message, mistake.hint)
 
     def unknown_key(self, where: Where, known: Iterable[str], noun: str = "known keys") -> None:
         """Notes a key that is not known here."""

@@ -9,10 +9,10 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
+from steelyard.study.lookup import known_workload
 from steelyard.study.model import PlacedWorkload, ScenarioSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.settings import Factors, read_settings
 from steelyard.study.scenarios import EACH, SAME, instances_of
-from steelyard.study.workload.own import known_workload
 
 
 def resolve_scenarios(

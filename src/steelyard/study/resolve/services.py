@@ -10,16 +10,16 @@ from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ServicePart
 from steelyard.study.file.source import Where
+from steelyard.study.lookup import SERVICE_FILES, known_service
 from steelyard.study.model import ServiceSpec, SystemSpec, TrialsSpec
 from steelyard.study.resolve.settings import read_settings
 from steelyard.study.service.entry import Service
-from steelyard.study.service.own import known_service, service_named
 
 
 def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:
     """One service with every setting of its file."""
     try:
-        named = service_named(part.use, complaints.source.path)
+        named = SERVICE_FILES.named(part.use, complaints.source.path)
     except StudyError as error:
         complaints.found |= set(error.complaints)
         return ServiceSpec(use=part.use)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from steelyard import units
+from steelyard.study.declared.setting import OFF, Setting
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF, Setting
 
 _QUANTITIES: frozenset[str] = frozenset(get_args(units.Kind))
 _SEVERAL = re.compile(r"[0-9]+(\s+[0-9]+)+", re.ASCII)

@@ -8,6 +8,7 @@ from typing import Any
 
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
+from steelyard.study.lookup import own_texts
 from steelyard.study.model import (
     SCENARIO,
     GateSpec,
@@ -21,39 +22,31 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.resolve.claims import ClaimReader
-from steelyard.study.resolve.driving import (
-    clients_as_users,
-    resolve_beside,
-    resolve_factors,
-    resolve_load,
-    resolve_workloads,
-)
-from steelyard.study.resolve.judging import (
+from steelyard.study.resolve.latency_probe import resolve_probe
+from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
+from steelyard.study.resolve.protocols import check_services
+from steelyard.study.resolve.report import resolve_judge, resolve_report
+from steelyard.study.resolve.responses import (
     resolve_find,
     resolve_gates,
     resolve_responses,
 )
-from steelyard.study.resolve.measured import resolve_measured
-from steelyard.study.resolve.ordering import check_order
-from steelyard.study.resolve.placing import (
-    resolve_caches,
-    resolve_generator,
-    resolve_judge,
-    resolve_report,
-    resolve_sample,
-    resolve_screen,
-    resolve_trials,
-)
-from steelyard.study.resolve.probing import resolve_probe
-from steelyard.study.resolve.profiles import resolve_profiles
 from steelyard.study.resolve.scenarios import resolve_scenarios
+from steelyard.study.resolve.screen import resolve_screen
 from steelyard.study.resolve.services import check_resets
 from steelyard.study.resolve.settings import Factors
-from steelyard.study.resolve.speaking import check_services
 from steelyard.study.resolve.systems import check_apart, resolve_systems
-from steelyard.study.resolve.tools import check_durations
-from steelyard.study.service.own import own_texts
-from steelyard.study.workload.own import own_texts as own_workloads
+from steelyard.study.resolve.trials import (
+    check_durations,
+    check_order,
+    resolve_caches,
+    resolve_generator,
+    resolve_sample,
+    resolve_trials,
+)
+from steelyard.study.resolve.tuned_profiles import resolve_profiles
+from steelyard.study.resolve.workload_responses import resolve_measured
+from steelyard.study.resolve.workloads import resolve_beside, resolve_workloads
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
@@ -191,11 +184,8 @@ def _own_files(
     systems: Mapping[str, SystemSpec], workloads: Iterable[WorkloadSpec]
 ) -> tuple[str, ...]:
     """Texts of files that are not of the catalogue: they are of the study, too."""
-    own = {s.platform: s.platform_text for s in systems.values() if s.platform_text is not None}
-    services = own_texts(systems.values())
-    driven = own_workloads(workloads)
-    texts = [shelf[name] for shelf in (own, services, driven) for name in sorted(shelf)]
-    return tuple(texts)
+    own = own_texts(systems.values(), workloads)
+    return tuple(own[path] for path in sorted(own))
 
 
 def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> None:

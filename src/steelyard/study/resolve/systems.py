@@ -10,12 +10,12 @@ from steelyard.study import catalogue
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
+from steelyard.study.lookup import known_platform
 from steelyard.study.model import ServiceSpec, SystemSpec
-from steelyard.study.platforms.apart import INSTANCE, shared
-from steelyard.study.platforms.own import known_platform
-from steelyard.study.platforms.places import required_settings
-from steelyard.study.resolve.machine import read_machine_settings
-from steelyard.study.resolve.platforms import NamedPlatform, named_platforms
+from steelyard.study.platform.checks import INSTANCE, shared
+from steelyard.study.platform.placeholders import required_settings
+from steelyard.study.resolve.entries import NamedPlatform, named_platforms
+from steelyard.study.resolve.machine_settings import read_machine_settings
 from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import read_settings
 

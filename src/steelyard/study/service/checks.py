@@ -10,15 +10,13 @@ import re
 from collections.abc import Iterator, Mapping
 
 from steelyard import units
-from steelyard.study.by_setting import condition_mistakes, no_setting, values_of
-from steelyard.study.file.complaints import choice_hint
+from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
+from steelyard.study.declared.placeholders import places, unit_mistake
+from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.mistake import Mistake
-from steelyard.study.places import places, unit_mistake
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile, Service, When
-from steelyard.study.service.places import GIVEN
-from steelyard.study.service.texts import texts_of
+from steelyard.study.service.placeholders import GIVEN, texts_of
 
 Partner = Mapping[str, Service]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from steelyard.study.setting import Entry, Setting
+from steelyard.study.declared.setting import Entry, Setting
 
 Words = tuple[str, ...]
 When = dict[str, Words]

@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from steelyard import units
-from steelyard.study.by_setting import condition_mistakes, no_setting, values_of
-from steelyard.study.file.complaints import choice_hint
+from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
+from steelyard.study.declared.placeholders import places, unit_mistake, whole_place
+from steelyard.study.declared.response import Response
+from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.mistake import Mistake
-from steelyard.study.places import places, unit_mistake, whole_place
 from steelyard.study.resolve.settings import default_of
-from steelyard.study.response import Response
 from steelyard.study.service.entry import When
-from steelyard.study.workload.check_output import output_mistakes
-from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.places import commands_of, known_places, texts_of, words_of
-from steelyard.study.workload.versions import is_version
+from steelyard.study.workload.entry import Workload, is_version
+from steelyard.study.workload.output_checks import output_mistakes
+from steelyard.study.workload.placeholders import commands_of, known_places, texts_of, words_of
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_+-]+)+")
 

@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
 
-from steelyard.study.response import Response
+from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.response import Response
+from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.service.entry import FileText, Part, Step, Texts, When, Words
-from steelyard.study.service.places import holds
-from steelyard.study.setting import Entry, Setting
 from steelyard.study.workload.metric import Factor, Metric, Refusal, Scale, Table
 
 ANY = "any"
@@ -178,3 +179,25 @@ def response_of(metric: Metric, standard: Response | None) -> Response:
         may_be_zero=bool(metric.may_be_zero),
         instances=metric.instances or "largest",
     )
+
+
+_VERSION = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})*", re.ASCII)
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a version that can be compared."""
+    return _VERSION.fullmatch(text) is not None
+
+
+def within(version: str, least: str, before: str | None) -> bool:
+    """Whether a version is at least ``least`` and comes before ``before``; all are versions."""
+    numbers = _numbers(version)
+    return _numbers(least) <= numbers and (before is None or numbers < _numbers(before))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Without zeros at the end: ``3.0`` and ``3`` are the same."""
+    numbers = [int(number) for number in version.split(".")]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from steelyard.study.declared.response import Join
 from steelyard.study.file.kinds import mistake, shown
 from steelyard.study.model import Direction
-from steelyard.study.response import Join
 from steelyard.study.service.entry import Part, When
 
 Take = Literal["only", "first", "last", "sum", "mean", "median", "largest", "least"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.study.platforms.file import Proof
+from steelyard.study.platform.entry import Proof
 
 Evidence = dict[str, str]
 

@@ -11,8 +11,15 @@ from dataclasses import dataclass, replace
 from steelyard.hosts.calls import Call, Identity
 from steelyard.hosts.filling import filled
 from steelyard.study.catalogue import Platform
-from steelyard.study.places import Quote, Value, as_it_is, chosen_words, places, spliced
-from steelyard.study.platforms.file import Command, Commands, Reading, Step, Verb
+from steelyard.study.declared.placeholders import (
+    Quote,
+    Value,
+    as_it_is,
+    chosen_words,
+    places,
+    spliced,
+)
+from steelyard.study.platform.entry import Command, Commands, Reading, Step, Verb
 from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
 from steelyard.systems.platform import Ground, RawDisk
 

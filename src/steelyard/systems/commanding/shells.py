@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape
 
-from steelyard.study.places import Quote, Value, as_it_is
+from steelyard.study.declared.placeholders import Quote, Value, as_it_is
 
 _PREAMBLE = "$ErrorActionPreference = 'Stop'; $ProgressPreference = 'SilentlyContinue'\n"
 _POWERSHELL = ("powershell", "-NoProfile", "-NonInteractive", "-OutputFormat", "Text")

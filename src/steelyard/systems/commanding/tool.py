@@ -14,8 +14,8 @@ from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.calls import Call, CallFailed, ask, perform
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.study.json_path import as_text, values_at
-from steelyard.study.platforms.file import FailureRule, Reading
+from steelyard.study.declared.json_path import as_text, values_at
+from steelyard.study.platform.entry import FailureRule, Reading
 
 _REFUSALS: dict[str, FailureKind] = {
     "not_found": "tool_missing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import shown
-from steelyard.study.filesystems import filesystems
+from steelyard.study.declared.machine import filesystems
 from steelyard.systems.disks.prepare import Prepared
 
 

@@ -13,7 +13,7 @@ from steelyard.hosts.inverses.storage import Unmount
 from steelyard.hosts.mounts import MOUNT_TABLE, mounted_at
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo import PendingUndo, UndoLog
-from steelyard.study.filesystems import Filesystem, filesystems
+from steelyard.study.declared.machine import Filesystem, filesystems
 from steelyard.systems.disks.arrays import LEVELS, make_array
 from steelyard.systems.disks.own import wipe_of
 from steelyard.systems.platform import AttachedDisk

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.hosts.filling import filled
+from steelyard.study.declared.setting import Setting
+from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
-from steelyard.study.service.own import service_of
-from steelyard.study.setting import Setting
 
 
 def command_line(spec: ServiceSpec, values: Mapping[str, str]) -> list[str]:

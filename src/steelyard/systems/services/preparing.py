@@ -11,9 +11,9 @@ from steelyard.engine.messages import Failure, complaint
 from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.site import Site
+from steelyard.study.declared.conditions import holds
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Service
-from steelyard.study.service.places import holds
 from steelyard.systems.services import certificate, content
 from steelyard.systems.services.site import refuse_closed
 

@@ -13,11 +13,11 @@ from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import UndoLog
 from steelyard.study import catalogue
+from steelyard.study.declared.conditions import holds
+from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import default_of, read_value
 from steelyard.study.service.entry import Process, Service
-from steelyard.study.service.own import service_of
-from steelyard.study.service.places import holds
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line

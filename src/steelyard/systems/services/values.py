@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from steelyard.hosts.filling import filled
+from steelyard.study.declared.placeholders import as_word
 from steelyard.study.model import ServiceSpec
-from steelyard.study.places import as_word
 from steelyard.study.service.entry import Service
-from steelyard.study.service.places import text_of
+from steelyard.study.service.placeholders import text_of
 
 
 def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:

@@ -1,6 +1,6 @@
 """Reversible settings of a machine: applied with their inverse planned before, read back after.
 
-``study/machine.py`` says which there are and what levels they have; here is how each is done.
+``study/declared/machine.py`` declares them with their levels; here is how each is done.
 """
 
 from steelyard.systems.settings.applied import Applied, Place

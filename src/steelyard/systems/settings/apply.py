@@ -10,7 +10,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import shown
 from steelyard.hosts.undo import UndoLog
-from steelyard.study.machine import declared_setting, declared_settings, flat_settings
+from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied, Place
 from steelyard.systems.settings.changes import Changes

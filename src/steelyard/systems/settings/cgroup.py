@@ -13,8 +13,8 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.mounts import MOUNT_TABLE, Mount, read_mounts
+from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF
 from steelyard.systems.confinement import how_to_give
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.study.machine import flat_settings
+from steelyard.study.declared.machine import flat_settings
+from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 

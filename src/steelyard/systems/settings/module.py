@@ -8,8 +8,8 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.tool import attempt
+from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 

@@ -9,8 +9,8 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.storage import Remount, remount_words
 from steelyard.hosts.mounts import MOUNT_TABLE, Mount, mount_of
 from steelyard.hosts.tool import tell
+from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 

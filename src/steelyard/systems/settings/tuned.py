@@ -19,9 +19,9 @@ from steelyard.hosts.inverses.tuned import TunedProfile, active_profile
 from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.kernel_values import changed_values, read_values
 from steelyard.hosts.tool import attempt, tell
+from steelyard.study.declared.setting import OFF
+from steelyard.study.declared.tuned_profiles import is_own
 from steelyard.study.model import Level
-from steelyard.study.profiles import is_own
-from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.profiles import (

@@ -10,9 +10,9 @@ from steelyard.hosts.inverses.files import value_inverse
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.kernel_values import shown
 from steelyard.hosts.tool import tell
-from steelyard.study.machine import ValueFile, declared_settings
+from steelyard.study.declared.machine import ValueFile, declared_settings
+from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
-from steelyard.study.setting import OFF
 from steelyard.systems.settings.applied import Applied
 from steelyard.systems.settings.changes import Changes
 

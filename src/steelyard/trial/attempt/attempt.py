@@ -26,7 +26,7 @@ from steelyard.records.schema import (
     TrialRecord,
 )
 from steelyard.study.bind import BoundCell, bind, peer_of
-from steelyard.study.workload.own import workload_of
+from steelyard.study.lookup import workload_of
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
 from steelyard.trial.attempt.gates import service_doubts

@@ -20,7 +20,7 @@ from steelyard.records.schema import (
     ResetRecord,
 )
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.workload.check_output import STREAMS
+from steelyard.study.workload.output_checks import STREAMS
 from steelyard.systems.disks import Prepared
 from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
 from steelyard.systems.services import RunningService

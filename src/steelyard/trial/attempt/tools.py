@@ -8,8 +8,8 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.study.places import Value
-from steelyard.study.workload.own import workload_of
+from steelyard.study.declared.placeholders import Value
+from steelyard.study.lookup import workload_of
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance

@@ -12,7 +12,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
-from steelyard.study.counted import counted
+from steelyard.study.ending import counted
 from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.endpoints import server_for

@@ -15,7 +15,7 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer, read_load
 from steelyard.records.schema import Measured
 from steelyard.study.bind import BoundCell
-from steelyard.study.counted import by_the_clock
+from steelyard.study.ending import by_the_clock
 from steelyard.study.model import FindSpec, GateSpec, Study
 from steelyard.study.timing import search_window_s, searched_unit
 from steelyard.trial.attempt.gates import check_gates, refuse_invalid

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Doubt, Measured
-from steelyard.study.counted import counted
-from steelyard.study.response import Response
+from steelyard.study.declared.response import Response
+from steelyard.study.ending import counted
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.latency_probe import probe_doubts, without_unsent

@@ -24,11 +24,11 @@ from steelyard.plan.model import Cell
 from steelyard.records.schema import Calibration, Doubt
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
-from steelyard.study.counted import by_the_clock
+from steelyard.study.ending import by_the_clock
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.timing import calibration_window_s
-from steelyard.study.workload.own import workload_of
 from steelyard.systems import services
 from steelyard.trial.observe.responses import throughput_of
 from steelyard.trial.session_state.context import Stage

@@ -16,8 +16,8 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.lab_network import LabNetwork, NamespaceNetwork
 from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.study.lookup import platform_of
 from steelyard.study.model import SystemSpec
-from steelyard.study.platforms.own import platform_of
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.platforms import place
 from steelyard.systems.settings.command_line import boot_words

@@ -14,9 +14,9 @@ from statistics import fmean, median
 from typing import Any
 
 from steelyard.records.schema import Measured
-from steelyard.study.places import Value, fill
-from steelyard.study.response import Response
-from steelyard.study.service.places import holds
+from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.placeholders import Value, fill
+from steelyard.study.declared.response import Response
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.metric import Look, Metric, Scale, Take
 from steelyard.workloads.tools.output import Found, NotThereError, Printed

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from steelyard.study.json_path import as_text, values_at
-from steelyard.study.workload.check_output import UNIT, VALUE
+from steelyard.study.declared.json_path import as_text, values_at
 from steelyard.study.workload.metric import Look, Table
+from steelyard.study.workload.output_checks import UNIT, VALUE
 
 _SHOWN = 80
 

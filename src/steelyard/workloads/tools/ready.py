@@ -13,13 +13,13 @@ from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.site import LOOK_S, Site, look_around
+from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.placeholders import Value, places
+from steelyard.study.lookup import workload_of
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.places import Value, places
 from steelyard.study.service.entry import Words
-from steelyard.study.service.places import holds
 from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.own import workload_of
-from steelyard.study.workload.places import texts_of
+from steelyard.study.workload.placeholders import texts_of
 from steelyard.workloads.tools.values import Values, command_words, tool_values
 from steelyard.workloads.tools.version import understood
 

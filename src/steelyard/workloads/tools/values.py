@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from steelyard.hosts.filling import filled
-from steelyard.study.places import Value, as_word, chosen_words, fill_known, spliced
+from steelyard.study.declared.placeholders import Value, as_word, chosen_words, fill_known, spliced
+from steelyard.study.declared.setting import Setting
 from steelyard.study.service.entry import Words
-from steelyard.study.service.places import text_of
-from steelyard.study.setting import Setting
+from steelyard.study.service.placeholders import text_of
 from steelyard.study.workload.entry import Workload
 
 Values = dict[str, Value]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.study.workload.entry import ToolVersion
-from steelyard.study.workload.versions import is_version, within
+from steelyard.study.workload.entry import ToolVersion, is_version, within
 
 
 def understood(version: ToolVersion, said: str, use: str) -> str:

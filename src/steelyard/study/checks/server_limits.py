@@ -1,0 +1,145 @@
+"""Limits of servers that the load of a study goes beyond, found before anything runs.
+
+A server that turns clients away, or lets them wait, looks fast or slow for a reason that is
+written in its configuration. What a limit counts is said in the service file (`crowds`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from steelyard.study.checks.load_per_minute import BY_THE_MINUTE, Arrivals, in_a_minute
+from steelyard.study.each_workload import name_of, studies
+from steelyard.study.lookup import service_of, workload_of
+from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.workload.entry import ANY
+
+_ENCODED = 4 / 3  # base64 of an attachment
+_LINE_ENDS = 78 / 76
+_LOGINS = "logins at once"
+"""At most as many as there are connections: who is logged in already is not among them."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What one server serves at most: ``limit`` of what it ``counts``, of which ``asked`` come.
+
+    ``came`` is ``None`` where it is not known what the load brings. ``system`` names the system,
+    and the workload where there are several.
+    """
+
+    system: str
+    service: str
+    setting: str
+    limit: int
+    came: Arrivals | None
+    counts: str | None
+    refused: str
+
+    @property
+    def asked(self) -> float | None:
+        """How many come at most: infinitely many where only the answers hold them back."""
+        return None if self.came is None else self.came.most
+
+    @property
+    def too_small(self) -> bool:
+        """Whether the load goes beyond it."""
+        return self.asked is not None and self.limit < self.asked
+
+    @property
+    def load(self) -> str:
+        """What the load brings, of what is counted."""
+        if self.came is None or math.isinf(self.came.most):
+            return f"as many {self.counts} as are answered"
+        return f"{'' if self.came.exactly else 'up to '}{self.came.most:,.0f} {self.counts}"
+
+    @property
+    def advice(self) -> str:
+        """What happens beyond it, and what to set; a limit by the minute is better none."""
+        enough = 0 if self.counts in BY_THE_MINUTE or self.asked is None else self.asked
+        return f"{self.refused}; set `service: {{{self.setting}: {enough:.0f}}}`"
+
+    @property
+    def words(self) -> str:
+        """Of one that is too small: what will happen, and what to set."""
+        return (
+            f"{self.system}: the load has {self.load}, `{self.setting}` of "
+            f"{self.service} allows {self.limit:,}: {self.advice} unless that is the question"
+        )
+
+
+def limits_of(study: Study) -> list[Limit]:
+    """Every limit that is set of every server that the study starts, its smallest level."""
+    return [
+        found
+        for one in studies(study)
+        for system in one.systems.values()
+        for found in _of_system(one, system, among=len(study.workloads) > 1)
+    ]
+
+
+def crowded(study: Study) -> list[Limit]:
+    """Every limit of every system that the largest load of the study goes beyond."""
+    return [limit for limit in limits_of(study) if limit.too_small]
+
+
+def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Limit]:
+    service = study.workload.service or system.service
+    speaks = workload_of(study.workload).spoken_with(study.workload.settings).speaks
+    if service is None or not speaks:
+        return
+    entry = service_of(service)
+    own = ANY in speaks or not entry.listeners or set(speaks) & set(entry.listeners)
+    asked = _asked(study) if own else {}
+    for setting, refused in entry.limits.items():
+        counts = entry.crowds.get(setting)
+        for limit in _levels(study, service, setting):
+            if limit > 0:
+                yield Limit(
+                    f"{system.name}, {name_of(study)}" if among else system.name,
+                    service.use, setting, limit, asked.get(counts or ""), counts, refused,
+                )  # fmt: skip
+                break
+
+
+def _levels(study: Study, service: ServiceSpec, setting: str) -> list[int]:
+    """What the limit is in the cells of the study, the smallest first; 0 stands for none."""
+    own = (service.settings.get(setting),)
+    levels = study.factors.get(f"service.{setting}", own)
+    return sorted(int(level) for level in levels if isinstance(level, int | float))
+
+
+def _asked(study: Study) -> dict[str, Arrivals]:
+    """How much of each thing that limits count the largest load brings to one instance."""
+    return in_a_minute(study, _width(study)) | {
+        counts: Arrivals(number, exactly=counts != _LOGINS)
+        for counts, number in _at_once(study).items()
+    }
+
+
+def _at_once(study: Study) -> dict[str, int]:
+    width = _width(study)
+    looking_on = 0 if study.probe is None else 1
+    asked = dict.fromkeys(("connections", _LOGINS), width + looking_on)
+    asked["connections with the server's own two"] = width + looking_on + 2
+    for workload in study.workloads.values():
+        logins = workload.settings.get("logins")
+        if "logins" in workload.settings:
+            asked["connections of one login"] = math.ceil(width / int(logins or width))
+        if "attachment" in workload.settings:
+            asked["bytes of a message"] = _message_bytes(workload)
+    return asked
+
+
+def _width(study: Study) -> int:
+    if study.load is not None and study.load.mode == "open":
+        return study.load.connections
+    levels = study.factors.get("load.users", (1,))
+    return max(int(level) for level in levels)
+
+
+def _message_bytes(workload: WorkloadSpec) -> int:
+    body, attached = (int(workload.settings.get(name) or 0) for name in ("body", "attachment"))
+    return math.ceil(body + attached * _ENCODED * _LINE_ENDS)

@@ -1,0 +1,1 @@
+"""What all files of the catalogue have in common: settings, placeholders, conditions, lookups."""

@@ -1,0 +1,95 @@
+"""Reversible settings of a machine, as the catalogue declares them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+from pydantic import Field
+from ruamel.yaml import YAML
+
+from steelyard.study.declared.setting import Entry, Setting
+
+_KEY = re.compile(r"[A-Za-z0-9_:-]+([./][A-Za-z0-9_:-]+)*")
+
+
+class ValueFile(Entry):
+    """Where the kernel keeps a value. ``words`` are what it takes for levels."""
+
+    path: str
+    words: dict[str, str] = Field(default={})
+    unit_bytes: int = 1
+
+
+class MachineSetting(Setting):
+    """A setting that is taken back after the trial.
+
+    ``where``: on a machine, or in a guest that is thrown away. ``needs`` are programs.
+    ``family``: its name is followed by a key, as in ``sysctl.vm.swappiness``.
+    """
+
+    where: tuple[Literal["machine", "guest"], ...]
+    needs: tuple[str, ...] = ()
+    files: tuple[ValueFile, ...] = ()
+    family: bool = False
+
+
+@cache
+def declared_settings() -> dict[str, MachineSetting]:
+    """All of them by name, in the order in which they are applied."""
+    file = resources.files("steelyard.catalogue").joinpath("settings.yaml")
+    written: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    return {name: MachineSetting.model_validate(fields) for name, fields in written.items()}
+
+
+def declared_setting(name: str) -> MachineSetting | None:
+    """The setting with this dotted name, such as ``cgroup.cpus`` or ``sysctl.vm.swappiness``."""
+    known = declared_settings()
+    head, _, key = name.partition(".")
+    setting = known.get(name) or known.get(head)
+    if setting is None or setting.family == (name in known):
+        return None
+    return setting if name in known or _KEY.fullmatch(key) else None
+
+
+def names_to_write() -> list[str]:
+    """What a study may write, with ``KEY`` for what follows the name of a family."""
+    known = declared_settings().items()
+    return [f"{name}.KEY" if setting.family else name for name, setting in known]
+
+
+def flat_settings(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested settings by dotted name: ``{sysctl: {vm.swappiness: 10}}`` is one setting."""
+    return dict(_flat(written, ""))
+
+
+def _flat(written: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for name, value in written.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+class Filesystem(Entry):
+    """How a filesystem is made, and what it keeps in memory.
+
+    ``own`` are the words by layout for arrays that it builds itself.
+    """
+
+    meaning: str
+    make: tuple[str, ...]
+    version: tuple[str, ...]
+    keeps: str
+    own: dict[str, tuple[str, ...]] | None = None
+
+
+@cache
+def filesystems() -> dict[str, Filesystem]:
+    """All of them by the name that the kernel mounts them by."""
+    file = resources.files("steelyard.catalogue").joinpath("filesystems.yaml")
+    written: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    return {name: Filesystem.model_validate(fields) for name, fields in written.items()}

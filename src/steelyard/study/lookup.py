@@ -1,0 +1,153 @@
+"""What a study means by the name of a platform, a service or a workload.
+
+Each is one of the catalogue, or a file of the user's own whose text the study holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from steelyard.study import catalogue
+from steelyard.study.catalogue import Platform
+from steelyard.study.declared.conditions import holds
+from steelyard.study.declared.own_files import OwnFiles
+from steelyard.study.declared.response import Response
+from steelyard.study.file.complaints import Complaints
+from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
+from steelyard.study.platform.checks import check as check_platform
+from steelyard.study.service.checks import mistakes as service_mistakes
+from steelyard.study.service.entry import Service
+from steelyard.study.workload.checks import mistakes as workload_mistakes
+from steelyard.study.workload.checks import setting_mistakes
+from steelyard.study.workload.entry import Workload, response_of
+
+_CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
+
+
+def _check_service(entry: Service, complaints: Complaints) -> None:
+    complaints.add_all(service_mistakes(entry, catalogue.partners(entry)))
+
+
+def _refuse_in_service(complaints: Complaints) -> None:
+    if complaints.source.tree.get("shares"):
+        message = "`shares` is for services of the catalogue"
+        complaints.add(("shares",), message, "write the settings out", at_key=True)
+
+
+def _check_workload(entry: Workload, complaints: Complaints) -> None:
+    if entry.is_tool:
+        complaints.add_all(workload_mistakes(entry, catalogue.responses()))
+        return
+    complaints.add_all(setting_mistakes(entry))
+    hint = "write `command: [PROGRAM, ...]`: the words that are measured"
+    complaints.add(("command",), "there is no command", hint)
+
+
+def _refuse_in_workload(complaints: Complaints) -> None:
+    for key in _CATALOGUE_ONLY:
+        if complaints.source.tree.get(key):
+            message = f"`{key}` is for workloads of the catalogue"
+            complaints.add((key,), message, "take it out", at_key=True)
+
+
+PLATFORM_FILES = OwnFiles(
+    shelf="platforms",
+    slug="platform-file-is-wrong",
+    model=Platform,
+    shipped=catalogue.platform,
+    check=check_platform,
+)
+SERVICE_FILES = OwnFiles(
+    shelf="services",
+    slug="service-file-is-wrong",
+    model=Service,
+    shipped=catalogue.service,
+    check=_check_service,
+    refused=_refuse_in_service,
+)
+WORKLOAD_FILES = OwnFiles(
+    shelf="workloads",
+    slug="workload-file-is-wrong",
+    model=Workload,
+    shipped=catalogue.workload,
+    check=_check_workload,
+    refused=_refuse_in_workload,
+)
+
+
+def known_platform(spec: SystemSpec) -> Platform | None:
+    """As :func:`platform_of`; ``None`` when the study names a platform that is not there."""
+    return PLATFORM_FILES.known(spec.platform, spec.platform_text)
+
+
+def platform_of(spec: SystemSpec) -> Platform:
+    """The platform that a system lives on."""
+    return PLATFORM_FILES.of(spec.platform, spec.platform_text)
+
+
+def known_service(spec: ServiceSpec) -> Service | None:
+    """As :func:`service_of`; ``None`` when the study names a service that is not there."""
+    return SERVICE_FILES.known(spec.use, spec.text)
+
+
+def service_of(spec: ServiceSpec) -> Service:
+    """What a service declares."""
+    return SERVICE_FILES.of(spec.use, spec.text)
+
+
+def spoken(spec: ServiceSpec) -> tuple[str, ...]:
+    """The protocols that a service speaks with these settings, its parts included."""
+    entry = service_of(spec)
+    written = None if entry.started else spec.settings.get("speaks")
+    parts = [
+        protocol
+        for process in entry.processes.values()
+        if holds(process.when, spec.settings)
+        for protocol in catalogue.service(process.use).speaks
+    ]
+    return tuple(dict.fromkeys([*entry.speaks, *(written or ()), *parts]))
+
+
+def known_workload(spec: WorkloadSpec) -> Workload | None:
+    """As :func:`workload_of`; ``None`` when the study names a workload that is not there."""
+    entry = WORKLOAD_FILES.known(spec.use, spec.text)
+    return None if entry is None else entry.spoken_with(spec.settings)
+
+
+def workload_of(spec: WorkloadSpec) -> Workload:
+    """What a workload declares."""
+    return WORKLOAD_FILES.of(spec.use, spec.text).spoken_with(spec.settings)
+
+
+def responses_of(entries: Iterable[Workload]) -> dict[str, Response]:
+    """Every response by name where these workloads are driven: standard ones, metrics of tools."""
+    known = dict(catalogue.responses())
+    for entry in entries:
+        for name, metric in entry.metrics.items():
+            known.setdefault(name, response_of(metric, None))
+    return known
+
+
+def responses_in(study: Study) -> dict[str, Response]:
+    """Every response that a study can have."""
+    return responses_of(workload_of(spec) for spec in study.workloads.values())
+
+
+def own_texts(
+    systems: Iterable[SystemSpec], workloads: Iterable[WorkloadSpec] = ()
+) -> dict[str, str]:
+    """Texts of the user's own files by the path that a run keeps them under."""
+    systems = tuple(systems)
+    platforms = {s.platform: s.platform_text for s in systems}
+    services = {s.service.use: s.service.text for s in systems if s.service is not None}
+    driven = {spec.use: spec.text for spec in workloads}
+    return {
+        files.kept_name(name): text
+        for files, texts in (
+            (PLATFORM_FILES, platforms),
+            (SERVICE_FILES, services),
+            (WORKLOAD_FILES, driven),
+        )
+        for name, text in texts.items()
+        if text is not None
+    }

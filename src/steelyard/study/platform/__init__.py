@@ -1,0 +1,1 @@
+"""Platforms driven by a command line: their files, read and checked."""

@@ -1,1 +1,0 @@
-"""Platforms that are driven by a command line: their files, read and checked."""

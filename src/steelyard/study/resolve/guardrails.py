@@ -1,0 +1,78 @@
+"""What a system may not be worse in where it is called faster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from steelyard.study.declared.response import Response
+from steelyard.study.file.complaints import Complaints
+from steelyard.study.file.grammar import StudyFile
+from steelyard.study.model import BYTES, GuardSpec, ResponseSpec
+from steelyard.study.resolve.entries import responses_for
+from steelyard.study.resolve.responses import check_response
+
+ERRORS, TAIL = "errors", "response.p99"
+DEFAULTS = {ERRORS: 0.001, TAIL: 0.25}
+"""Failures may rise by 0.1 % of all operations, the 99th percentile by a quarter."""
+
+_MOST = 10.0
+
+
+def resolve_guards(
+    file: StudyFile,
+    responses: Mapping[str, ResponseSpec],
+    complaints: Complaints,
+    *,
+    among: Collection[str] | None = None,
+) -> dict[str, GuardSpec]:
+    """Those that the study declares; else failures, and the tail where it is a response.
+
+    ``among`` are the responses that one of several workloads can be guarded by.
+
+    Without a word of the study only throughput is guarded: more of it may come from operations
+    that were not done, or that somebody else had to wait for.
+    """
+    written = None if file.judge is None else file.judge.guards
+    known = responses_for(file, complaints)
+    if written is None:
+        return _defaults(responses, known)
+    guards = {}
+    primary = next(each for each in responses.values() if each.primary)
+    for name, margin in written.items():
+        where = ("judge", "guards", name)
+        if among is not None and name in known and name not in among:
+            continue
+        if not check_response(name, where, file, complaints):
+            continue
+        if not 0 < margin < _MOST:
+            hint = "write how much worse it may be, such as `10 %`"
+            complaints.add(where, f"{margin:g} is no margin", hint)
+        elif name == primary.name or known[name].direction == "none":
+            why = "decides itself" if name == primary.name else "has no good direction"
+            complaints.add(where, f"`{name}` {why} and cannot guard", "take it out", at_key=True)
+        else:
+            guards[name] = _guard(name, known[name], margin, declared=True)
+    return guards
+
+
+def _defaults(
+    responses: Mapping[str, ResponseSpec], known: Mapping[str, Response]
+) -> dict[str, GuardSpec]:
+    primary = next(each for each in responses.values() if each.primary)
+    streams = primary.unit == f"{BYTES}/s"  # what streams is not done in operations that may fail
+    if primary.name != "throughput" or primary.source != "load" or streams:
+        return {}
+    names = [ERRORS, *(name for name in (TAIL,) if name in responses)]
+    return {name: _guard(name, known[name], DEFAULTS[name], declared=False) for name in names}
+
+
+def _guard(name: str, entry: Response, margin: float, *, declared: bool) -> GuardSpec:
+    return GuardSpec(
+        name=name,
+        label=entry.label,
+        unit=entry.unit,
+        direction=entry.direction,
+        margin=margin,
+        absolute=entry.may_be_zero,
+        declared=declared,
+    )

@@ -1,0 +1,173 @@
+"""How a study runs its trials: sampling, generator, caches, order, and what tools can be told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from steelyard.study.declared.placeholders import Place, TemplateError, in_unit, places
+from steelyard.study.file.complaints import Complaints, choice_hint
+from steelyard.study.file.grammar import StudyFile, TrialsPart
+from steelyard.study.file.kinds import Part, shown
+from steelyard.study.file.source import Where
+from steelyard.study.lookup import known_workload
+from steelyard.study.model import (
+    CachesSpec,
+    GeneratorSpec,
+    SampleSpec,
+    SystemSpec,
+    TrialsSpec,
+    WorkloadSpec,
+)
+from steelyard.study.resolve.settings import Factors
+from steelyard.study.resolve.workloads import fewest_instances
+from steelyard.study.workload.placeholders import texts_of
+
+_PLACES = ("system", "host", "generator")
+_GENERATOR = re.compile(r"local|ssh://[^\s/]+|instance ([2-9]|[1-9]\d+)")
+_CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")
+_LEAST_SAMPLE_S, _MOST_SAMPLE_S, _SAMPLES_OF_A_WINDOW = 0.1, 1.0, 8
+
+
+def given(part: Part | None) -> dict[str, Any]:
+    """The keys that were written, so that defaults stay where they are declared."""
+    if part is None:
+        return {}
+    fields = {name: getattr(part, name) for name in type(part).model_fields}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
+    """How trials run; quantities checked for sense."""
+    written = given(part)
+    written.pop("dummy", None)  # a name, once the systems are known
+    fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
+    fields["margin_ratio"] = written.pop("margin")
+    if "settle" in written:
+        settle = written.pop("settle")
+        fields |= {"settle_s": settle.duration_s, "settle_until_idle": settle.until_idle}
+    budget = given(written.pop("budget", None))
+    names = {"trials": "trials_per_cell", "time": "time_s"}
+    fields["budget"] = {names[key]: value for key, value in budget.items()}
+    _check_trials(part, complaints)
+    return TrialsSpec.model_validate(fields | written)
+
+
+_DURATIONS = ("window", "warmup", "drain", "timeout", "canary")
+
+
+def _check_trials(part: TrialsPart, complaints: Complaints) -> None:
+    if not 0 < part.margin < 1:
+        hint = "write the smallest difference that matters, such as `2 %`"
+        complaints.add(("trials", "margin"), "the margin must lie between 0 % and 100 %", hint)
+    if part.alpha is not None and not 0 < part.alpha <= 0.5:
+        hint = "5 % is usual"
+        complaints.add(("trials", "alpha"), "alpha must lie between 0 % and 50 %", hint)
+    if part.window is not None and part.window < _LEAST_SAMPLE_S:
+        hint = "a window takes 100 ms or more; 2 s and more give steadier figures"
+        complaints.add(("trials", "window"), "the window is too short to measure in", hint)
+    if part.timeout is not None and part.timeout <= 0:
+        hint = "10 s is the default"
+        complaints.add(("trials", "timeout"), "the timeout must be above zero", hint)
+
+
+def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) -> SampleSpec:
+    """How machines are sampled: each second, but at least eight times in a window."""
+    share = trials.window_s / _SAMPLES_OF_A_WINDOW
+    every_s = max(_LEAST_SAMPLE_S, min(_MOST_SAMPLE_S, share))
+    part = file.sample
+    if part is None:
+        return SampleSpec(every_s=every_s)
+    for i, place in enumerate(part.where or []):
+        if place not in _PLACES:
+            hint = choice_hint(place, _PLACES, "places")
+            complaints.add(("sample", "where", i), f"nothing is sampled at `{place}`", hint)
+    if part.every is not None and not _LEAST_SAMPLE_S <= part.every <= trials.window_s:
+        hint = "write 100 ms or more, and not more than the window"
+        complaints.add(("sample", "every"), "this pause between samples does not fit", hint)
+    where = tuple(part.where) if part.where else SampleSpec().where
+    return SampleSpec(every_s=part.every or every_s, where=where)
+
+
+def resolve_generator(
+    file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
+) -> GeneratorSpec:
+    """Where the load comes from."""
+    host = "local" if file.generator is None else file.generator.host or "local"
+    match = _GENERATOR.fullmatch(host)
+    where: Where = ("generator", "host")
+    if match is None:
+        hint = "write `local`, an address such as `ssh://loader`, or `instance 2`"
+        complaints.add(where, f"`{host}` is not a place that load comes from", hint)
+        return GeneratorSpec()
+    for system in systems.values():
+        if match[1] and fewest_instances(system, factors) < int(match[1]):
+            hint = f"write `instances: {match[1]}`, and no level of a factor below it"
+            complaints.add(where, f"`{system.name}` has no instance {match[1]}", hint)
+    return GeneratorSpec.model_validate(given(file.generator))
+
+
+def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:
+    """Whether caches are dropped, and where."""
+    if file.caches is None or file.caches == "kept":
+        return CachesSpec()
+    match = _CACHES.fullmatch(file.caches.strip())
+    if match is None:
+        hint = "write `kept`, or `dropped before every window, in guest and host`"
+        complaints.add(("caches",), f"{shown(file.caches)} does not say what to do", hint)
+        return CachesSpec()
+    where = tuple(re.split(r",\s*|\s+and\s+", match[1])) if match[1] else ("system",)
+    return CachesSpec(dropped=True, where=where)
+
+
+def check_order(file: StudyFile, compared: int, complaints: Complaints) -> None:
+    """Complains of an order that ``compared`` systems cannot have, and of pairs that are missing.
+
+    The engine ``normal`` knows the differences within pairs and nothing else.
+    """
+    order = file.trials.order
+    engine = None if file.judge is None else file.judge.engine
+    where = ("trials", "order")
+    if compared > 2 and order in ("bigstick", "pairs"):
+        hint = "take it out: more than two are met in random blocks"
+        complaints.add(where, f"`{order}` orders two systems, and {compared} are compared", hint)
+    if compared == 2 and order == "blocks":
+        hint = "write `bigstick` or `pairs`, or take it out"
+        complaints.add(where, "`blocks` orders three systems and more, and two are compared", hint)
+    if engine == "normal" and compared > 2:
+        hint = "take it out: the exact engine judges any number of systems"
+        message = f"the engine `normal` judges two systems, and {compared} are compared"
+        complaints.add(("judge", "engine"), message, hint)
+    elif engine == "normal" and order != "pairs":
+        hint = "add `order: pairs` to `trials`, or leave the engine out"
+        message = "the engine `normal` judges pairs, and the visits are not ordered in pairs"
+        complaints.add(("judge", "engine"), message, hint)
+
+
+def check_durations(
+    workloads: Mapping[str, WorkloadSpec], trials: TrialsSpec, complaints: Complaints
+) -> None:
+    """Adds what a tool cannot be told, as half a second where it takes whole seconds."""
+    told = {"window": trials.window_s, "warmup": trials.warmup_s}
+    for spec in workloads.values():
+        entry = known_workload(spec)
+        if entry is None or not entry.is_tool:
+            continue
+        asked = {place for _, text in texts_of(entry) for place in places(text)}
+        if entry.warms_up == "beforehand" and trials.warmup_s:
+            windows = [place for place in asked if place.name == "window"]
+            for place in windows:
+                _check(place.unit, "warmup", spec.use, trials.warmup_s, complaints)
+        for place in asked:
+            if place.name in told:
+                _check(place.unit, place.name, spec.use, told[place.name], complaints)
+
+
+def _check(unit: str | None, key: str, use: str, value_s: float, complaints: Complaints) -> None:
+    try:
+        in_unit(value_s, Place(key, unit, 0))
+    except TemplateError:
+        hint = f"write a multiple of 1 {unit}"
+        message = f"`{use}` cannot be told {value_s:g} s: it takes whole {unit}"
+        complaints.add(("trials", key), message, hint)

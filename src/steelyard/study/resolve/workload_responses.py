@@ -1,0 +1,92 @@
+"""What counts of each workload of a study of several: responses, gates, guards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.study.declared.response import Response
+from steelyard.study.file.complaints import Complaints
+from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.source import Where
+from steelyard.study.lookup import known_workload
+from steelyard.study.model import GateSpec, MeasuredSpec, ResponseSpec, WorkloadSpec
+from steelyard.study.resolve.entries import responses_for
+from steelyard.study.resolve.guardrails import resolve_guards
+from steelyard.study.resolve.responses import check_response, read_responses
+
+RUN_TIME = "run_time"
+
+
+def resolve_measured(
+    file: StudyFile,
+    workloads: Mapping[str, WorkloadSpec],
+    gates: Mapping[str, GateSpec],
+    complaints: Complaints,
+) -> dict[str, MeasuredSpec]:
+    """For each workload its own responses, and those of the study that it can give.
+
+    Its primary response is the one marked under the workload, or the workload's own.
+    """
+    known = responses_for(file, complaints)
+    shared = _shared(file, workloads, known, complaints)
+    found = {}
+    for name, workload in workloads.items():
+        where: Where = ("workloads", name, "responses")
+        own = (file.workloads or {})[name].responses or {}
+        concerned = [each for each in shared if concerns(workload, each, known)]
+        responses = read_responses(own, concerned, where, workload, file, complaints)
+        found[name] = MeasuredSpec(
+            responses=responses,
+            gates={n: gate for n, gate in gates.items() if concerns(workload, n, known)},
+            guards=resolve_guards(
+                file, responses, complaints, among=_guarding(workload, responses, known)
+            ),
+        )
+    return found
+
+
+def concerns(workload: WorkloadSpec, name: str, known: Mapping[str, Response]) -> bool:
+    """Whether a workload can give a response: its own metrics, what is sampled, and of what is
+    driven all that a load gives.
+    """
+    entry, response = known_workload(workload), known.get(name)
+    if entry is None or response is None:
+        return False
+    if name in entry.metrics:
+        return True
+    if response.source in {"load", "probe"}:
+        return entry.is_load
+    if response.source == "samples":
+        return bool(entry.speaks) or not name.startswith("service.")
+    return name == RUN_TIME and entry.is_tool
+
+
+def _shared(
+    file: StudyFile,
+    workloads: Mapping[str, WorkloadSpec],
+    known: Mapping[str, Response],
+    complaints: Complaints,
+) -> list[str]:
+    """The responses of the study: of every workload that can give them."""
+    given = []
+    for name, part in (file.responses or {}).items():
+        where: Where = ("responses", name)
+        if not check_response(name, where, file, complaints):
+            continue
+        if part.primary:
+            mark = f"{{responses: {{{name}: {{primary: true}}}}}}"
+            hint = f"mark it at a workload: `workloads: {{NAME: {mark}}}`"
+            message = "no response decides for several workloads"
+            complaints.add(where, message, hint, at_key=True)
+        if not any(concerns(workload, name, known) for workload in workloads.values()):
+            message = f"no workload of this study gives `{name}`"
+            complaints.add(where, message, "take it out", at_key=True)
+        given.append(name)
+    return given
+
+
+def _guarding(
+    workload: WorkloadSpec, responses: Mapping[str, ResponseSpec], known: Mapping[str, Response]
+) -> set[str]:
+    primary = next(name for name, each in responses.items() if each.primary)
+    return {name for name in known if concerns(workload, name, known)} - {primary}
