@@ -129,7 +129,7 @@ def with_an_event(name: str, steelyard: Steelyard, run_it: Callable[[str], Run])
     for seed in SEEDS:
         run = run_it(seed)
         found = (run.report_path / "findings.json").read_text(encoding="utf-8")
-        if name in [event["event"] for event in run.events()]:
+        if name in [event.event for event in run.events()]:
             return run
         assert "the reset is not effective" in found
         shutil.rmtree(steelyard.folder / "results")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from steelyard.records.archive import Run, open_run
+from steelyard.records.events import AttemptStarted, EnvironmentCompared, SessionClosed
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import STUDY, Steelyard
 
@@ -88,7 +88,7 @@ def run_of(steelyard: Steelyard) -> Run | None:
 
 def happened(steelyard: Steelyard, event: str) -> bool:
     run = run_of(steelyard)
-    return run is not None and event in [each["event"] for each in run.events()]
+    return run is not None and event in [each.event for each in run.events()]
 
 
 def wait_until(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
@@ -121,10 +121,9 @@ def check_ended(steelyard: Steelyard, said: str) -> Run:
     assert f"steelyard resume results/tiny/{run.path.name}" in said
     assert f"steelyard report results/tiny/{run.path.name}" in said
     assert not (run.path / "scratch").exists()
-    assert (run.events()[-1]["event"], run.events()[-1]["reason"]) == (
-        "session_closed",
-        "interrupted",
-    )
+    closed = run.events()[-1]
+    assert isinstance(closed, SessionClosed)
+    assert closed.reason == "interrupted"
     assert steelyard.wait_until_no_process() == []
     return run
 
@@ -140,10 +139,10 @@ def check_interrupted_in(run: Run, *phases: str) -> None:
 def test_calibration_ends(steelyard: Steelyard, number: int) -> None:
     write(steelyard, "study.yaml", with_times("5 s", "60 s"))
     process = steelyard.start("run", ".")
-    wait_until(process, lambda: happened(steelyard, "environment_seen"))
+    wait_until(process, lambda: happened(steelyard, "environment_recorded"))
     run = check_ended(steelyard, end(process, number))
     assert run.records() == []
-    assert "calibrated" not in [each["event"] for each in run.events()]
+    assert "generator_calibrated" not in [each.event for each in run.events()]
 
 
 @pytest.mark.parametrize(("warmup", "window"), [(f"{NEVER_S} s", "1 s"), ("0", f"{NEVER_S} s")])
@@ -202,7 +201,7 @@ def start_with(steelyard: Steelyard, module: str, name: str) -> subprocess.Popen
 def test_judging_between_two_visits_ends_and_keeps_what_was_measured(steelyard: Steelyard) -> None:
     process = start_with(steelyard, "steelyard.trial.session", "look")
     run = check_ended(steelyard, end(process))
-    started = [event for event in run.events() if event["event"] == "attempt_started"]
+    started = [event for event in run.events() if isinstance(event, AttemptStarted)]
     assert started
     assert [record.outcome for record in run.records()] == [Outcome.OK] * len(started)
 
@@ -214,7 +213,9 @@ def test_a_report_that_is_interrupted_says_that_the_run_itself_had_ended(
     said = end(process)
     assert "the run itself had ended" in said
     assert "steelyard report results/tiny/" in said
-    assert open_run(steelyard.folder / "results" / "tiny").events()[-1]["reason"] != "interrupted"
+    closed = open_run(steelyard.folder / "results" / "tiny").events()[-1]
+    assert isinstance(closed, SessionClosed)
+    assert closed.reason != "interrupted"
 
 
 def test_before_anything_is_measured_it_ends_without_a_trace(steelyard: Steelyard) -> None:
@@ -237,5 +238,5 @@ def test_a_second_signal_tears_nothing_and_leaves_out_the_look_at_what_is_left(
     said = end(process)
     assert "hurrying" in said
     run = check_ended(steelyard, said)
-    compared = next(each for each in run.events() if each["event"] == "environment_compared")
-    assert "hurried" in json.dumps(compared["untold"])
+    compared = next(each for each in run.events() if isinstance(each, EnvironmentCompared))
+    assert compared.forced_stop == ("local",)

@@ -50,7 +50,7 @@ def test_an_image_that_is_missing_is_told_before_any_trial(
     assert done.returncode == 3, done.stderr
     assert missing in done.stderr
     assert hint in done.stderr
-    assert events(steelyard.folder).isdisjoint({"attempt_started", "calibrated"})
+    assert events(steelyard.folder).isdisjoint({"attempt_started", "generator_calibrated"})
 
 
 def events(folder: Path) -> set[str]:

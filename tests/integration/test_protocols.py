@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.records.archive import open_run
+from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard, assert_each_ended_well
 
@@ -70,8 +71,8 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
         assert record.calibration.not_calibrated is None
         assert record.calibration.ceiling_per_s
         assert record.calibration.ratio
-    (told,) = [event for event in run.events() if event["event"] == "calibrated"]
-    assert {tuple(each["cell"][1].items()) for each in told["cells"]} == {(("load.users", 2),)}
+    (told,) = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
+    assert [each.cell.conditions for each in told.cells] == [{"load.users": 2}] * len(told.cells)
     report = (run.report_path / "report.html").read_text(encoding="utf-8")
     assert "The generator&#39;s own limits" in report
 

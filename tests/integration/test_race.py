@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from steelyard.records.archive import Run, open_run
+from steelyard.records.events import SystemsEliminated, SystemStopped
 from tests.integration.conftest import LONGEST_S, Steelyard, with_an_event
 
 STUDY = """\
@@ -38,14 +39,14 @@ def assert_raced(run: Run) -> None:
 
     That the two equal ones are told apart as well is rare, and is allowed.
     """
-    left = [event for event in run.events() if event["event"] == "systems_left"]
-    assert left[0]["racing"] == ["one", "two"]
+    left = [event for event in run.events() if isinstance(event, SystemsEliminated)]
+    assert left[0].remaining == ("one", "two")
     of = {visit.visit: visit for visit in run.plan().visits}
     seen = list(dict.fromkeys(record.visit for record in run.records()))
     gone = [
         visit.visit
         for visit in of.values()
-        if visit.block >= left[0]["block"] and visit.system == "slow"
+        if visit.block >= left[0].block and visit.system == "slow"
     ]
     assert seen == [visit for visit in of if visit <= seen[-1] and visit not in gone]
 
@@ -101,12 +102,13 @@ def test_a_system_that_fails_every_visit_leaves_and_the_others_go_on(steelyard: 
     (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
     steelyard.run("run", ".", "--format", "html")
     run = open_run(steelyard.folder / "results" / "race")
-    (left,) = [event for event in run.events() if event["event"] == "system_given_up"]
-    assert left["system"] == "slow"
+    (left,) = [event for event in run.events() if isinstance(event, SystemStopped)]
+    assert left.system == "slow"
     visits = {record.visit: record for record in run.records()}
-    assert [v for v, record in visits.items() if record.cell.system == "slow"] == left["visits"]
+    failed = left.reason.failed_visits
+    assert tuple(v for v, record in visits.items() if record.cell.system == "slow") == failed
     for other in ("one", "two"):  # up to 12 each, unless they are decided before
         theirs = [visit for visit, record in visits.items() if record.cell.system == other]
-        assert max(theirs) > max(left["visits"])
+        assert max(theirs) > max(failed)
     report = (run.report_path / "report.html").read_text(encoding="utf-8")
     assert "slow left the study" in report

@@ -8,6 +8,7 @@ import pytest
 
 from steelyard.judge.findings import Findings
 from steelyard.records.archive import Run, open_run
+from steelyard.records.events import WorkloadsEliminated, WorkloadStopped
 from steelyard.report.each_workload import NO_GRAND_MEAN
 from tests.integration.conftest import Steelyard, assert_each_ended_well, with_an_event
 
@@ -100,10 +101,10 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
         said.append(done.stderr)
         return open_run(steelyard.folder / "results" / "apart")
 
-    run = with_an_event("workloads_left", steelyard, run_it)
+    run = with_an_event("workloads_eliminated", steelyard, run_it)
     assert "left out of later visits" in said[-1]
-    left, *later = [event for event in run.events() if event["event"] == "workloads_left"]
-    assert left["measured"] == {"web": [], "cpu": ["plain", "slow"]}
+    left, *later = [event for event in run.events() if isinstance(event, WorkloadsEliminated)]
+    assert left.remaining == {"web": (), "cpu": ("plain", "slow")}
     if later:
         return  # the equal ones were told apart: rare, and allowed
     of: dict[str, list[int]] = {"web": [], "cpu": []}
@@ -111,14 +112,14 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
     for record in before:
         if record.attempt == 1:
             of[str(record.cell.conditions["workload"])].append(record.visit)
-    assert of["web"] == list(range(1, left["block"]))
+    assert of["web"] == list(range(1, left.block))
     assert of["cpu"] == list(range(1, 15))
     findings = _findings(run)
     assert findings.stop.visits_done == 14
     web, cpu = findings.workloads
     assert web.verdicts[0].word == "slower"
     assert cpu.verdicts[0].word == "undecided"
-    assert any(f"measured until visit {left['block'] - 1}" in each for each in web.limits)
+    assert any(f"measured until visit {left.block - 1}" in each for each in web.limits)
 
     again = steelyard.run("resume", "results/apart")
     assert again.returncode == 0, again.stderr
@@ -140,13 +141,13 @@ def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
     assert done.returncode == 1, "the primary response of a workload was never measured"
     assert "web on slow left the study" in done.stderr
     run = open_run(steelyard.folder / "results" / "lost")
-    (left,) = [event for event in run.events() if event["event"] == "workload_given_up"]
-    assert (left["workload"], left["gone"]) == ("web", ["plain", "slow"])
+    (left,) = [event for event in run.events() if isinstance(event, WorkloadStopped)]
+    assert (left.workload, left.stopped_on) == ("web", ("plain", "slow"))
     of: dict[str, list[int]] = {"web": [], "cpu": []}
     for record in run.records():
         of[str(record.cell.conditions["workload"])].append(record.visit)
-    assert of["web"] == list(range(1, left["visit"] + 1))
-    assert left["visit"] <= 6
+    assert of["web"] == list(range(1, left.visit + 1))
+    assert left.visit <= 6
     assert of["cpu"] == list(range(1, 15))
     web, cpu = _findings(run).workloads
     assert any("web on slow left the study: visits 1, 3 and 4" in each for each in web.limits)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from steelyard.errors import RecordError
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings
-from steelyard.plan.extension import EXTENDED
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
+from steelyard.records.events import BudgetExtended
 from steelyard.records.ledger import Ledger
 from steelyard.records.sessions import last_reason
 from steelyard.report.each_workload import each_of
@@ -18,7 +18,7 @@ _WHY = {"decided": "the verdict was reached", "failures": "nothing was left to c
 
 
 def extend_budget(study: Study, run: Run) -> None:
-    """Says in the ledger that the budget is extended; the run then has twice the visits.
+    """Records in the ledger that the budget is extended; the run then has twice the visits.
 
     Raises:
         RecordError: it was extended before, it did not end by its budget, or nothing is kept of
@@ -37,7 +37,8 @@ def extend_budget(study: Study, run: Run) -> None:
             slug="cannot-be-extended",
         )
     with Ledger(run.ledger_path) as ledger:
-        ledger.append(EXTENDED, visits=len(plan.visits), to=2 * len(plan.visits))
+        count = len(plan.visits)
+        ledger.append(BudgetExtended(visits=2 * count, visits_before=count))
 
 
 def may_be_extended(run: Run, findings: Findings) -> bool:

@@ -10,14 +10,16 @@ gone with the instance: once the inverse that ``removes`` it was applied, it is 
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.inverses.table import read_inverse
-from steelyard.records.ledger import Event, Ledger
+from steelyard.records.events import Event, Undone, UndoPlanned
+from steelyard.records.ledger import Ledger
 
 INSIDE = "inside:"
 
@@ -46,7 +48,7 @@ class UndoLog:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._lock = threading.Lock()
-        planned = [event["undo"] for event in ledger.events() if event["event"] == "undo_planned"]
+        planned = [event.undo for event in ledger.events() if isinstance(event, UndoPlanned)]
         self._next = max(planned, default=0) + 1
 
     def plan(self, host: str, inverse: Inverse, *, removes: str | None = None) -> PendingUndo:
@@ -58,10 +60,7 @@ class UndoLog:
         with self._lock:
             pending = PendingUndo(self._next, host, inverse, removes)
             self._next += 1
-            fields: dict[str, Any] = {"undo": pending.undo, "host": host}
-            if removes is not None:
-                fields["removes"] = removes
-            self._ledger.append("undo_planned", **fields, inverse=asdict(inverse))
+            self._ledger.append(_planned(pending))
         return pending
 
     def apply(self, host: Host, pending: PendingUndo) -> None:
@@ -77,38 +76,44 @@ class UndoLog:
     def done(self, pending: PendingUndo) -> None:
         """Records that the change has been taken back in the course of things."""
         with self._lock:
-            self._ledger.append("undone", undo=pending.undo)
+            self._ledger.append(Undone(undo=pending.undo))
 
     def pending(self) -> list[PendingUndo]:
         """What is still to be taken back, newest change first."""
         return pending_undos(self._ledger.events())
 
 
-def pending_undos(events: list[Event]) -> list[PendingUndo]:
+def pending_undos(events: Sequence[Event]) -> list[PendingUndo]:
     """What is still to be taken back, newest change first.
 
     Raises:
         RecordError: another version of steelyard stored an inverse among them.
     """
-    pending: dict[int, Event] = {}
+    pending: dict[int, UndoPlanned] = {}
     for event in events:
-        if event["event"] == "undo_planned":
-            pending[event["undo"]] = event
-        elif event["event"] == "undone":
-            label = pending.pop(event["undo"], {}).get("removes")
-            if label is not None:
-                _forget_inside(pending, label)
+        if isinstance(event, UndoPlanned):
+            pending[event.undo] = event
+        elif isinstance(event, Undone):
+            planned = pending.pop(event.undo, None)
+            if planned is not None and planned.removes is not None:
+                _forget_inside(pending, planned.removes)
     return [_read(event) for event in reversed(pending.values())]
 
 
-def _forget_inside(pending: dict[int, Event], label: str) -> None:
+def _planned(pending: PendingUndo) -> UndoPlanned:
+    inverse = json.loads(json.dumps(asdict(pending.inverse)))
+    return UndoPlanned(
+        undo=pending.undo, host=pending.host, removes=pending.removes, inverse=inverse
+    )
+
+
+def _forget_inside(pending: dict[int, UndoPlanned], label: str) -> None:
     """What lay inside is gone with the instance, unless something of that still stands."""
-    if any(event.get("removes") == label for event in pending.values()):
+    if any(event.removes == label for event in pending.values()):
         return
-    for number in [n for n, event in pending.items() if event["host"] == INSIDE + label]:
+    for number in [n for n, event in pending.items() if event.host == INSIDE + label]:
         del pending[number]
 
 
-def _read(event: Event) -> PendingUndo:
-    inverse = read_inverse(event["inverse"])
-    return PendingUndo(event["undo"], event["host"], inverse, event.get("removes"))
+def _read(event: UndoPlanned) -> PendingUndo:
+    return PendingUndo(event.undo, event.host, read_inverse(event.inverse), event.removes)

@@ -49,7 +49,7 @@ from steelyard.judge.stop import find_stop, given_up_words
 from steelyard.judge.study_checks import diagnostics
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
-from steelyard.records.ledger import Event
+from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import WORKLOAD, ResponseSpec, Study

@@ -26,7 +26,7 @@ from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.stop import find_stop, left_words
 from steelyard.plan.model import Plan, conditions_text
 from steelyard.records.courses import Course
-from steelyard.records.ledger import Event
+from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study

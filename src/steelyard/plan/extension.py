@@ -1,13 +1,10 @@
-"""A budget that is extended once: the visits whose coins were drawn before the first trial."""
+"""A budget that is extended once: by the visits whose systems were assigned in advance."""
 
 from __future__ import annotations
 
 from steelyard.errors import RecordError
 from steelyard.plan import design
 from steelyard.plan.model import Plan
-
-EXTENDED = "budget_extended"
-"""The event of the ledger that says so. The plan on disk stays as it was drawn."""
 
 
 def extended(plan: Plan) -> Plan:

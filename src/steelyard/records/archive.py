@@ -33,11 +33,12 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from steelyard.errors import RecordError
-from steelyard.plan.extension import EXTENDED, extended
+from steelyard.plan.extension import extended
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
-from steelyard.records.ledger import Event, read_ledger
+from steelyard.records.events import BudgetExtended, Event
+from steelyard.records.ledger import read_ledger
 from steelyard.records.schema import TrialRecord
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -92,9 +93,9 @@ class Run:
         return _read_model(self.path / "run.json", RunFacts)
 
     def plan(self) -> Plan:
-        """What ``plan.json`` says; with the visits of an extension that the ledger tells of."""
+        """The plan of ``plan.json``, with the visits of an extension if the ledger has one."""
         plan = _read_model(self.path / "plan.json", Plan)
-        return extended(plan) if any(e["event"] == EXTENDED for e in self.events()) else plan
+        return extended(plan) if any(isinstance(e, BudgetExtended) for e in self.events()) else plan
 
     def events(self) -> list[Event]:
         """The ledger."""

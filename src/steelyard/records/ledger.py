@@ -1,29 +1,28 @@
-"""The diary of a run: one JSON object a line, appended and synced before anything goes on.
+"""The ledger of a run: one event a line, appended and synced before anything goes on.
 
 A line that was torn by a crash is the last one and ends without a newline: reading leaves it
-out, opening for writing cuts it off and says so in a line of its own.
+out, opening for writing cuts it off and records that as an event.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
-import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
+
+from pydantic import ValidationError
 
 from steelyard.errors import RecordError
-
-Event = dict[str, Any]
+from steelyard.records.events import Event, LedgerRepaired, event_adapter
 
 
 def read_ledger(path: Path) -> list[Event]:
     """All whole lines, in order.
 
     Raises:
-        RecordError: a line in the middle is not JSON: somebody edited the file.
+        RecordError: a whole line is not an event: it was edited, or a later version wrote it.
     """
     if not path.exists():
         return []
@@ -33,20 +32,16 @@ def read_ledger(path: Path) -> list[Event]:
 
 def _parse(path: Path, number: int, line: bytes) -> Event:
     try:
-        event = json.loads(line)
-    except ValueError as error:
+        return event_adapter().validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ": ".join(map(str, first["loc"][-1:]))
         raise RecordError(
-            f"{path}:{number}: this line of the ledger is not JSON",
+            f"{path}:{number}: this line of the ledger is not an event: "
+            f"{place}{': ' if place else ''}{first['msg']}",
             hint="the ledger is never edited by hand; restore it from a backup of the run",
             slug="ledger-is-damaged",
         ) from error
-    if not isinstance(event, dict):
-        raise RecordError(
-            f"{path}:{number}: this line of the ledger is not an event",
-            hint="the ledger is never edited by hand; restore it from a backup of the run",
-            slug="ledger-is-damaged",
-        )
-    return event
 
 
 class Ledger:
@@ -66,15 +61,13 @@ class Ledger:
             ) from error
         self._cut_torn_line()
 
-    def append(self, event: str, **fields: Any) -> None:
-        """Writes one event with its Unix time in ns; returns when it is on stable storage.
+    def append(self, event: Event) -> None:
+        """Writes one event; returns when it is on stable storage.
 
         Raises:
             OSError: the disk is full or gone; nothing after this may be assumed recorded.
         """
-        line = {"event": event, "at_unix_ns": time.time_ns(), **fields}
-        data = json.dumps(line, separators=(",", ":"), sort_keys=False).encode() + b"\n"
-        view = memoryview(data)
+        view = memoryview(event.model_dump_json().encode() + b"\n")
         while view:
             view = view[os.write(self._file, view) :]
         os.fsync(self._file)
@@ -104,4 +97,4 @@ class Ledger:
         os.ftruncate(self._file, whole)
         os.lseek(self._file, whole, os.SEEK_SET)
         if whole != len(data):
-            self.append("ledger_repaired", bytes_cut=len(data) - whole)
+            self.append(LedgerRepaired(bytes_cut=len(data) - whole))

@@ -42,11 +42,13 @@ class Outcome(StrEnum):
     SYSTEM = "system"
 
 
-class _Record(BaseModel):
+class Record(BaseModel):
+    """Base of what is stored: frozen, and without fields that nobody declared."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class AttemptFailure(_Record):
+class AttemptFailure(Record):
     """Why an attempt did not end well: in which phase, what happened, what to do."""
 
     phase: str
@@ -54,7 +56,7 @@ class AttemptFailure(_Record):
     hint: str | None = None
 
 
-class Measured(_Record):
+class Measured(Record):
     """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why.
 
     ``infinite``: there is no value because it is beyond all others, as a percentile into which
@@ -68,7 +70,7 @@ class Measured(_Record):
     of: int | None = None
 
 
-class GateRecord(_Record):
+class GateRecord(Record):
     """One condition that had to hold for the trial to count."""
 
     name: str
@@ -77,7 +79,7 @@ class GateRecord(_Record):
     held: bool | None
 
 
-class Doubt(_Record):
+class Doubt(Record):
     """One reason to distrust a trial: a word from a closed list, and the figures."""
 
     state: Literal["suspect", "invalid"]
@@ -85,7 +87,7 @@ class Doubt(_Record):
     message: str
 
 
-class Calibration(_Record):
+class Calibration(Record):
     """What the generator could do at most with the load of a trial, and how close the trial came.
 
     ``ceiling_per_s`` is in operations (bytes of a stream) a second, ``floor_ns`` the median
@@ -101,7 +103,7 @@ class Calibration(_Record):
     not_calibrated: str | None = None
 
 
-class ResetRecord(_Record):
+class ResetRecord(Record):
     """How an instance was brought back to its first state, and what proves it."""
 
     strength: str
@@ -109,14 +111,14 @@ class ResetRecord(_Record):
     evidence: dict[str, str]
 
 
-class ClockRecord(_Record):
+class ClockRecord(Record):
     """The monotonic clock of a machine less that of the controller, once measured."""
 
     offset_ns: int
     uncertainty_ns: int
 
 
-class CostRecord(_Record):
+class CostRecord(Record):
     """What one instance cost its carrier, and what it saw of that; cores, mean of the window.
 
     ``instance_cores`` are those of its control group or its processes, emulation included. Of a
@@ -132,7 +134,7 @@ class CostRecord(_Record):
     stolen_inside_cores: float | None = None
 
 
-class PlacementRecord(_Record):
+class PlacementRecord(Record):
     """Threads of one name that may run in the same places: where, and where they last did.
 
     ``machine`` is named as its samples are (``system``, ``system.2``, ``host``), ``process`` is
@@ -147,7 +149,7 @@ class PlacementRecord(_Record):
     last_cpus: tuple[int, ...]
 
 
-class Distribution(_Record):
+class Distribution(Record):
     """All times of one kind of one instance; ``hdr_v2_b64`` is read by ``records/histogram.py``."""
 
     count: int
@@ -157,7 +159,7 @@ class Distribution(_Record):
     hdr_v2_b64: str
 
 
-class InstanceRecord(_Record):
+class InstanceRecord(Record):
     """One instance of the system in one attempt; ``beside`` is what ran on it with the workload.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
@@ -180,7 +182,7 @@ class InstanceRecord(_Record):
     responses: dict[str, Measured] = {}
 
 
-class TrialRecord(_Record):
+class TrialRecord(Record):
     """One attempt at one trial, complete or not at all.
 
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the

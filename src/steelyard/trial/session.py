@@ -6,28 +6,34 @@ go on. A session can be killed at any instant; the next one starts from what lie
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
 from steelyard.errors import HostError, RecordError
-from steelyard.judge.analyses.planning.resolution import SOUNDED, resolutions
+from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.each_workload import OfOne, apart, several
 from steelyard.judge.elimination import NOBODY, Measured, hopeless, still_measured
-from steelyard.judge.stop import (
-    GIVEN_UP,
-    WORKLOAD_GIVEN_UP,
-    WORKLOADS_LEFT,
-    why_left,
-    why_workload_left,
-)
+from steelyard.judge.stop import why_left, why_workload_left
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
-from steelyard.records.ledger import Event, Ledger
-from steelyard.records.schema import AttemptFailure, Calibration, Outcome, TrialRecord
+from steelyard.records.events import (
+    AttemptFinished,
+    AttemptStarted,
+    CellCalibration,
+    Event,
+    GeneratorCalibrated,
+    NoiseMeasured,
+    SessionClosed,
+    SessionEnd,
+    SessionOpened,
+    SystemsEliminated,
+    SystemStopped,
+    WorkloadsEliminated,
+    WorkloadStopped,
+)
+from steelyard.records.ledger import Ledger
+from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.each_workload import name_of, study_of
 from steelyard.study.model import FIND, ResponseSpec, Study
@@ -43,10 +49,8 @@ from steelyard.trial.session_state.preflight import refuse_what_cannot_start
 from steelyard.trial.session_state.progress import Standing, torn_attempts
 from steelyard.trial.session_state.watcher import Watcher
 
-StopReason = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 
-
-def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) -> StopReason:
+def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) -> SessionEnd:
     """Starts or goes on with a run, and leaves the machine as found.
 
     Raises:
@@ -63,10 +67,10 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
             raise _disk_error(run, error) from error
 
 
-def _sit(stage: Stage, watcher: Watcher) -> StopReason:
+def _sit(stage: Stage, watcher: Watcher) -> SessionEnd:
     before = stage.ledger.events()
-    stage.ledger.append("session_opened")
-    reason: StopReason | None = None
+    stage.ledger.append(SessionOpened())
+    reason: SessionEnd | None = None
     surroundings = Surroundings(stage.run, stage.ledger, stage.mark)
     try:
         watcher.put_right(stage.put_right())
@@ -89,7 +93,7 @@ def _sit(stage: Stage, watcher: Watcher) -> StopReason:
             surroundings.compare(stage.machines.at, hurried=stage.interrupt.hurried)
         finally:
             stage.close()
-        stage.ledger.append("session_closed", reason=reason)
+        stage.ledger.append(SessionClosed(reason=reason))
     return reason
 
 
@@ -106,10 +110,11 @@ def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
     watcher.calibrating()
     try:
-        stage.calibrations = calibrate(stage, _still_to_measure(stage, standing))
+        cells = _still_to_measure(stage, standing)
+        stage.calibrations = calibrate(stage, cells)
     except KeyboardInterrupt:
         return False
-    stage.ledger.append("calibrated", cells=_told(stage.calibrations))
+    stage.ledger.append(_calibrations(stage, cells))
     return True
 
 
@@ -136,7 +141,7 @@ def _still_to_measure(stage: Stage, standing: Standing) -> list[Cell]:
 
 def _sounded_out(stage: Stage, before: list[Event], watcher: Watcher) -> bool:
     """Looks once in a run what the machines are like at rest; false when the user stops it."""
-    if any(event["event"] == SOUNDED for event in before):
+    if any(isinstance(event, NoiseMeasured) for event in before):
         return True
     watcher.calibrating()
     try:
@@ -144,16 +149,16 @@ def _sounded_out(stage: Stage, before: list[Event], watcher: Watcher) -> bool:
     except KeyboardInterrupt:
         return False
     if rows:
-        stage.ledger.append(SOUNDED, machines=rows)
+        stage.ledger.append(NoiseMeasured(series=tuple(rows)))
         watcher.sounded(resolutions(rows, stage.study.trials))
     return True
 
 
-def _told(calibrations: Mapping[str, Calibration]) -> list[dict[str, Any]]:
-    return [
-        {"cell": json.loads(key), **calibration.model_dump(mode="json", exclude={"ratio"})}
-        for key, calibration in calibrations.items()
-    ]
+def _calibrations(stage: Stage, cells: list[Cell]) -> GeneratorCalibrated:
+    found = [(cell, stage.calibrations[cell_key(cell)]) for cell in cells]
+    return GeneratorCalibrated(
+        cells=tuple(CellCalibration(cell=cell, **dict(each)) for cell, each in found)
+    )
 
 
 @dataclass
@@ -173,14 +178,14 @@ class _Sitting:
     given_up: frozenset[str] = NOBODY
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def go(self) -> StopReason:
+    def go(self) -> SessionEnd:
         """Every visit that is not finished, in the order of the plan."""
         try:
             return self._through_the_plan()
         except KeyboardInterrupt:
             return "interrupted"
 
-    def _through_the_plan(self) -> StopReason:
+    def _through_the_plan(self) -> SessionEnd:
         reason = self._reason_to_stop() if self.standing.records else None
         for visit in self.stage.plan.every_visit:
             if self.standing.visit_finished(visit) or self._needless(visit):
@@ -232,14 +237,15 @@ class _Sitting:
         if len(still) == 1:
             if before is not None and still != before:
                 (systems,) = still.values()
-                self.stage.ledger.append("systems_left", block=block, racing=sorted(systems))
+                remaining = tuple(sorted(systems))
+                self.stage.ledger.append(SystemsEliminated(block=block, remaining=remaining))
             return
         everyone = dict.fromkeys(still, frozenset(self.stage.plan.systems) - self.given_up)
         if still != (before or everyone):
-            measured = {name: sorted(systems) for name, systems in still.items()}
-            self.stage.ledger.append(WORKLOADS_LEFT, block=block, measured=measured)
+            measured = {name: tuple(sorted(systems)) for name, systems in still.items()}
+            self.stage.ledger.append(WorkloadsEliminated(block=block, remaining=measured))
 
-    def _visit(self, visit: PlannedVisit) -> StopReason | None:
+    def _visit(self, visit: PlannedVisit) -> SessionEnd | None:
         for trial in visit.trials:
             while not self.standing.finished(trial):
                 if self.stage.interrupt.asked:
@@ -250,18 +256,18 @@ class _Sitting:
     def _attempt(self, trial: PlannedTrial) -> None:
         attempt = self.standing.next_attempt(trial)
         ledger = self.stage.ledger
-        ledger.append("attempt_started", trial=trial.trial, attempt=attempt)
+        ledger.append(AttemptStarted(trial=trial.trial, attempt=attempt))
         self.watcher.attempt_starts(trial, attempt)
         done = conduct(self.stage, trial, attempt)
         self.stage.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
         outcome = done.record.outcome
-        ledger.append("attempt_finished", trial=trial.trial, attempt=attempt, outcome=outcome)
+        ledger.append(AttemptFinished(trial=trial.trial, attempt=attempt, outcome=outcome))
         self.standing.add(done.record)
         self.watcher.attempt_ends(done.record)
         if done.stop is not None:
             raise done.stop
 
-    def _reason_to_stop(self) -> StopReason | None:
+    def _reason_to_stop(self) -> SessionEnd | None:
         self._give_up()
         self._give_up_workloads()
         if hopeless(self.stage.study, self.stage.plan, self.given_up, self.lost):
@@ -279,7 +285,7 @@ class _Sitting:
         for system in [
             name for name in stage.plan.systems if name in failed.keys() - self.given_up
         ]:
-            stage.ledger.append(GIVEN_UP, system=system, **failed[system])
+            stage.ledger.append(SystemStopped(system=system, reason=failed[system]))
             self.watcher.gives_up(why_left(system, failed[system]))
         self.given_up |= failed.keys()
 
@@ -303,9 +309,11 @@ class _Sitting:
         if hopeless(one.study, one.plan, self.given_up | gone):
             gone = frozenset(stage.plan.systems)
         done = max(visit.visit for visit in self.standing.visits_done(stage.plan))
-        told = {"workload": name, "systems": new, "gone": sorted(gone), "visit": done}
-        stage.ledger.append(WORKLOAD_GIVEN_UP, **told)
-        self.watcher.gives_up(why_workload_left(told))
+        stopped = WorkloadStopped(
+            workload=name, reasons=new, stopped_on=tuple(sorted(gone)), visit=done
+        )
+        stage.ledger.append(stopped)
+        self.watcher.gives_up(why_workload_left(stopped))
         self.lost[name] = gone
 
     def _decided(self) -> bool:
@@ -330,11 +338,11 @@ def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
     """Writes the records that a killed controller could not: ``controller_lost``."""
     trials = {trial.trial: trial for visit in plan.every_visit for trial in visit.trials}
     for event in torn_attempts(events, run.records()):
-        record = _lost(trials[event["trial"]], event)
+        record = _lost(trials[event.trial], event)
         run.write_attempt(record, documents={}, samples={})
 
 
-def _lost(trial: PlannedTrial, event: Event) -> TrialRecord:
+def _lost(trial: PlannedTrial, event: AttemptStarted) -> TrialRecord:
     failure = AttemptFailure(
         phase="unknown",
         message="the controller ended during this attempt",
@@ -342,13 +350,13 @@ def _lost(trial: PlannedTrial, event: Event) -> TrialRecord:
     )
     return TrialRecord(
         trial=trial.trial,
-        attempt=event["attempt"],
+        attempt=event.attempt,
         visit=trial.visit,
         cell=trial.cell,
         outcome=Outcome.CONTROLLER_LOST,
         failure=failure,
-        started_unix_ns=event["at_unix_ns"],
-        finished_unix_ns=event["at_unix_ns"],
+        started_unix_ns=event.at_unix_ns,
+        finished_unix_ns=event.at_unix_ns,
         phases_ns={},
         responses={},
         facts={},

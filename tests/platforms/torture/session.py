@@ -17,6 +17,7 @@ from typing import Literal
 
 from tests.platforms.torture.studies import Torture
 
+from steelyard.records.events import Undone, UndoPlanned
 from steelyard.records.ledger import read_ledger
 from steelyard.trial.session_state.context import SCRATCH, mark_of
 
@@ -107,7 +108,7 @@ class Session:
     def _events(self) -> int:
         """Changes and their inverses so far; a run that is not there yet has none."""
         events = read_ledger(self.run / "ledger.jsonl") if self.run.exists() else []
-        return sum(event["event"] in {"undo_planned", "undone"} for event in events)
+        return sum(isinstance(event, UndoPlanned | Undone) for event in events)
 
     def _wait_for_the_instant(self, driver: subprocess.Popen[bytes], log: Path) -> None:
         chosen = random.Random(self.seed)

@@ -10,6 +10,7 @@ from steelyard.hosts.inverses.table import read_inverse
 from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.undo import INSIDE, pending_undos
+from steelyard.records.events import UndoPlanned
 from steelyard.records.ledger import read_ledger
 
 
@@ -42,10 +43,10 @@ def _take_back_again(session: Session, machines: Machines) -> None:
     the one that needs a file of its own refuses, since that has gone with the rest.
     """
     for event in reversed(read_ledger(session.run / "ledger.jsonl")):
-        if event["event"] == "undo_planned" and not event["host"].startswith(INSIDE):
-            inverse = read_inverse(event["inverse"])
+        if isinstance(event, UndoPlanned) and not event.host.startswith(INSIDE):
+            inverse = read_inverse(event.inverse)
             if not isinstance(inverse, RestoreValues):
-                inverse.apply(machines.open(event["host"]))
+                inverse.apply(machines.open(event.host))
 
 
 def traces(host: Host, before: Environment, session: Session) -> list[str]:

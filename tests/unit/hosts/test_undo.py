@@ -12,6 +12,7 @@ from steelyard.errors import RecordError
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.undo import UndoLog, pending_undos
+from steelyard.records.events import UndoPlanned
 from steelyard.records.ledger import Ledger
 
 
@@ -75,9 +76,8 @@ def test_what_is_inside_stays_pending_while_anything_of_the_instance_stands(tmp_
 
 def test_an_inverse_of_another_version_is_named(tmp_path: Path) -> None:
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
-        ledger.append(
-            "undo_planned", undo=1, host="local", inverse={"kind": "repaint", "path": "/"}
-        )
+        inverse = {"kind": "repaint", "path": "/"}
+        ledger.append(UndoPlanned(undo=1, host="local", inverse=inverse))
         with pytest.raises(RecordError, match="repaint") as caught:
             pending_undos(ledger.events())
     assert caught.value.slug == "inverse-is-unknown"

@@ -15,6 +15,7 @@ from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
+from steelyard.records.events import CommonestFailure, FutilityReason, SystemStopped
 from steelyard.records.schema import Outcome, TrialRecord
 
 RATIOS = {"a": 1.0, "b": 1.3, "c": 1.005, "d": 0.75}
@@ -199,7 +200,9 @@ def test_a_system_that_was_given_up_holds_nobody_in_the_race() -> None:
 def test_the_findings_name_a_system_that_was_given_up() -> None:
     study = a_study(NAMES, (1,), 60)
     plan = make_plan(study, 3)
-    event = {"event": "system_given_up", "at_unix_ns": 9, "system": "c", "visits": [3, 7, 9]}
+    died = CommonestFailure(trials=3, outcome=Outcome.SERVICE_DIED, message="it ended")
+    reason = FutilityReason(failed_visits=(3, 7, 9), trials=3, commonest=died)
+    event = SystemStopped(system="c", reason=reason)
     found = judge_study(study, plan, measured(plan, noisy(RATIOS), 24), run="one", events=[event])
     assert any("c left the study: visits 3, 7 and 9 of it" in each for each in found.limits)
 

@@ -15,7 +15,13 @@ from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
-from steelyard.records.ledger import Event
+from steelyard.records.events import (
+    CommonestFailure,
+    Event,
+    FutilityReason,
+    WorkloadsEliminated,
+    WorkloadStopped,
+)
 from steelyard.records.schema import Measured, TrialRecord
 from steelyard.report.tables.consolidation import consolidation_lines
 from steelyard.study.model import MeasuredSpec
@@ -242,13 +248,14 @@ def test_the_verdict_of_a_workload_that_left_stands_and_the_others_go_on() -> No
         own = [r for r in every if r.visit == visit.visit]
         measured = [r for r in own if r.cell.system in still[str(r.cell.conditions["workload"])]]
         if not events and len(measured) < len(own):
-            told = {name: sorted(systems) for name, systems in still.items()}
-            event = {"event": "workloads_left", "at_unix_ns": 1, "block": visit.block}
-            events.append({**event, "measured": told})
+            remaining = {name: tuple(sorted(systems)) for name, systems in still.items()}
+            events.append(WorkloadsEliminated(block=visit.block, remaining=remaining))
         kept += measured
         if look(study, plan, kept).decided:
             break
-    left = events[0]["block"]
+    (event,) = events
+    assert isinstance(event, WorkloadsEliminated)
+    left = event.block
     found = judge_study(study, plan, kept, run="r", events=events)
     assert [each.verdicts[0].word for each in found.workloads] == [
         VerdictWord.SLOWER, VerdictWord.EQUIVALENT,
@@ -315,9 +322,11 @@ def test_visits_without_a_workload_that_was_lost_are_whole() -> None:
     study = a_study()
     plan = make_plan(study, 11)
     gone = sorted(plan.systems)
-    why = {"missing": ["rate"], "trials": 6, "why": "it failed", "so_often": 6}
-    event: Event = {"event": "workload_given_up", "at_unix_ns": 1, "workload": "cpu", "visit": 3,
-                    "systems": dict.fromkeys(gone, why), "gone": gone}  # fmt: skip
+    failed = CommonestFailure(trials=6, outcome=None, message="it failed")
+    why = FutilityReason(missing_responses=("rate",), trials=6, commonest=failed)
+    event = WorkloadStopped(
+        workload="cpu", visit=3, reasons=dict.fromkeys(gone, why), stopped_on=tuple(gone)
+    )
     kept = [
         record
         for record in records_of(plan, visits=9)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.judge.stop import find_stop
 from steelyard.plan.model import Plan
+from steelyard.records.events import Event, SessionClosed, SessionEnd, SessionOpened
 from steelyard.records.schema import Outcome
 
-OPENED = {"event": "session_opened", "at_unix_ns": 0}
+OPENED = SessionOpened(at_unix_ns=0)
 
 
-def closed(reason: str | None) -> dict[str, Any]:
-    return {"event": "session_closed", "at_unix_ns": 5_000_000_000, "reason": reason}
+def closed(reason: SessionEnd | None) -> SessionClosed:
+    return SessionClosed(at_unix_ns=5_000_000_000, reason=reason)
 
 
 @pytest.fixture
@@ -31,5 +30,5 @@ def test_a_run_counts_good_trials_whole_visits_and_failed_attempts(planned: Plan
 
 
 @pytest.mark.parametrize("events", [[], [OPENED], [OPENED, closed(None)]])
-def test_a_run_without_a_reason_is_running(planned: Plan, events: list[dict[str, Any]]) -> None:
+def test_a_run_without_a_reason_is_running(planned: Plan, events: list[Event]) -> None:
     assert find_stop(planned, [], events).reason == "running"

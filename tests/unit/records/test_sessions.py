@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from steelyard.records.events import (
+    AttemptStarted,
+    Event,
+    GeneratorCalibrated,
+    SessionClosed,
+    SessionOpened,
+)
 from steelyard.records.sessions import last_reason, spent_ns
 
 
-def event(name: str, at: int, **fields: Any) -> dict[str, Any]:
-    return {"event": name, "at_unix_ns": at, **fields}
+def opened(at: int) -> SessionOpened:
+    return SessionOpened(at_unix_ns=at)
 
 
-OPENED, CLOSED = "session_opened", "session_closed"
+def started(at: int) -> AttemptStarted:
+    return AttemptStarted(at_unix_ns=at, trial=1, attempt=1)
 
 
-def test_sittings_add_up_and_the_nights_between_them_do_not() -> None:
-    events = [event(OPENED, 10), event(CLOSED, 30, reason="interrupted"), event(OPENED, 500)]
-    events.append(event(CLOSED, 505, reason="decided"))
+def decided(at: int) -> SessionClosed:
+    return SessionClosed(at_unix_ns=at, reason="decided")
+
+
+def test_sessions_add_up_and_the_nights_between_them_do_not() -> None:
+    events: list[Event] = [opened(10), SessionClosed(at_unix_ns=30, reason="interrupted")]
+    events += [opened(500), decided(505)]
     assert spent_ns(events) == 25
     assert last_reason(events) == "decided"
 
 
-def test_a_killed_sitting_counts_to_its_last_event() -> None:
-    events = [event(OPENED, 10), event("attempt_started", 17), event(OPENED, 100)]
-    assert spent_ns([*events, event("attempt_started", 103)]) == 10
+def test_a_killed_session_counts_to_its_last_event() -> None:
+    events: list[Event] = [opened(10), started(17), opened(100)]
+    assert spent_ns([*events, started(103)]) == 10
     assert last_reason(events) is None
 
 
-def test_a_run_that_never_sat_spent_nothing() -> None:
+def test_a_run_that_was_never_opened_spent_nothing() -> None:
     assert spent_ns([]) == 0
     assert last_reason([]) is None
 
 
 def test_calibration_before_the_trials_spends_no_budget() -> None:
-    events = [event(OPENED, 10), event("calibrated", 25), event(CLOSED, 30, reason="decided")]
-    assert spent_ns(events) == 5
+    assert spent_ns([opened(10), GeneratorCalibrated(at_unix_ns=25, cells=()), decided(30)]) == 5

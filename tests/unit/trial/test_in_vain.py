@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
+from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.session_state.futility import in_vain
@@ -67,47 +68,39 @@ def record(planned: PlannedTrial, told: str) -> TrialRecord:
     )
 
 
-def left(planned: Plan, told: str) -> dict[str, dict[str, object]]:
+def left(planned: Plan, told: str) -> dict[str, FutilityReason]:
     """Who leaves after as many trials as there are signs, without retries."""
     trials = [trial for visit in planned.visits for trial in visit.trials]
     records = [record(trial, sign) for trial, sign in zip(trials, told, strict=False)]
     return in_vain(Standing(0, records), planned, lambda _: RATE)
 
 
+EXIT_3 = CommonestFailure(
+    trials=6, outcome=Outcome.COMMAND_FAILED, message="it ended with exit code 3"
+)
+NO_LINE = CommonestFailure(trials=6, outcome=None, message="the output has no line `rate`")
+
+
 def test_a_system_that_fails_three_visits_in_a_row_leaves() -> None:
     planned = plan("aaabab")
     assert left(planned, "+.xxxx++x+") == {}
     assert left(planned, "+.xxxx++xx") == {
-        "a": {
-            "visits": [2, 3, 5],
-            "trials": 6,
-            "why": "command failed: it ended with exit code 3",
-            "so_often": 6,
-        }
+        "a": FutilityReason(failed_visits=(2, 3, 5), trials=6, commonest=EXIT_3)
     }
 
 
 def test_a_system_that_never_did_anything_but_fail_says_how() -> None:
     assert left(plan("aaba"), "xxxx++xx") == {
-        "a": {
-            "visits": [1, 2, 4],
-            "missing": ["rate"],
-            "trials": 6,
-            "why": "command failed: it ended with exit code 3",
-            "so_often": 6,
-        }
+        "a": FutilityReason(
+            failed_visits=(1, 2, 4), missing_responses=("rate",), trials=6, commonest=EXIT_3
+        )
     }
 
 
 def test_a_run_that_never_measured_its_primary_response_ends() -> None:
     planned = plan("abab")
     assert left(planned, "....") == {}
-    never = {
-        "missing": ["rate"],
-        "trials": 6,
-        "so_often": 6,
-        "why": "the output has no line `rate`",
-    }
+    never = FutilityReason(missing_responses=("rate",), trials=6, commonest=NO_LINE)
     assert left(planned, "......") == {"a": never, "b": never}
 
 
@@ -129,6 +122,5 @@ def test_a_value_beyond_all_others_is_told() -> None:
 
 def test_what_fails_and_what_is_not_printed_count_together() -> None:
     found = left(plan("abab"), "x.x.x...")
-    assert found["a"]["trials"] == 8
-    assert found["a"]["so_often"] == 5
-    assert found["a"]["why"] == "the output has no line `rate`"
+    assert found["a"].trials == 8
+    assert found["a"].commonest == NO_LINE.model_copy(update={"trials": 5})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
+from steelyard.records.events import AttemptFinished, AttemptStarted, Event, SessionOpened
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.session_state.progress import Standing, torn_attempts
 
@@ -83,10 +84,10 @@ def test_what_ended_from_outside_uses_up_no_retry() -> None:
 
 
 def test_an_attempt_that_started_and_left_no_record_is_torn() -> None:
-    events = [
-        {"event": "session_opened"},
-        {"event": "attempt_started", "trial": 1, "attempt": 1},
-        {"event": "attempt_finished", "trial": 1, "attempt": 1},
-        {"event": "attempt_started", "trial": 2, "attempt": 1},
+    events: list[Event] = [
+        SessionOpened(),
+        AttemptStarted(trial=1, attempt=1),
+        AttemptFinished(trial=1, attempt=1, outcome=Outcome.OK),
+        AttemptStarted(trial=2, attempt=1),
     ]
     assert torn_attempts(events, [record(1, Outcome.OK)]) == [events[3]]

@@ -12,6 +12,7 @@ from steelyard.errors import EngineError
 from steelyard.hosts.environment import Environment
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
+from steelyard.records.events import EnvironmentCompared, EnvironmentRecorded
 from steelyard.records.ledger import Ledger
 from steelyard.trial.session_state import environment
 from steelyard.trial.session_state.environment import Surroundings
@@ -31,20 +32,22 @@ def compared(
     monkeypatch: pytest.MonkeyPatch,
     before: Environment,
     after: Environment,
-) -> list[str]:
+) -> list[tuple[str, str, str | None, str | None]]:
     seen = iter([before, after])
     monkeypatch.setattr(environment, "snapshot", lambda _host, _mark: next(seen))
     looked = Surroundings(Run(tmp_path), ledger, MARK)
     looked.look(["local"], lambda name: cast("Host", name))
     looked.compare(lambda name: cast("Host", name))
-    return [each["what"] for each in ledger.events()[-1]["differences"]]
+    event = ledger.events()[-1]
+    assert isinstance(event, EnvironmentCompared)
+    return [(each.kind, each.name, each.before, each.after) for each in event.differences]
 
 
 def test_a_mount_that_stayed_is_told(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = compared(tmp_path, ledger, monkeypatch, {"mount": {}}, {"mount": {"/mnt": "/dev/x"}})
-    assert found == ["mount /mnt: was not there, is '/dev/x'"]
+    assert found == [("mount", "/mnt", None, "/dev/x")]
 
 
 def test_what_bears_the_mark_of_another_run_is_not_ours(
@@ -59,7 +62,7 @@ def test_what_bears_the_mark_of_another_run_is_not_ours(
     }
     found = compared(tmp_path, ledger, monkeypatch, {"container": {}}, after)
     assert len(found) == 2
-    assert not any("ffff0000" in what for what in found)
+    assert not any("ffff0000" in name for _, name, _, _ in found)
 
 
 def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: Ledger) -> None:
@@ -68,4 +71,6 @@ def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: 
 
     looked = Surroundings(Run(tmp_path), ledger, MARK)
     looked.look(["ssh://far"], gone)
-    assert ledger.events()[-1]["untold"] == {"ssh://far": "the agent has ended"}
+    event = ledger.events()[-1]
+    assert isinstance(event, EnvironmentRecorded)
+    assert event.not_listed == {"ssh://far": "the agent has ended"}

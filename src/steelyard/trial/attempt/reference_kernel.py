@@ -13,6 +13,7 @@ from typing import Any
 
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
+from steelyard.records.events import ReferenceKernelSeries
 from steelyard.records.schema import Measured, Outcome
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.outcomes import TrialFailed
@@ -43,7 +44,7 @@ def canary_of(scene: Scene) -> dict[str, Measured]:
         return sing(host, _folder(stage, host), time_s)
 
 
-def sound_out(stage: Stage) -> list[dict[str, Any]]:
+def sound_out(stage: Stage) -> list[ReferenceKernelSeries]:
     """What each carrier is like at rest, for the ledger: a row per machine and part.
 
     Raises:
@@ -59,13 +60,13 @@ def sound_out(stage: Stage) -> list[dict[str, Any]]:
         raise HostError(failed.message, hint=failed.hint or "", slug="canary-failed") from failed
 
 
-def _sounded(stage: Stage, machine: str, time_s: float) -> list[dict[str, Any]]:
+def _sounded(stage: Stage, machine: str, time_s: float) -> list[ReferenceKernelSeries]:
     host = stage.machines.at(machine)
     with stage.interrupt.waiting():
         return soundings(host, _folder(stage, host), time_s)
 
 
-def soundings(host: Host, folder: str, time_s: float) -> list[dict[str, Any]]:
+def soundings(host: Host, folder: str, time_s: float) -> list[ReferenceKernelSeries]:
     """Many canaries in a row on one machine: a row per part, with all values.
 
     Raises:
@@ -73,12 +74,12 @@ def soundings(host: Host, folder: str, time_s: float) -> list[dict[str, Any]]:
     """
     sung = [sing(host, folder, time_s) for _ in range(SOUNDINGS)]
     return [
-        {
-            "machine": host.name,
-            "part": part,
-            "values": [one[part].value for one in sung],
-            "missing": sung[0][part].missing,
-        }
+        ReferenceKernelSeries(
+            machine=host.name,
+            part=part,
+            values=tuple(one[part].value for one in sung),
+            missing=sung[0][part].missing,
+        )
         for part in _PARTS
     ]
 

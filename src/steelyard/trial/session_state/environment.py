@@ -17,10 +17,14 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
 from steelyard.records.durable import write_file
-from steelyard.records.ledger import Event, Ledger
+from steelyard.records.events import (
+    EnvironmentCompared,
+    EnvironmentDifference,
+    EnvironmentRecorded,
+)
+from steelyard.records.ledger import Ledger
 
-HURRIED = "the run was hurried to its end, and nobody looked"
-_MOST_TOLD = 50
+_MOST_RECORDED = 50
 _MARK = re.compile(r"steelyard-([0-9a-f]{8})\b")
 
 
@@ -31,58 +35,66 @@ class Surroundings:
         self._run = run
         self._ledger = ledger
         self._mark = mark
-        self._session = 1 + sum(e["event"] == "environment_seen" for e in ledger.events())
+        self._session = 1 + sum(isinstance(e, EnvironmentRecorded) for e in ledger.events())
         self._before: dict[str, Environment] = {}
 
     def look(self, machines: Iterable[str], open_machine: Callable[[str], Host]) -> None:
-        """Keeps what every machine is like now; one that cannot be listed is told of."""
-        untold = {}
+        """Lists every machine as it is now; one that cannot be listed is recorded as such."""
+        not_listed = {}
         for name in machines:
             try:
                 self._before[name] = snapshot(open_machine(name), self._mark)
             except (AgentRefusal, SteelyardError, SystemFailure) as error:
-                untold[name] = str(error)
+                not_listed[name] = str(error)
         self._keep("before", self._before)
-        self._ledger.append("environment_seen", machines=list(self._before), untold=untold)
+        self._ledger.append(
+            EnvironmentRecorded(machines=tuple(self._before), not_listed=not_listed)
+        )
 
     def compare(self, open_machine: Callable[[str], Host], *, hurried: bool = False) -> None:
-        """Looks again, and notes in the ledger what is otherwise than before.
+        """Lists the machines again and records in the ledger what is not as it was.
 
-        ``hurried``: does not look, and notes that.
+        ``hurried``: records only that the machines were not listed.
         """
         after: dict[str, Environment] = {}
-        untold: dict[str, str] = {}
-        found: list[Event] = []
-        for name, before in self._before.items():
-            if hurried:
-                untold[name] = HURRIED
-                continue
+        not_listed: dict[str, str] = {}
+        ours: list[EnvironmentDifference] = []
+        for name, before in {}.items() if hurried else self._before.items():
             try:
                 after[name] = snapshot(open_machine(name), self._mark)
             except (AgentRefusal, SteelyardError, SystemFailure) as error:
-                untold[name] = str(error)
+                not_listed[name] = str(error)
                 continue
-            found += [
-                {"machine": name, "what": str(each), "reason": each.reason or self._other(each)}
-                for each in differences(before, after[name])
-            ]
+            found = differences(before, after[name])
+            ours += [_recorded(name, each) for each in found if self._may_be_ours(each)]
         self._keep("after", after)
-        ours = [event for event in found if event["reason"] is None]
         self._ledger.append(
-            "environment_compared",
-            machines=list(after),
-            untold=untold,
-            count=len(ours),
-            differences=ours[:_MOST_TOLD],
+            EnvironmentCompared(
+                machines=tuple(after),
+                count=len(ours),
+                differences=tuple(ours[:_MOST_RECORDED]),
+                not_listed=not_listed,
+                forced_stop=tuple(self._before) if hurried else (),
+            )
         )
 
-    def _other(self, difference: Difference) -> str | None:
-        """Why a thing is none of ours: it bears the mark of another run on the same machine."""
+    def _may_be_ours(self, difference: Difference) -> bool:
+        """Whether it does not change by itself and has no mark of another run on the machine."""
         marks = set(_MARK.findall(str(difference)))
-        return "another run's" if marks and self._mark not in marks else None
+        return difference.reason is None and (not marks or self._mark in marks)
 
     def _keep(self, when: str, seen: dict[str, Environment]) -> None:
         folder = self._run.path / "environment"
         folder.mkdir(exist_ok=True)
         document = json.dumps(seen, indent=1, sort_keys=True).encode() + b"\n"
         write_file(folder / f"{self._session}-{when}.json", document)
+
+
+def _recorded(machine: str, difference: Difference) -> EnvironmentDifference:
+    return EnvironmentDifference(
+        machine=machine,
+        kind=difference.kind,
+        name=difference.name,
+        before=difference.before,
+        after=difference.after,
+    )

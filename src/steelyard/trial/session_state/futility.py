@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from steelyard.plan.model import Plan, PlannedVisit
+from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT
@@ -25,23 +25,22 @@ PrimaryOf = Callable[[TrialRecord], ResponseSpec]
 """The primary response of the workload that a record measures."""
 
 
-def in_vain(standing: Standing, plan: Plan, primary_of: PrimaryOf) -> dict[str, dict[str, Any]]:
-    """What the ledger says of each system that has to leave, by its name."""
+def in_vain(standing: Standing, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
+    """Why each system has to be stopped, by its name; nothing of the others."""
     visits = standing.visits_done(plan)
     own = {name: [visit for visit in visits if visit.system == name] for name in plan.systems}
-    left = {
-        name: {"visits": [visit.visit for visit in last], **_why(standing, last, primary_of)}
-        for name, mine in own.items()
-        if len(last := mine[-VISITS:]) == VISITS and _failed(standing, last)
-    }
-    never = _never(standing, visits, primary_of)
-    if never:
-        return {name: left.get(name, {}) | never for name in plan.systems}
+    of_run = _never(standing, visits, primary_of)
+    reasons = {}
     for name, mine in own.items():
-        never = _never(standing, mine, primary_of)
-        if never:
-            left[name] = left.get(name, {}) | never
-    return left
+        last = mine[-VISITS:]
+        failed = last if len(last) == VISITS and _failed(standing, last) else []
+        reason = of_run or _never(standing, mine, primary_of)
+        if reason is None and failed:
+            reason = _reason_of(standing, failed, primary_of)
+        if reason is not None:
+            numbers = tuple(visit.visit for visit in failed)
+            reasons[name] = reason.model_copy(update={"failed_visits": numbers})
+    return reasons
 
 
 def with_trials(plan: Plan) -> Plan:
@@ -56,25 +55,27 @@ def _failed(standing: Standing, visits: Sequence[PlannedVisit]) -> bool:
 
 def _never(
     standing: Standing, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
-) -> dict[str, Any]:
-    """That the primary response was missing in all trials of these visits, and why; or nothing."""
+) -> FutilityReason | None:
+    """That the primary response was missing in all trials of these visits, if it was."""
     tried = _tried(standing, visits)
     if len(visits) < VISITS or len(tried) < TRIALS:
-        return {}
-    if any(_told(record, primary_of(record)) for record in tried):
-        return {}
-    labels = list(dict.fromkeys(primary_of(record).label for record in tried))
-    return {"missing": labels, **_why(standing, visits, primary_of)}
+        return None
+    if any(_has_value(record, primary_of(record)) for record in tried):
+        return None
+    labels = dict.fromkeys(primary_of(record).label for record in tried)
+    reason = _reason_of(standing, visits, primary_of)
+    return reason.model_copy(update={"missing_responses": tuple(labels)})
 
 
-def _why(
+def _reason_of(
     standing: Standing, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
-) -> dict[str, Any]:
-    """The reason that most of these trials give, none of which has a value."""
+) -> FutilityReason:
+    """What most of the trials of these visits report, none of which has a value."""
     tried = _tried(standing, visits)
-    reasons = Counter(_reason(record, primary_of(record)) for record in tried)
-    why, count = reasons.most_common(1)[0]
-    return {"trials": len(tried), "why": why, "so_often": count}
+    reported = Counter(_reported(record, primary_of(record)) for record in tried)
+    (outcome, message), count = reported.most_common(1)[0]
+    commonest = CommonestFailure(trials=count, outcome=outcome, message=message)
+    return FutilityReason(trials=len(tried), commonest=commonest)
 
 
 def _tried(standing: Standing, visits: Sequence[PlannedVisit]) -> list[TrialRecord]:
@@ -90,8 +91,8 @@ def _last(records: Sequence[TrialRecord]) -> TrialRecord | None:
     return ends[-1] if ends else None
 
 
-def _told(record: TrialRecord, primary: ResponseSpec) -> bool:
-    """Whether a good trial has the response; one beyond all others is told, too."""
+def _has_value(record: TrialRecord, primary: ResponseSpec) -> bool:
+    """Whether a good trial has the response; an infinite one counts as a value."""
     found = _found(record, primary)
     return found is not None and (found.value is not None or found.infinite)
 
@@ -100,9 +101,8 @@ def _found(record: TrialRecord, primary: ResponseSpec) -> Measured | None:
     return record.responses.get(primary.name) if record.outcome is Outcome.OK else None
 
 
-def _reason(record: TrialRecord, primary: ResponseSpec) -> str:
+def _reported(record: TrialRecord, primary: ResponseSpec) -> tuple[Outcome | None, str]:
     if record.failure is not None:
-        message = record.failure.message.strip().partition("\n")[0]
-        return f"{record.outcome.replace('_', ' ')}: {message}"
+        return record.outcome, record.failure.message.strip().partition("\n")[0]
     found = _found(record, primary)
-    return (found.missing if found is not None else None) or "it was not measured"
+    return None, (found.missing if found is not None else None) or "it was not measured"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
-from steelyard.records.ledger import Event
+from steelyard.records.events import AttemptStarted, Event
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
 
@@ -77,12 +77,11 @@ class Standing:
         return sum(self.measured(trial) for visit in plan.every_visit for trial in visit.trials)
 
 
-def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[Event]:
-    """``attempt_started`` events without a record: the controller died during them."""
+def torn_attempts(events: Iterable[Event], records: Iterable[TrialRecord]) -> list[AttemptStarted]:
+    """Attempts without a record: the controller died during them."""
     recorded = {(record.trial, record.attempt) for record in records}
     return [
         event
         for event in events
-        if event["event"] == "attempt_started"
-        and (event["trial"], event["attempt"]) not in recorded
+        if isinstance(event, AttemptStarted) and (event.trial, event.attempt) not in recorded
     ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,14 +11,16 @@ from steelyard.judge.analyses.planning.resolution import (
     resolutions,
     visits_for,
 )
+from steelyard.records.events import ReferenceKernelSeries, SessionOpened
 from steelyard.report.tables.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
 
 TRIALS = TrialsSpec(margin_ratio=0.02)
 
 
-def a_row(values: list[float | None], **changed: Any) -> dict[str, Any]:
-    return {"machine": "local", "part": "canary.cpu", "values": values, "missing": None, **changed}
+def a_row(values: list[float | None], **changed: str) -> ReferenceKernelSeries:
+    row = ReferenceKernelSeries(machine="local", part="canary.cpu", values=tuple(values))
+    return row.model_copy(update=changed)
 
 
 def rates(noise: float, drift: float = 0.0, count: int = 2000) -> list[float | None]:
@@ -69,7 +69,7 @@ def test_too_few_values_are_no_noise() -> None:
 
 
 def test_the_ledger_of_a_run_without_a_canary_says_nothing() -> None:
-    assert resolution_findings([{"event": "session_opened", "at_unix_ns": 1}], TRIALS) == []
+    assert resolution_findings([SessionOpened()], TRIALS) == []
 
 
 def test_the_sentence_names_the_machine_the_margin_and_the_price_of_each_part() -> None:

@@ -7,8 +7,7 @@ on both systems alike; what is left is the noise that a verdict has to overcome.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,11 +15,8 @@ from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.weights import Floats
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
-from steelyard.records.ledger import Event
+from steelyard.records.events import Event, NoiseMeasured, ReferenceKernelSeries
 from steelyard.study.model import TrialsSpec
-
-SOUNDED = "sounded"
-"""The event of the ledger that holds the canaries before the first trial."""
 
 _FEWEST = 8
 _MAD_TO_SD = 1.4826
@@ -29,29 +25,31 @@ _MOST_VISITS = 10_000
 
 def resolution_findings(events: Sequence[Event], trials: TrialsSpec) -> list[ResolutionFinding]:
     """What the ledger of a run says of its machines; nothing without a canary."""
-    rows = [row for event in events if event["event"] == SOUNDED for row in event["machines"]]
-    return resolutions(rows, trials)
+    measured = [event for event in events if isinstance(event, NoiseMeasured)]
+    return resolutions([row for event in measured for row in event.series], trials)
 
 
-def resolutions(rows: Sequence[Mapping[str, Any]], trials: TrialsSpec) -> list[ResolutionFinding]:
+def resolutions(
+    rows: Sequence[ReferenceKernelSeries], trials: TrialsSpec
+) -> list[ResolutionFinding]:
     """One finding for each machine and part of its canary."""
     return [_resolution(row, trials.margin_log, trials.alpha) for row in rows]
 
 
-def _resolution(row: Mapping[str, Any], margin_log: float, alpha: float) -> ResolutionFinding:
-    values = [value for value in row["values"] if value is not None and value > 0]
+def _resolution(row: ReferenceKernelSeries, margin_log: float, alpha: float) -> ResolutionFinding:
+    values = [value for value in row.values if value is not None and value > 0]
     known = len(values) >= _FEWEST
     logs = np.log(values) if known else None
     noise = None if logs is None else noise_of(logs)
     return ResolutionFinding(
-        machine=row["machine"],
-        part=row["part"],
+        machine=row.machine,
+        part=row.part,
         values=len(values),
         noise_log=noise,
         drift_log=None if logs is None else _drift(logs),
         margin_log=margin_log,
         visits=None if noise is None else visits_for(margin_log, noise, alpha),
-        missing=None if known else row["missing"] or f"{len(values)} values are too few",
+        missing=None if known else row.missing or f"{len(values)} values are too few",
     )
 
 

@@ -1,0 +1,249 @@
+"""The events of a ledger: one class for each, named in the record by its ``event``.
+
+Figures carry their units in their names. A text is an error message, kept as it was reported;
+whatever else readers are told is a kind with figures. ``docs/reference/records.md`` is the table.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import Annotated, Literal
+
+from pydantic import Field, JsonValue, TypeAdapter
+
+from steelyard.plan.model import Cell
+from steelyard.records.schema import Calibration, Outcome, Record
+
+SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
+"""Why a session ended by itself or was asked to."""
+
+
+class _Event(Record):
+    """Base of all events; ``at_unix_ns`` is when it was made, just before it was written."""
+
+    event: str
+    at_unix_ns: int = Field(default_factory=time.time_ns)
+
+
+class LedgerRepaired(_Event):
+    """A line that a crash had torn was cut off when the ledger was opened."""
+
+    event: Literal["ledger_repaired"] = "ledger_repaired"
+    bytes_cut: int
+
+
+class SessionOpened(_Event):
+    """A controller began to work on the run."""
+
+    event: Literal["session_opened"] = "session_opened"
+
+
+class SessionClosed(_Event):
+    """The controller ended; ``reason`` is ``None`` when an error ended it."""
+
+    event: Literal["session_closed"] = "session_closed"
+    reason: SessionEnd | None
+
+
+class EnvironmentRecorded(_Event):
+    """The machines that carry systems were listed before the session.
+
+    ``not_listed`` maps a machine to the error that kept it from being listed.
+    """
+
+    event: Literal["environment_recorded"] = "environment_recorded"
+    machines: tuple[str, ...]
+    not_listed: dict[str, str]
+
+
+class EnvironmentDifference(Record):
+    """One thing of a machine that is not as it was; ``None`` where it was or is absent."""
+
+    machine: str
+    kind: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+class EnvironmentCompared(_Event):
+    """The machines were listed again and compared after the session's changes were undone.
+
+    ``differences`` are the first 50 of ``count`` that the run may have caused. Of machines in
+    ``forced_stop`` nothing is known, because the user forced the run to end.
+    """
+
+    event: Literal["environment_compared"] = "environment_compared"
+    machines: tuple[str, ...]
+    count: int
+    differences: tuple[EnvironmentDifference, ...] = ()
+    not_listed: dict[str, str]
+    forced_stop: tuple[str, ...] = ()
+
+
+class ReferenceKernelSeries(Record):
+    """Results of one part of the reference kernel in a row, on one machine at rest.
+
+    ``missing`` says why a part has no values.
+    """
+
+    machine: str
+    part: str
+    values: tuple[float | None, ...]
+    missing: str | None = None
+
+
+class NoiseMeasured(_Event):
+    """The reference kernel ran many times in a row before the first trial, once in a run."""
+
+    event: Literal["noise_measured"] = "noise_measured"
+    series: tuple[ReferenceKernelSeries, ...]
+
+
+class CellCalibration(Calibration):
+    """What the generator could do at most with the load of one cell."""
+
+    cell: Cell
+
+
+class GeneratorCalibrated(_Event):
+    """The generator was calibrated for everything that is still to be measured."""
+
+    event: Literal["generator_calibrated"] = "generator_calibrated"
+    cells: tuple[CellCalibration, ...]
+
+
+class AttemptStarted(_Event):
+    """An attempt at a trial began."""
+
+    event: Literal["attempt_started"] = "attempt_started"
+    trial: int
+    attempt: int
+
+
+class AttemptFinished(_Event):
+    """The record of an attempt is on stable storage."""
+
+    event: Literal["attempt_finished"] = "attempt_finished"
+    trial: int
+    attempt: int
+    outcome: Outcome
+
+
+class SystemsEliminated(_Event):
+    """From ``block`` on only the ``remaining`` systems are measured; the rest is decided."""
+
+    event: Literal["systems_eliminated"] = "systems_eliminated"
+    block: int
+    remaining: tuple[str, ...]
+
+
+class WorkloadsEliminated(_Event):
+    """The same of a study of several workloads: the systems that remain, by workload."""
+
+    event: Literal["workloads_eliminated"] = "workloads_eliminated"
+    block: int
+    remaining: dict[str, tuple[str, ...]]
+
+
+class CommonestFailure(Record):
+    """What most of the trials report that have no value.
+
+    ``outcome`` is that of the attempt, ``None`` when the attempt was good and the response was
+    not measured; ``message`` is its error, or why there is no value.
+    """
+
+    trials: int
+    outcome: Outcome | None
+    message: str
+
+
+class FutilityReason(Record):
+    """Why further trials of a system would not help.
+
+    Either all trials of its last visits failed (``failed_visits``), or the primary response was
+    in none of its ``trials`` (``missing_responses``), or both.
+    """
+
+    failed_visits: tuple[int, ...] = ()
+    missing_responses: tuple[str, ...] = ()
+    trials: int
+    commonest: CommonestFailure
+
+
+class SystemStopped(_Event):
+    """A system is not measured any more, for futility."""
+
+    event: Literal["system_stopped"] = "system_stopped"
+    system: str
+    reason: FutilityReason
+
+
+class WorkloadStopped(_Event):
+    """One workload of several is not measured any more, for futility.
+
+    ``reasons`` by system are those of the systems that failed, ``stopped_on`` all systems on
+    which it is not measured any more, ``visit`` the last one before.
+    """
+
+    event: Literal["workload_stopped"] = "workload_stopped"
+    workload: str
+    reasons: dict[str, FutilityReason]
+    stopped_on: tuple[str, ...]
+    visit: int
+
+
+class BudgetExtended(_Event):
+    """The visits whose systems were assigned in advance are added to the plan, once."""
+
+    event: Literal["budget_extended"] = "budget_extended"
+    visits: int
+    visits_before: int
+
+
+class UndoPlanned(_Event):
+    """A machine is about to be changed; ``inverse`` takes the change back.
+
+    Synced before the change. ``removes`` is the label of an instance that the inverse removes,
+    and with it everything that was changed on host ``inside:LABEL``.
+    """
+
+    event: Literal["undo_planned"] = "undo_planned"
+    undo: int
+    host: str
+    removes: str | None = None
+    inverse: dict[str, JsonValue]
+
+
+class Undone(_Event):
+    """The change of ``undo`` has been taken back."""
+
+    event: Literal["undone"] = "undone"
+    undo: int
+
+
+Event = (
+    LedgerRepaired
+    | SessionOpened
+    | SessionClosed
+    | EnvironmentRecorded
+    | EnvironmentCompared
+    | NoiseMeasured
+    | GeneratorCalibrated
+    | AttemptStarted
+    | AttemptFinished
+    | SystemsEliminated
+    | WorkloadsEliminated
+    | SystemStopped
+    | WorkloadStopped
+    | BudgetExtended
+    | UndoPlanned
+    | Undone
+)
+
+
+@functools.cache
+def event_adapter() -> TypeAdapter[Event]:
+    """Reads an event by its name."""
+    return TypeAdapter(Annotated[Event, Field(discriminator="event")])
