@@ -89,7 +89,7 @@ class Steelyard:
             lateness_p99_ns=late["p99"],
             lateness_max_ns=late["max"],
             step_share=0.001,
-            doubts=tuple(reason["kind"] for reason in result["verdict"]["reasons"]),
+            doubts=tuple(each["kind"] for each in result["verdict"]["warnings"]),
             source="--json, response",
         )
 

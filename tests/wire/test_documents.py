@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.engine import messages
+from steelyard.trial.attempt.load_warnings import text_of
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -49,6 +50,9 @@ def test_a_stored_load_result_fits_the_schema_and_is_read() -> None:
     read = messages.LoadResult.model_validate(document)
     assert read.counts.ok == document["counts"]["ok"]
     assert read.latency_ns["response"].p50 == document["latency_ns"]["response"]["p50"]
+    (warning,) = read.verdict.warnings
+    assert (warning.kind, warning.part) == ("late", None)
+    assert warning.figures == {"lag_p99_ns": 61000, "allowed_ns": 50000}
 
 
 @pytest.mark.parametrize("request_line", lines("agent-requests.jsonl"), ids=lambda r: r["verb"])
@@ -74,6 +78,13 @@ def test_what_python_reads_of_a_result_is_in_the_schema() -> None:
         (messages.Rates, "Rates"),
         (messages.Window, "Load"),
         (messages.GeneratorCpu, "Cpu"),
-        (messages.Reason, "Reason"),
     ):
         assert set(model.model_fields) <= set(definitions[name]["properties"]), name
+
+
+def test_every_kind_of_warning_has_its_text_with_its_figures() -> None:
+    for kind in schema("load-result")["$defs"]["Warning"]["oneOf"]:
+        figures = {name: 1 for name in kind["properties"] if name != "kind"}
+        name = kind["properties"]["kind"]["const"]
+        warning = messages.LoadWarning.model_validate(figures | {"kind": name, "state": "suspect"})
+        assert text_of(warning) != name

@@ -194,13 +194,13 @@ fn write_verdict(text: &mut String, result: &LoadResult, interrupted: bool) -> s
         writeln!(text, "\nCANCELLED: this is what was measured until then.")?;
     }
     let words = match result.verdict.state {
-        VerdictState::Valid => "VALID: nothing speaks against these figures.",
-        VerdictState::Suspect => "SUSPECT: read these figures with the reasons below.",
+        VerdictState::Valid => "VALID: no warnings.",
+        VerdictState::Suspect => "SUSPECT: read these figures with the warnings below.",
         VerdictState::Invalid => "INVALID: do not use these figures.",
     };
     writeln!(text, "\n{words}")?;
-    for reason in &result.verdict.reasons {
-        writeln!(text, "  {}: {}", reason.kind, reason.message)?;
+    for warning in &result.verdict.warnings {
+        writeln!(text, "  {}: {warning}", warning.kind.name())?;
     }
     Ok(())
 }

@@ -23,7 +23,6 @@ macro_rules! words {
         }
     };
 }
-pub(crate) use words;
 
 words! {
     /// Why an operation or a connection failed. One list for every protocol.

@@ -11,11 +11,10 @@ use std::time::Duration;
 use steelyard_wire::FIND_SCHEMA;
 use steelyard_wire::find::{FindJob, FindOutcome, FindResult, FindState, FindStep, Limit, Over};
 use steelyard_wire::job::{LoadJob, Mode};
-use steelyard_wire::result::{LoadResult, VerdictState};
+use steelyard_wire::result::{LoadResult, VerdictState, Warning, WarningKind};
 
 use crate::error::LoadError;
 use crate::progress::Progress;
-use crate::verdict::Doubt;
 
 /// A busy machine may disturb the generator once; a step that it disturbs so often is given up.
 const TRIES: u32 = 3;
@@ -138,8 +137,7 @@ fn step_job(job: &FindJob, value: f64, factor: u64) -> LoadJob {
 
 /// Whether the limits held, and what decided it.
 fn judge(result: &LoadResult, limits: &[Limit]) -> (FindOutcome, Vec<String>) {
-    let own = |kind: &str| [Doubt::GeneratorBound.word(), Doubt::Late.word()].contains(&kind);
-    let reasons = &result.verdict.reasons;
+    let warnings = &result.verdict.warnings;
     let broken: Vec<String> = limits
         .iter()
         .filter_map(|limit| broken(result, limit))
@@ -148,10 +146,10 @@ fn judge(result: &LoadResult, limits: &[Limit]) -> (FindOutcome, Vec<String>) {
         .iter()
         .filter_map(|limit| unknown(result, limit))
         .collect();
-    let of_generator: Vec<String> = reasons
+    let of_generator: Vec<String> = warnings
         .iter()
-        .filter(|reason| own(&reason.kind))
-        .map(|reason| reason.message.clone())
+        .filter(|warning| limits_generator(&warning.kind))
+        .map(Warning::to_string)
         .collect();
     let nothing_answered = result.counts.ok == 0 && result.counts.sent > 0;
     match () {
@@ -171,13 +169,17 @@ fn judge(result: &LoadResult, limits: &[Limit]) -> (FindOutcome, Vec<String>) {
         () if !unknown.is_empty() => (FindOutcome::TooFewSamples, unknown),
         () if result.verdict.state == VerdictState::Invalid => (
             FindOutcome::TooFewSamples,
-            reasons
-                .iter()
-                .map(|reason| reason.message.clone())
-                .collect(),
+            warnings.iter().map(Warning::to_string).collect(),
         ),
         () => (FindOutcome::Held, held(result, limits)),
     }
+}
+
+fn limits_generator(kind: &WarningKind) -> bool {
+    matches!(
+        kind,
+        WarningKind::GeneratorBound { .. } | WarningKind::Late { .. }
+    )
 }
 
 fn broken(result: &LoadResult, limit: &Limit) -> Option<String> {

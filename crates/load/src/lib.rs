@@ -55,7 +55,6 @@ pub use fault::ErrorKind;
 pub use find::find;
 pub use listener::Ended;
 pub use progress::{Progress, Stage};
-pub use verdict::Doubt;
 
 /// Runs `job` to its end, or until `cancel` is set, and reports what was measured.
 ///

@@ -2,39 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use steelyard_wire::result::{Counts, LoadResult, Reason, Verdict, VerdictState};
-
-use crate::fault::words;
-
-words! {
-    /// Why figures are in doubt: a closed list.
-    Doubt {
-        /// A worker used nearly a whole core: the generator may have been the limit.
-        GeneratorBound = "generator_bound",
-        /// Operations left later than they were due and could.
-        Late = "late",
-        /// Fewer operations a second were sent than asked for.
-        RateNotReached = "rate_not_reached",
-        /// Fewer connections were there than asked for.
-        ConnectionsMissing = "connections_missing",
-        /// The hypervisor gave CPU time to others.
-        Steal = "steal",
-        /// Workers were ready to run but had no CPU.
-        RunDelay = "run_delay",
-        /// Operations were lost or invented by the generator: a defect.
-        ConservationBroken = "conservation_broken",
-        /// Users, throughput and latency contradict each other.
-        LittlesLaw = "littles_law",
-        /// Arrivals were dropped because too many waited.
-        Overloaded = "overloaded",
-        /// Ended before its time, on request.
-        Cancelled = "cancelled",
-        /// Too few answers for any percentile.
-        TooFewSamples = "too_few_samples",
-        /// A flow of a stream ended before its time.
-        FlowsBroken = "flows_broken",
-    }
-}
+use steelyard_wire::result::{Counts, LoadResult, Verdict, VerdictState, Warning, WarningKind};
 
 /// Limits of the rules.
 const MOST_BUSY: f64 = 0.85;
@@ -89,7 +57,7 @@ pub struct Little {
 
 /// Applies every rule.
 pub fn judge(evidence: &Evidence) -> Verdict {
-    let rules: [fn(&Evidence) -> Option<Reason>; 11] = [
+    let rules: [fn(&Evidence) -> Option<Warning>; 11] = [
         conservation,
         cancelled,
         samples,
@@ -100,28 +68,30 @@ pub fn judge(evidence: &Evidence) -> Verdict {
         overloaded,
         steal,
         run_delay,
-        little,
+        littles_law,
     ];
-    let reasons: Vec<Reason> = rules.iter().filter_map(|rule| rule(evidence)).collect();
-    let state = reasons
-        .iter()
-        .map(|reason| reason.state)
-        .max()
-        .unwrap_or(VerdictState::Valid);
-    Verdict { state, reasons }
+    let warnings: Vec<Warning> = rules.iter().filter_map(|rule| rule(evidence)).collect();
+    Verdict {
+        state: worst(&warnings),
+        warnings,
+    }
 }
 
-/// Takes the doubts about the parts of a mix into the verdict on the whole.
+fn worst(warnings: &[Warning]) -> VerdictState {
+    let states = warnings.iter().map(|warning| warning.state);
+    states.max().unwrap_or(VerdictState::Valid)
+}
+
+/// Adds the warnings about the parts of a mix to the verdict on the whole.
 pub fn include(verdict: &mut Verdict, parts: &BTreeMap<String, LoadResult>) {
     for (name, part) in parts {
-        for reason in &part.verdict.reasons {
-            verdict.state = verdict.state.max(reason.state);
-            verdict.reasons.push(Reason {
-                message: format!("{name}: {}", reason.message),
-                ..reason.clone()
-            });
-        }
+        let warnings = part.verdict.warnings.iter();
+        verdict.warnings.extend(warnings.map(|warning| Warning {
+            part: Some(name.clone()),
+            ..warning.clone()
+        }));
     }
+    verdict.state = worst(&verdict.warnings);
 }
 
 /// What the rules look at in a stream.
@@ -141,181 +111,165 @@ pub struct StreamEvidence {
     pub sent_bytes_per_s: f64,
 }
 
-/// Takes doubts about the flows into the verdict; without probes no operation is missed.
+/// Adds the warnings about the flows; without probes no operation is missed.
 pub fn include_stream(verdict: &mut Verdict, evidence: &StreamEvidence) {
     if !evidence.has_probes {
-        let missed = Doubt::TooFewSamples.word();
-        verdict.reasons.retain(|reason| reason.kind != missed);
+        let of_samples = |kind: &WarningKind| matches!(kind, WarningKind::TooFewSamples { .. });
+        verdict
+            .warnings
+            .retain(|warning| !of_samples(&warning.kind));
     }
-    let rules: [fn(&StreamEvidence) -> Option<Reason>; 3] = [flows_broken, nothing_moved, pace];
+    let rules: [fn(&StreamEvidence) -> Option<Warning>; 3] = [flows_broken, nothing_moved, pace];
     verdict
-        .reasons
+        .warnings
         .extend(rules.iter().filter_map(|rule| rule(evidence)));
-    let states = verdict.reasons.iter().map(|reason| reason.state);
-    verdict.state = states.max().unwrap_or(VerdictState::Valid);
+    verdict.state = worst(&verdict.warnings);
 }
 
-fn flows_broken(evidence: &StreamEvidence) -> Option<Reason> {
-    let StreamEvidence { broken, flows, .. } = evidence;
-    (*broken > 0).then_some(())?;
-    let message = format!("{broken} of {flows} flows ended before their time");
-    reason(VerdictState::Invalid, Doubt::FlowsBroken, message)
+fn flows_broken(evidence: &StreamEvidence) -> Option<Warning> {
+    let StreamEvidence { broken, flows, .. } = *evidence;
+    (broken > 0).then(|| invalid(WarningKind::FlowsBroken { broken, flows }))
 }
 
-fn nothing_moved(evidence: &StreamEvidence) -> Option<Reason> {
-    (evidence.moved_bytes == 0 && evidence.broken == 0).then_some(())?;
-    let message = "not one byte arrived in the window".to_owned();
-    reason(VerdictState::Invalid, Doubt::TooFewSamples, message)
+fn nothing_moved(evidence: &StreamEvidence) -> Option<Warning> {
+    let nothing = evidence.moved_bytes == 0 && evidence.broken == 0;
+    nothing.then(|| invalid(WarningKind::NoBytes {}))
 }
 
-fn pace(evidence: &StreamEvidence) -> Option<Reason> {
-    let asked = evidence.asked_bytes_per_s?;
-    let share = evidence.sent_bytes_per_s / asked;
-    (share < LEAST_RATE).then_some(())?;
-    let message = format!("{:.1} % of {asked} bytes/s were sent", share * 100.0);
-    suspect(Doubt::RateNotReached, message)
-}
-
-fn suspect(doubt: Doubt, message: String) -> Option<Reason> {
-    reason(VerdictState::Suspect, doubt, message)
-}
-
-#[allow(
-    clippy::unnecessary_wraps,
-    reason = "rules end with it and return an option"
-)]
-fn reason(state: VerdictState, doubt: Doubt, message: String) -> Option<Reason> {
-    Some(Reason {
-        state,
-        kind: doubt.word().to_owned(),
-        message,
+fn pace(evidence: &StreamEvidence) -> Option<Warning> {
+    let asked_bytes_per_s = evidence.asked_bytes_per_s?;
+    let sent_ratio = evidence.sent_bytes_per_s / asked_bytes_per_s;
+    (sent_ratio < LEAST_RATE).then(|| {
+        suspect(WarningKind::StreamRateNotReached {
+            asked_bytes_per_s,
+            sent_ratio,
+        })
     })
 }
 
-fn conservation(evidence: &Evidence) -> Option<Reason> {
-    let c = &evidence.counts;
-    if c.intended == c.unsent + c.sent
-        && c.sent == c.ok + evidence.errors_by_kind + c.inflight_at_stop
-    {
-        return None;
+fn suspect(kind: WarningKind) -> Warning {
+    Warning {
+        state: VerdictState::Suspect,
+        part: None,
+        kind,
     }
-    let message = format!(
-        "intended {} is not unsent {} + sent {}, or sent is not ok {} + errors {} + in flight {}",
-        c.intended, c.unsent, c.sent, c.ok, evidence.errors_by_kind, c.inflight_at_stop
-    );
-    reason(VerdictState::Invalid, Doubt::ConservationBroken, message)
 }
 
-fn cancelled(evidence: &Evidence) -> Option<Reason> {
-    evidence.cancelled.then_some(())?;
-    suspect(
-        Doubt::Cancelled,
-        "ended on request; figures are of the time until then".to_owned(),
-    )
+fn invalid(kind: WarningKind) -> Warning {
+    Warning {
+        state: VerdictState::Invalid,
+        ..suspect(kind)
+    }
 }
 
-fn samples(evidence: &Evidence) -> Option<Reason> {
-    match evidence.counts.ok {
-        0 => reason(
-            VerdictState::Invalid,
-            Doubt::TooFewSamples,
-            "no operation was answered well".to_owned(),
-        ),
-        ok if ok < LEAST_SAMPLES => suspect(
-            Doubt::TooFewSamples,
-            format!("{ok} answers are too few for a median, which needs {LEAST_SAMPLES}"),
-        ),
+fn conservation(evidence: &Evidence) -> Option<Warning> {
+    let c = &evidence.counts;
+    let errors = evidence.errors_by_kind;
+    let holds = c.intended == c.unsent + c.sent && c.sent == c.ok + errors + c.inflight_at_stop;
+    (!holds).then(|| {
+        invalid(WarningKind::ConservationBroken {
+            intended: c.intended,
+            unsent: c.unsent,
+            sent: c.sent,
+            ok: c.ok,
+            errors,
+            inflight_at_stop: c.inflight_at_stop,
+        })
+    })
+}
+
+fn cancelled(evidence: &Evidence) -> Option<Warning> {
+    evidence
+        .cancelled
+        .then(|| suspect(WarningKind::Cancelled {}))
+}
+
+fn samples(evidence: &Evidence) -> Option<Warning> {
+    let ok = evidence.counts.ok;
+    let kind = WarningKind::TooFewSamples {
+        ok,
+        needed: LEAST_SAMPLES,
+    };
+    match ok {
+        0 => Some(invalid(kind)),
+        1..LEAST_SAMPLES => Some(suspect(kind)),
         _ => None,
     }
 }
 
-fn generator_bound(evidence: &Evidence) -> Option<Reason> {
-    let busy = evidence.busiest_worker_ratio;
-    (busy > MOST_BUSY).then_some(())?;
-    let message = format!(
-        "a worker used {:.0} % of its core: more threads, or a faster machine",
-        busy * 100.0
-    );
-    suspect(Doubt::GeneratorBound, message)
+fn generator_bound(evidence: &Evidence) -> Option<Warning> {
+    let busiest_worker_ratio = evidence.busiest_worker_ratio;
+    (busiest_worker_ratio > MOST_BUSY).then(|| {
+        suspect(WarningKind::GeneratorBound {
+            busiest_worker_ratio,
+        })
+    })
 }
 
-fn late(evidence: &Evidence) -> Option<Reason> {
-    let lateness = evidence.lag_p99_ns? as f64;
+fn late(evidence: &Evidence) -> Option<Warning> {
+    let lag_p99_ns = evidence.lag_p99_ns?;
     let allowed =
         LEAST_LATENESS_NS.max(evidence.response_p50_ns.unwrap_or(0) as f64 * LATENESS_OF_RESPONSE);
-    (lateness > allowed).then_some(())?;
-    let message = format!(
-        "p99 of the generator's own lag is {:.0} us, allowed are {:.0} us (5 % of the median response, at least 50 us)",
-        lateness / 1e3,
-        allowed / 1e3
-    );
-    suspect(Doubt::Late, message)
+    (lag_p99_ns as f64 > allowed).then(|| {
+        suspect(WarningKind::Late {
+            lag_p99_ns,
+            allowed_ns: allowed as u64,
+        })
+    })
 }
 
-fn rate(evidence: &Evidence) -> Option<Reason> {
-    let asked = evidence.rate_asked_per_s?;
+fn rate(evidence: &Evidence) -> Option<Warning> {
+    let asked_per_s = evidence.rate_asked_per_s?;
     let sent = evidence.counts.sent as f64;
     // What arrived by the schedule (random gaps differ from run to run) must have been sent.
     let intended = evidence.counts.intended as f64;
-    (sent < LEAST_RATE * intended).then_some(())?;
-    let message = format!(
-        "{:.1} % of {asked} operations/s were sent",
-        100.0 * sent / intended
-    );
-    suspect(Doubt::RateNotReached, message)
+    (sent < LEAST_RATE * intended).then(|| {
+        suspect(WarningKind::RateNotReached {
+            asked_per_s,
+            sent_ratio: sent / intended,
+        })
+    })
 }
 
-fn connections(evidence: &Evidence) -> Option<Reason> {
+fn connections(evidence: &Evidence) -> Option<Warning> {
     let (asked, achieved) = evidence.connections?;
-    (achieved < asked).then_some(())?;
-    suspect(
-        Doubt::ConnectionsMissing,
-        format!("{achieved} of {asked} connections were established"),
-    )
+    (achieved < asked).then(|| suspect(WarningKind::ConnectionsMissing { asked, achieved }))
 }
 
-fn overloaded(evidence: &Evidence) -> Option<Reason> {
+fn overloaded(evidence: &Evidence) -> Option<Warning> {
     let unsent = evidence.counts.unsent;
-    (unsent > 0).then_some(())?;
-    let message = format!("{unsent} arrivals were never sent; the true response times are longer");
-    suspect(Doubt::Overloaded, message)
+    (unsent > 0).then(|| suspect(WarningKind::Overloaded { unsent }))
 }
 
-fn steal(evidence: &Evidence) -> Option<Reason> {
-    let steal = evidence.steal_ratio?;
-    (steal > MOST_STEAL).then_some(())?;
-    suspect(
-        Doubt::Steal,
-        format!(
-            "{:.1} % of the machine's CPU time was stolen",
-            steal * 100.0
-        ),
-    )
+fn steal(evidence: &Evidence) -> Option<Warning> {
+    let steal_ratio = evidence.steal_ratio?;
+    (steal_ratio > MOST_STEAL).then(|| suspect(WarningKind::Steal { steal_ratio }))
 }
 
-fn run_delay(evidence: &Evidence) -> Option<Reason> {
+fn run_delay(evidence: &Evidence) -> Option<Warning> {
     let delay = evidence.run_delay_ns? as f64;
     let time = evidence.window_ns as f64 * f64::from(evidence.workers);
-    (delay > MOST_RUN_DELAY * time).then_some(())?;
-    let message = format!(
-        "workers waited for a CPU for {:.1} % of the window",
-        100.0 * delay / time
-    );
-    suspect(Doubt::RunDelay, message)
+    (delay > MOST_RUN_DELAY * time).then(|| {
+        suspect(WarningKind::RunDelay {
+            run_delay_ratio: delay / time,
+        })
+    })
 }
 
 /// Users = throughput x time of a round. The borders of the window cut rounds in two, so that a
 /// window must hold many of them.
-fn little(evidence: &Evidence) -> Option<Reason> {
+fn littles_law(evidence: &Evidence) -> Option<Warning> {
     let Little { users, round_ns } = evidence.little?;
     let rounds = evidence.counts.ok_in_window as f64;
     (rounds >= LITTLE_LEAST_PER_USER * users).then_some(())?;
     let present = rounds / evidence.window_ns as f64 * round_ns;
     let tolerance = LITTLE_TOLERANCE.max(2.0 * users / rounds);
-    ((present / users - 1.0).abs() > tolerance).then_some(())?;
-    let message =
-        format!("throughput x time of a round is {present:.2}, but there are {users} users");
-    suspect(Doubt::LittlesLaw, message)
+    ((present / users - 1.0).abs() > tolerance).then(|| {
+        suspect(WarningKind::LittlesLaw {
+            users,
+            computed_users: present,
+        })
+    })
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub mod schema;
 pub const AGENT_PROTOCOL: u32 = 1;
 
 /// Name and version of the result document of `load --json`.
-pub const RESULT_SCHEMA: &str = "steelyard.load.result/1";
+pub const RESULT_SCHEMA: &str = "steelyard.load.result/2";
 
 /// Name and version of the result document of `load --find --json`.
 pub const FIND_SCHEMA: &str = "steelyard.load.find/1";

@@ -1,6 +1,7 @@
 //! The result of one load run: one JSON document, see `docs/reference/result.md`.
 
 mod stream;
+mod verdict;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::LoadJob;
 
 pub use stream::{CountedBy, Flow, Stream, StreamInterval};
+pub use verdict::{Verdict, VerdictState, Warning, WarningKind};
 
 /// One finished load run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -296,38 +298,4 @@ pub struct SeriesRow {
     pub inflight: u64,
     /// Arrivals waiting for a connection at the interval's end.
     pub backlog: u64,
-}
-
-/// Whether the generator vouches for the figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Verdict {
-    /// The worst of the reasons, `valid` without any.
-    pub state: VerdictState,
-    /// Why, with the figures.
-    pub reasons: Vec<Reason>,
-}
-
-/// Trust in a run.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum VerdictState {
-    /// Nothing speaks against it.
-    Valid,
-    /// To be read with the reasons beside it.
-    Suspect,
-    /// Not to be used.
-    Invalid,
-}
-
-/// One reason for doubt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
-    /// Suspect or invalid.
-    pub state: VerdictState,
-    /// A word from the closed list in `docs/reference/result.md`, for example `generator_bound`.
-    pub kind: String,
-    /// For people, with the figures.
-    pub message: String,
 }

@@ -7,6 +7,7 @@ they are stored as they came. These models name the fields that decide something
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any, Literal
 
@@ -189,15 +190,24 @@ class GeneratorCpu(_Message):
     busiest_worker_ratio: float
 
 
-class Reason(_Message):
-    state: Literal["valid", "suspect", "invalid"]
+class LoadWarning(BaseModel):
+    """Why the generator's figures are not to be trusted; ``part`` is one of a mix."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
+
+    state: Literal["suspect", "invalid"]
     kind: str
-    message: str
+    part: str | None = None
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """The figures of its kind, with units in their names."""
+        return self.model_extra or {}
 
 
 class Verdict(_Message):
     state: Literal["valid", "suspect", "invalid"]
-    reasons: tuple[Reason, ...]
+    warnings: tuple[LoadWarning, ...]
 
 
 class KindFigures(_Message):

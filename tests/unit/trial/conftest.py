@@ -39,7 +39,7 @@ def load_document(**changes: Any) -> dict[str, Any]:
             "window_end_monotonic_ns": 3 * SECOND_NS,
         },
         "cpu": {"ns_per_operation": 7_500.0, "busiest_worker_ratio": 0.2},
-        "verdict": {"state": "valid", "reasons": []},
+        "verdict": {"state": "valid", "warnings": []},
     }
     return document | changes
 

@@ -25,8 +25,8 @@ def test_nothing_used_up_is_said_as_nothing(seen: Make) -> None:
 
 
 def test_the_generator_comes_first(seen: Make) -> None:
-    reason = {"state": "suspect", "kind": "generator_bound", "message": "busy"}
-    verdict = {"state": "suspect", "reasons": [reason]}
+    warning = {"state": "suspect", "kind": "generator_bound", "busiest_worker_ratio": 0.9}
+    verdict = {"state": "suspect", "warnings": [warning]}
     assert limited_by(seen(columns(disk=1.0), verdict=verdict), 2) == "the load generator"
 
 

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use steelyard_wire::result::{Latency, LoadResult, VerdictState};
+use steelyard_wire::result::{Latency, LoadResult, WarningKind};
 
 use super::{time, write_errors};
 
 const HEAD: [&str; 7] = ["min", "mean", "p50", "p90", "p99", "max", "samples"];
 
-/// Counts, the two times of an operation, its phases, failures, and doubts if there are any.
+/// Counts, the two times of an operation, its phases, failures, and warnings if there are any.
 ///
 /// `phases` in the order in which they are to stand.
 pub(crate) fn of_probes(result: &LoadResult, phases: &[&str]) -> String {
@@ -39,7 +39,7 @@ fn write_all(text: &mut String, result: &LoadResult, phases: &[&str]) -> std::fm
         write_row(text, name, latency)?;
     }
     write_errors(text, result)?;
-    write_doubts(text, result)
+    write_warnings(text, result)
 }
 
 fn rows<'a>(
@@ -73,19 +73,22 @@ fn write_row(text: &mut String, name: &str, latency: &Latency) -> std::fmt::Resu
     writeln!(text, "{:>11}", latency.count)
 }
 
-/// Few samples and an end on request are what probes are like, not doubts.
-fn write_doubts(text: &mut String, result: &LoadResult) -> std::fmt::Result {
-    let usual = ["too_few_samples", "cancelled"];
-    let doubts = result.verdict.reasons.iter();
-    let doubts: Vec<_> = doubts
-        .filter(|reason| !usual.contains(&reason.kind.as_str()))
-        .collect();
-    if result.verdict.state == VerdictState::Valid || doubts.is_empty() {
+/// Few samples and an end on request are usual for probes.
+fn write_warnings(text: &mut String, result: &LoadResult) -> std::fmt::Result {
+    let usual = |kind: &WarningKind| {
+        matches!(
+            kind,
+            WarningKind::TooFewSamples { .. } | WarningKind::Cancelled {}
+        )
+    };
+    let warnings = result.verdict.warnings.iter();
+    let warnings: Vec<_> = warnings.filter(|warning| !usual(&warning.kind)).collect();
+    if warnings.is_empty() {
         return Ok(());
     }
-    writeln!(text, "\nread these figures with the reasons below")?;
-    for reason in doubts {
-        writeln!(text, "  {}: {}", reason.kind, reason.message)?;
+    writeln!(text, "\nread these figures with the warnings below")?;
+    for warning in warnings {
+        writeln!(text, "  {}: {warning}", warning.kind.name())?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use steelyard_wire::agent::FailureKind;
 use steelyard_wire::job::{HttpOperation, LoadJob, Mode, Operation};
 
 use crate::server::{
-    MS, REPLY, Server, doubts, failures, http_job, open, run, send, send_last, try_run,
+    MS, REPLY, Server, failures, http_job, open, run, send, send_last, try_run, warnings,
 };
 
 #[test]
@@ -195,7 +195,7 @@ fn users_throughput_and_latency_obey_littles_law() {
     let users = result.rates.ok_per_s * round_ns / 1e9;
     let rounds = result.counts.ok_in_window as f64 / 4.0;
     assert!((users / 4.0 - 1.0).abs() < 0.01 + 2.0 / rounds, "{users}");
-    assert!(!doubts(&result).contains(&"littles_law"));
+    assert!(!warnings(&result).contains(&"littles_law"));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_run_that_is_cancelled_keeps_what_it_has() {
         cancel.store(progress.stage == Stage::Window && progress.ok > 0, SeqCst);
     };
     let result = steelyard_load::run(&job, &cancel, Some(&stop_soon)).unwrap();
-    assert!(doubts(&result).contains(&"cancelled"));
+    assert!(warnings(&result).contains(&"cancelled"));
     assert!(result.counts.ok > 0);
     assert!(result.load.window_ns < 60_000 * MS);
     assert_eq!(

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use steelyard_wire::job::LoadJob;
 
-use crate::server::{MS, REPLY, Server, above, doubts, http_job, open, run, send};
+use crate::server::{MS, REPLY, Server, above, http_job, open, run, send, warnings};
 
 /// A server that answers nothing from 400 ms to 700 ms after its first request.
 fn stalling() -> Server {
@@ -60,8 +60,8 @@ fn arrivals_beyond_the_backlog_are_counted_and_the_run_is_marked() {
     let result = run(&job);
     assert_eq!(result.counts.intended, 150);
     assert!(result.counts.unsent >= 130, "{:?}", result.counts);
-    assert!(doubts(&result).contains(&"overloaded"));
-    assert!(doubts(&result).contains(&"rate_not_reached"));
+    assert!(warnings(&result).contains(&"overloaded"));
+    assert!(warnings(&result).contains(&"rate_not_reached"));
 }
 
 #[test]

@@ -14,7 +14,9 @@ use steelyard_wire::job::{
 };
 use steelyard_wire::result::VerdictState;
 
-use crate::server::{MS, REPLY, Seen, Server, closed, doubts, http_job, open, run, send, try_run};
+use crate::server::{
+    MS, REPLY, Seen, Server, closed, http_job, open, run, send, try_run, warnings,
+};
 
 #[test]
 fn a_unix_socket_takes_requests_like_a_port() {
@@ -119,7 +121,7 @@ fn a_pool_at_its_limit_refuses_arrivals_and_counts_them() {
         result.counts.intended,
         result.counts.unsent + result.counts.sent
     );
-    assert!(doubts(&result).contains(&"overloaded"));
+    assert!(warnings(&result).contains(&"overloaded"));
     assert_eq!(server.connections(), 3);
 }
 
@@ -238,9 +240,9 @@ fn a_part_whose_server_is_away_fails_alone() {
     assert!(
         result
             .verdict
-            .reasons
+            .warnings
             .iter()
-            .any(|reason| reason.message.starts_with("away: "))
+            .any(|warning| warning.part.as_deref() == Some("away"))
     );
     assert!(web.seen.operations.load(SeqCst) > 0);
 }

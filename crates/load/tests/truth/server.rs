@@ -195,17 +195,14 @@ pub fn run(job: &LoadJob) -> LoadResult {
     }
     assert_eq!(result.latency_ns["lateness"].count, counts.sent);
     assert_eq!(result.latency_ns["errors"].count, counts.errors);
-    assert!(!doubts(&result).contains(&"conservation_broken"));
+    assert!(!warnings(&result).contains(&"conservation_broken"));
     result
 }
 
-pub fn doubts(result: &LoadResult) -> Vec<&str> {
-    result
-        .verdict
-        .reasons
-        .iter()
-        .map(|reason| reason.kind.as_str())
-        .collect()
+/// Kinds of the warnings.
+pub fn warnings(result: &LoadResult) -> Vec<&str> {
+    let warnings = result.verdict.warnings.iter();
+    warnings.map(|warning| warning.kind.name()).collect()
 }
 
 /// Failures of `kind` in `phase`.

@@ -11,7 +11,7 @@ use steelyard_wire::job::{
 };
 use steelyard_wire::result::{CountedBy, LoadResult, Stream, VerdictState};
 
-use crate::server::{MS, doubts, open, run, try_run};
+use crate::server::{MS, open, run, try_run, warnings};
 use crate::sink::Sink;
 
 /// A sink of streams in this process.
@@ -202,7 +202,7 @@ fn a_far_end_that_goes_away_is_an_error_and_no_figure() {
         "{stream:?}"
     );
     assert_eq!(result.connection_errors["stream"].values().sum::<u64>(), 2);
-    assert!(doubts(&result).contains(&"flows_broken"));
+    assert!(warnings(&result).contains(&"flows_broken"));
     assert_eq!(result.verdict.state, VerdictState::Invalid);
 }
 

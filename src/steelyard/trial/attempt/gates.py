@@ -14,6 +14,7 @@ from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset, drift_ppm, drift_uncertainty_ppm
 from steelyard.records.schema import Doubt, GateRecord, Measured, Outcome
 from steelyard.study.model import GateSpec
+from steelyard.trial.attempt.load_warnings import text_of
 from steelyard.trial.attempt.outcomes import TrialFailed
 
 _CLOCK_DRIFT_LIMIT_PPM = 100.0
@@ -75,23 +76,20 @@ def refuse_invalid(load: LoadResult) -> None:
     """Ends the trial when the generator does not vouch for its own figures.
 
     Raises:
-        TrialFailed: ``invalid``, with the generator's reasons.
+        TrialFailed: ``invalid``, with the generator's warnings.
     """
     if load.verdict.state == "invalid":
-        reasons = [reason.message for reason in load.verdict.reasons if reason.state == "invalid"]
+        found = [text_of(each) for each in load.verdict.warnings if each.state == "invalid"]
         raise TrialFailed(
-            Outcome.INVALID, "; ".join(reasons), "docs/reference/result.md explains each reason"
+            Outcome.INVALID, "; ".join(found), "docs/reference/result.md explains each warning"
         )
 
 
 def engine_doubts(load: LoadResult) -> list[Doubt]:
-    """The generator's own reasons for doubt."""
+    """The generator's warnings about its own figures."""
     return [
-        Doubt(
-            state="invalid" if r.state == "invalid" else "suspect", kind=r.kind, message=r.message
-        )
-        for r in load.verdict.reasons
-        if r.state != "valid"
+        Doubt(state=each.state, kind=each.kind, message=text_of(each))
+        for each in load.verdict.warnings
     ]
 
 

@@ -17,6 +17,7 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, read_load
 from steelyard.records.schema import Doubt
 from steelyard.trial.attempt.instance import Instance
+from steelyard.trial.attempt.load_warnings import text_of
 from steelyard.trial.drive.drivers import left_s
 
 _ENDED_ON_REQUEST = "cancelled"
@@ -69,10 +70,13 @@ def without_unsent(probe: LoadResult) -> LoadResult:
 
 def probe_doubts(probe: LoadResult, *, open_ended: bool) -> list[Doubt]:
     """What speaks against the probe's figures. They never make a trial invalid: the load counts."""
-    reasons = [each for each in probe.verdict.reasons if each.state != "valid"]
-    if open_ended:
-        reasons = [each for each in reasons if each.kind != _ENDED_ON_REQUEST]
+    usual = {_ENDED_ON_REQUEST} if open_ended else frozenset[str]()
     return [
-        Doubt(state="suspect", kind="probe_suspect", message=f"the probe ({r.kind}): {r.message}")
-        for r in reasons
+        Doubt(
+            state="suspect",
+            kind="probe_suspect",
+            message=f"the probe ({each.kind}): {text_of(each)}",
+        )
+        for each in probe.verdict.warnings
+        if each.kind not in usual
     ]

@@ -14,8 +14,8 @@ _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 def limited_by(seen: Seen, cores: int | None) -> str | None:
     """A resource in words, or ``None`` when none of those sampled was used up."""
-    reasons = () if seen.driven is None else seen.driven.verdict.reasons
-    if any(reason.kind == "generator_bound" for reason in reasons):
+    warnings = () if seen.driven is None else seen.driven.verdict.warnings
+    if any(warning.kind == "generator_bound" for warning in warnings):
         return "the load generator"
     for words, used in _uses(seen, cores):
         if used is not None and used >= _FULL:
