@@ -33,7 +33,8 @@ FORMS: dict[str, Callable[[Findings], str]] = {
     "report.md": lambda findings: FORMATS["md"].text(findings, {}),
     "report.csv": lambda findings: FORMATS["csv"].text(findings, {}),
     "findings.json": lambda findings: (
-        findings.model_dump_json(indent=1, context={TEXT: text}) + "\n"
+        findings.model_dump_json(indent=1, context={TEXT: lambda note: text(note, findings.labels)})
+        + "\n"
     ),
 }
 PAIRS = [

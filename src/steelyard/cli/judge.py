@@ -18,6 +18,7 @@ from steelyard.judge.own_trials.rows import TrialsError
 from steelyard.records.trials_file import Field, TrialsFile, read_trials
 from steelyard.report.notes import json_text
 from steelyard.report.tables.trials import trials_lines
+from steelyard.study.labels import Labels
 from steelyard.units import UnitError, parse
 
 
@@ -98,7 +99,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
 
 
 def _print(found: TrialsVerdict, title: str, *, json: bool) -> None:
-    for line in [json_text(found)] if json else trials_lines(found, title):
+    for line in [json_text(found, Labels())] if json else trials_lines(found, title):
         say(line)
 
 

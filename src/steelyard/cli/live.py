@@ -25,6 +25,7 @@ from steelyard.report.figures import quantity
 from steelyard.report.tables.resolution import resolution_lines
 from steelyard.report.words import progress_words
 from steelyard.study.each_workload import study_of
+from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.trial.session_state.watcher import Watcher
 from steelyard.units import format_duration
@@ -35,6 +36,7 @@ class Display:
 
     def __init__(self, study: Study, live: Live | None) -> None:
         self._study = study
+        self._labels = Labels.of(study)
         self._live = live
         self._plan: Plan | None = None
         self._trials_done = 0
@@ -66,7 +68,7 @@ class Display:
             tell(line)
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None:
-        conditions = trial.cell.conditions_text()
+        conditions = self._labels.conditions(trial.cell.conditions)
         again = f", attempt {attempt}" if attempt > 1 else ""
         where = f"{trial.cell.system}, {conditions}" if conditions else trial.cell.system
         self._trial = f"trial {trial.trial} (visit {trial.visit}): {where}{again}"
@@ -86,7 +88,7 @@ class Display:
 
     def looked(self, look: Look, visits_done: int) -> None:
         self._visits_done = visits_done
-        self._verdict = progress_words(look)
+        self._verdict = progress_words(look, self._labels)
         if self._live is None:
             tell(f"after {visits_done} visits: {self._verdict}; {self._forecast()}")
         self._show()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +9,10 @@ import typer
 
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
-from steelyard.plan.model import level_text, levels_as
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
 from steelyard.report.anonymous import anonymous
 from steelyard.report.formats.registry import FORMATS, write_report
-from steelyard.study.level_kinds import level_kinds
 from steelyard.study.read import read_study
 
 FormatOption = Annotated[
@@ -48,18 +45,19 @@ def find(run: Run) -> Findings:
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
-    with levels_as(level_kinds(study)):
-        found = judge_study(
-            study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
-        )
+    found = judge_study(
+        study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
+    )
     return found.model_copy(update={"author_notes": _notes_of(run, found)})
 
 
 def _notes_of(run: Run, findings: Findings) -> dict[str, str]:
     """The author's words by level, of the sections that the report has."""
     written = read_notes(run.path / FOLDER)
-    levels = [each.level for each in findings.sections if each.level is not None]
-    named = {level_text(level): name_of_note(level) for level in levels}
+    levels = [
+        (s.level, s.by) for s in findings.sections if s.level is not None and s.by is not None
+    ]
+    named = {findings.labels.level(level, by): name_of_note(level) for level, by in levels}
     return {level: written[name] for level, name in named.items() if name in written}
 
 
@@ -68,16 +66,7 @@ def write(
 ) -> list[Path]:
     """Writes the report in these formats into ``folder``, or the run's own."""
     series, own = dict(run.series()), folder is None
-    with as_written(run):
-        return write_report(
-            findings, series, folder or run.report_path, formats, beside_records=own
-        )
-
-
-def as_written(run: Run) -> AbstractContextManager[None]:
-    """Within it levels are said as the study's author would write them."""
-    study = read_study(run.study_path, variant=run.facts().variant)
-    return levels_as(level_kinds(study))
+    return write_report(findings, series, folder or run.report_path, formats, beside_records=own)
 
 
 def for_strangers(run: Run, findings: Findings) -> Findings:

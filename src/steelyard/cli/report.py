@@ -10,7 +10,6 @@ import typer
 from steelyard.cli.console import say, shown
 from steelyard.cli.reading import (
     FormatOption,
-    as_written,
     chosen_formats,
     find,
     for_strangers,
@@ -54,8 +53,7 @@ def report(
             hint="make room, or name a folder that you may write to with --to",
             slug="cannot-write",
         ) from error
-    with as_written(opened):
-        for line in verdict_lines(findings):
-            say(line)
+    for line in verdict_lines(findings):
+        say(line)
     for written in paths:
         say(f"report: {shown(written)}")

@@ -19,14 +19,14 @@ from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
 from steelyard.cli.prepare import plan_study
-from steelyard.cli.reading import FormatOption, as_written, chosen_formats, find, write
+from steelyard.cli.reading import FormatOption, chosen_formats, find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.judge.findings import Findings
-from steelyard.plan.model import Plan, levels_as
+from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
@@ -34,7 +34,6 @@ from steelyard.report.each_workload import each_of
 from steelyard.report.notes import json_text
 from steelyard.report.words import verdict_lines
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
-from steelyard.study.level_kinds import level_kinds
 from steelyard.study.lookup import own_texts
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
@@ -165,7 +164,7 @@ def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
     tell(f"records: {shown(opened.path)}")
     interrupt = Interrupt(tell_at_once)
     with interrupt.heard():
-        with watch(study) as watcher, levels_as(level_kinds(study)):
+        with watch(study) as watcher:
             reason = run_session(study, opened, watcher, interrupt)
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
@@ -187,11 +186,10 @@ def _reported(opened: Run, wanted: Wanted) -> int:
     written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
     paths = write(opened, findings, tuple(written))
     if wanted.json:
-        say(json_text(findings))
+        say(json_text(findings, findings.labels))
     else:
-        with as_written(opened):
-            for line in verdict_lines(findings):
-                say(line)
+        for line in verdict_lines(findings):
+            say(line)
         for path in paths[: len(wanted.formats)]:
             say(f"report: {shown(path)}")
         if may_be_extended(opened, findings):

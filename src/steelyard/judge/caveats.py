@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.inference.paired_t import ASSUMPTION
-from steelyard.plan.model import Plan, conditions_text
+from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import measured
+from steelyard.study.labels import Labels
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study
 from steelyard.study.timing import resets
@@ -31,7 +32,7 @@ _NOT_RENEWED = {
 def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator[str]:
     """What this study cannot say, from the study and its records."""
     yield _machine(records)
-    yield from _conditions(plan)
+    yield from _conditions(plan, Labels.of(study))
     yield from _screened(plan)
     yield (f"A trial measures {measured(study)}: longer runs were not tested.")
     yield from _resets(study)
@@ -98,8 +99,8 @@ def _machine(records: Sequence[TrialRecord]) -> str:
     return f"Measured on one machine{machine}: other machines were not tested."
 
 
-def _conditions(plan: Plan) -> Iterator[str]:
-    texts = [text for each in plan.conditions if (text := conditions_text(each))]
+def _conditions(plan: Plan, labels: Labels) -> Iterator[str]:
+    texts = [text for each in plan.conditions if (text := labels.conditions(each))]
     if texts:
         yield f"Measured at {'; '.join(texts)}: nothing is said between or beyond."
 

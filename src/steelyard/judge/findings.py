@@ -33,6 +33,7 @@ from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.frozen import Frozen
 from steelyard.plan.model import Cell
+from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
 
@@ -218,6 +219,7 @@ class Findings(Frozen):
     Of several workloads, all that is judged stands in ``workloads``, one for each, named by its
     ``workload``; what remains here is of the run as a whole, as ``interference`` between
     them. Cells that are ``not_applicable`` do not exist, which is not the same as missing.
+    ``level_kinds`` maps factors to the kind of their values (``size``), which says their unit.
     """
 
     schema_version: Literal[1] = 1
@@ -231,6 +233,7 @@ class Findings(Frozen):
     compare: str = "system"
     design: str | None = None
     engine: Literal["exact", "normal"] = "exact"
+    level_kinds: dict[str, str] = Field(default_factory=dict)
     systems: tuple[str, ...]
     baseline: str
     conditions: tuple[dict[str, Level], ...]
@@ -268,3 +271,8 @@ class Findings(Frozen):
     failure_contrasts: tuple[FailureContrastFinding, ...] = ()
     sections: tuple[SectionFinding, ...] = ()
     author_notes: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def labels(self) -> Labels:
+        """How levels are written in the report."""
+        return Labels(self.level_kinds)

@@ -8,22 +8,36 @@ from dataclasses import dataclass, replace
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.plan.model import Plan
+from steelyard.study.model import Level
+
+
+@dataclass(frozen=True)
+class InterimWord:
+    """The word so far on one comparison of the primary response of a workload.
+
+    ``conditions`` is ``None`` for all conditions together, ``workload`` for the only one.
+    """
+
+    baseline: str
+    other: str
+    conditions: dict[str, Level] | None
+    word: VerdictWord
+    workload: str | None = None
 
 
 @dataclass(frozen=True)
 class Look:
     """How a study stands after a visit.
 
-    ``words`` maps the place of each comparison of the primary response, as people say it
-    (``4 users``; empty for all conditions together; with several systems led by the system's
-    name), to the word so far. ``may_continue`` is false when no further visit can help.
+    ``words`` are those on the primary responses. ``may_continue`` is false when no further visit
+    can help.
     ``open_claims`` are names of claims that further visits may decide.
     ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
     decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
     holds the numbers of visits that can no longer change an answer.
     """
 
-    words: dict[str, VerdictWord]
+    words: tuple[InterimWord, ...]
     decided: bool
     may_continue: bool
     visits_to_decide: int | None
@@ -54,21 +68,12 @@ def together(looks: Mapping[str, Look]) -> Look:
     forecasts = [each.visits_to_decide for each in still]
     known = [forecast for forecast in forecasts if forecast is not None]
     return Look(
-        words={
-            _place(name, place): word
-            for name, each in looks.items()
-            for place, word in each.words.items()
-        },
+        words=tuple(
+            replace(word, workload=name) for name, each in looks.items() for word in each.words
+        ),
         decided=all(each.decided for each in every),
         may_continue=any(each.may_continue for each in every),
         visits_to_decide=max(known) if known and len(known) == len(forecasts) else None,
         settled=frozenset.intersection(*(each.settled for each in every)),
         open_claims=tuple(name for each in every for name in each.open_claims),
     )
-
-
-def _place(workload: str, place: str) -> str:
-    """A place that names its workload anyway is left as it is."""
-    if place == workload or place.startswith(f"{workload}, ") or f", {workload}, " in place:
-        return place
-    return f"{workload} {place}" if place else f"{workload} overall"

@@ -52,6 +52,7 @@ from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
+from steelyard.study.labels import Labels
 from steelyard.study.model import WORKLOAD, ResponseSpec, Study
 
 Part = dict[str, Any]
@@ -144,6 +145,7 @@ def _asked(study: Study, plan: Plan, *, one_of_several: bool) -> Part:
         "design": plan.design if plan.visits else None,
         "engine": study.judge.engine,
         "workload": name_of(study) if one_of_several else None,
+        "level_kinds": dict(Labels.of(study).kinds),
         "systems": plan.systems,
         "baseline": study.baseline,
         "conditions": plan.conditions,

@@ -19,12 +19,12 @@ from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.each_workload import apart, several
 from steelyard.judge.elimination import NOBODY, NOTHING, Measured, hopeless, possible
-from steelyard.judge.families import Comparison, deciding, of_response
+from steelyard.judge.families import deciding, of_response
 from steelyard.judge.findings import Findings
-from steelyard.judge.interim import Look, together
+from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.stop import find_stop, left_words
-from steelyard.plan.model import Plan, conditions_text
+from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
@@ -59,7 +59,6 @@ def look(
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     asked = possible(deciding(study, plan), given_up)
     wanted = [each for each in judged if each.comparison in asked]
-    all_pairs = study.judge.contrasts == "all pairs"
     undecided = [each for each in wanted if each.word is VerdictWord.UNDECIDED]
     claims = tuple(
         dict.fromkeys(
@@ -75,7 +74,7 @@ def look(
     remaining = visits - {record.visit for record in records}
     may_help = bool(undecided or claims) or any(not each.settled for each in factors)
     return Look(
-        words={_place(each.comparison, plan, all_pairs=all_pairs): each.word for each in judged},
+        words=tuple(_interim(each) for each in judged),
         decided=compared and all(each.settled for each in factors),
         may_continue=may_help and bool(remaining),
         visits_to_decide=_forecast(undecided, margin),
@@ -183,20 +182,16 @@ _OF_THE_STUDY = {
     "study_sha256",
     "seed",
     "compare",
+    "level_kinds",
     "baseline",
     "design",
     "engine",
 }
 
 
-def _place(comparison: Comparison, plan: Plan, *, all_pairs: bool) -> str:
-    place = "" if comparison.conditions is None else conditions_text(comparison.conditions)
-    if len(plan.systems) == 2:
-        return place
-    name = comparison.pair.other
-    if all_pairs:
-        name += f" against {comparison.pair.baseline}"
-    return f"{name}, {place}" if place else name
+def _interim(judged: Judged) -> InterimWord:
+    pair = judged.comparison.pair
+    return InterimWord(pair.baseline, pair.other, judged.comparison.conditions, judged.word)
 
 
 def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.study.model import SCENARIO, WORKLOAD, Level
-from steelyard.units import format_level
-
-_KINDS: ContextVar[Mapping[str, str]] = ContextVar("kinds", default=MappingProxyType({}))
-"""What is said below knows the kind of each factor's levels, and none if nobody told it."""
-
-
-@contextmanager
-def levels_as(kinds: Mapping[str, str]) -> Iterator[None]:
-    """Levels of these factors are said with their units: ``100 Mbit/s``, not ``100000000.0``."""
-    token = _KINDS.set(kinds)
-    try:
-        yield
-    finally:
-        _KINDS.reset(token)
+from steelyard.study.model import Level
 
 
 class _Frozen(BaseModel):
@@ -39,38 +21,6 @@ class Cell(_Frozen):
 
     system: str
     conditions: dict[str, Level]
-
-    def conditions_text(self) -> str:
-        """The conditions as people say them: ``4 users``; empty without any."""
-        return conditions_text(self.conditions)
-
-
-def level_text(level: Level, factor: str | None = None) -> str:
-    """A level as people write it: ``true``, ``64``; of a factor whose kind is known ``4 KiB``."""
-    if isinstance(level, bool):
-        return str(level).lower()
-    return format_level(level, _KINDS.get().get(factor or "", ""))
-
-
-def conditions_text(conditions: dict[str, Level]) -> str:
-    """Conditions as people say them: ``4 users, workload.block 4 KiB``; of several workloads
-    ``disk, two, block 4096``.
-    """
-    words = []
-    measured = str(conditions.get(WORKLOAD, ""))
-    for name, value in conditions.items():
-        level = level_text(value, name)
-        if name in {WORKLOAD, SCENARIO}:
-            words.append(level)
-            continue
-        own = name.removeprefix(f"workloads.{measured}.")
-        stage, _, rest = name.partition(".")
-        if stage == "load" and rest:
-            noun = rest[:-1] if level == "1" and rest.endswith("s") else rest
-            words.append(f"{level} {noun}")
-        else:
-            words.append(f"{own} {level}")
-    return ", ".join(words)
 
 
 class PlannedTrial(_Frozen):

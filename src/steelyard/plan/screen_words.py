@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.plan.model import Plan, ScreenPlan, level_text
+from steelyard.plan.model import Plan, ScreenPlan
 from steelyard.study import screening
 from steelyard.study.fractions import LETTERS
+from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.units import format_duration
 
@@ -14,14 +15,14 @@ _ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI"}
 _FEWEST_FOR_SHARES = 3
 
 
-def screen_rows(study: Study, plan: Plan) -> Iterator[tuple[str, str]]:
+def screen_rows(study: Study, plan: Plan, labels: Labels) -> Iterator[tuple[str, str]]:
     """Key and text of each line; nothing for a plan that does not screen."""
     screen, asked = plan.screen, screening.screened(study)
     if screen is None or asked is None:
         return
     yield "screened", f"{len(screen.factors)} factors on {screen.system}"
     for letter, name in zip(LETTERS, _leading(screen), strict=False):
-        levels = " or ".join(level_text(level, name) for level in screen.factors[name])
+        levels = " or ".join(labels.level(level, name) for level in screen.factors[name])
         hard = " (hard to change: kept within a visit)" if name in screen.hard_to_change else ""
         yield f"factor {letter}", f"{name}: {levels}{hard}"
     yield "design", _design(screen)

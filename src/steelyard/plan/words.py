@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.plan.budget import first_look
-from steelyard.plan.model import Plan, conditions_text, levels_as
+from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached, out_of_reach
 from steelyard.plan.screen_words import screen_rows
 from steelyard.study.checks.server_limits import crowded, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.ending import ending, is_foreseen
-from steelyard.study.level_kinds import level_kinds
+from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
 from steelyard.study.reference import UNPROVEN
@@ -27,11 +27,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
 
     ``reaches`` say after how many visits the judge can tell a difference at all.
     """
-    with levels_as(level_kinds(study)):
-        return _lines(study, plan, reaches)
-
-
-def _lines(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[str]:
+    labels = Labels.of(study)
     variant = f" (variant {study.variant})" if study.variant else ""
     return [
         f"{study.name}{variant}: {study.question}",
@@ -43,9 +39,9 @@ def _lines(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[str]:
                 ("workload", _workload(study)),
                 *_limits(study),
                 *_crowds(study),
-                *_conditions_and_cells(study, plan),
+                *_conditions_and_cells(study, plan, labels),
                 *_influence(study, plan),
-                *screen_rows(study, plan),
+                *screen_rows(study, plan, labels),
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", _trial(study, plan)),
@@ -61,11 +57,11 @@ def _lines(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[str]:
     ]
 
 
-def _searches(study: Study, plan: Plan) -> list[tuple[str, str]]:
+def _searches(study: Study, plan: Plan, labels: Labels) -> list[tuple[str, str]]:
     """What is looked for in each visit besides, with its limits."""
     rows = []
     for searched in plan.searches:
-        rest = conditions_text({name: level for name, level in searched.items() if name != FIND})
+        rest = labels.conditions({name: level for name, level in searched.items() if name != FIND})
         find = study.find[str(searched[FIND])]
         limits = ", ".join(f"{limit.name} {limit.text}" for limit in find.limits)
         at = f" at {rest}" if rest else ""
@@ -74,10 +70,14 @@ def _searches(study: Study, plan: Plan) -> list[tuple[str, str]]:
     return rows
 
 
-def _conditions_and_cells(study: Study, plan: Plan) -> list[tuple[str, str]]:
+def _conditions_and_cells(study: Study, plan: Plan, labels: Labels) -> list[tuple[str, str]]:
     if not plan.visits:
         return []
-    return [("conditions", _conditions(plan)), *_searches(study, plan), ("cells", _cells(plan))]
+    return [
+        ("conditions", _conditions(plan, labels)),
+        *_searches(study, plan, labels),
+        ("cells", _cells(plan)),
+    ]
 
 
 def _influence(study: Study, plan: Plan) -> list[tuple[str, str]]:
@@ -136,8 +136,8 @@ def _workload(study: Study) -> str:
     )
 
 
-def _conditions(plan: Plan) -> str:
-    texts = [conditions_text(condition) for condition in plan.conditions]
+def _conditions(plan: Plan, labels: Labels) -> str:
+    texts = [labels.conditions(condition) for condition in plan.conditions]
     if texts == [""]:
         return "none"
     more = len(texts) - _SHOWN_CONDITIONS

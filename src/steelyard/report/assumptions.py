@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, VerdictFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_sure import influence_sure_lines
 from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
@@ -126,7 +125,8 @@ def _spread_lines(findings: Findings) -> list[str]:
     pairs: dict[tuple[str, str], list[str]] = {}
     for verdict in judged(findings):
         if verdict.spread_ratio is not None:
-            said = f"{fixed(verdict.spread_ratio, 1)} times {_where(verdict)}{_stalls(verdict)}"
+            where = _where(verdict, findings)
+            said = f"{fixed(verdict.spread_ratio, 1)} times {where}{_stalls(verdict)}"
             pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
     alike = [v for v in judged(findings) if not v.arms_differ_in_shape and not _stalls(v)]
     if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(findings)):
@@ -141,8 +141,8 @@ def _spread_lines(findings: Findings) -> list[str]:
     ]
 
 
-def _where(verdict: VerdictFinding) -> str:
-    where = conditions_text(verdict.conditions or {})
+def _where(verdict: VerdictFinding, findings: Findings) -> str:
+    where = findings.labels.conditions(verdict.conditions or {})
     return f"at {where}" if where else "overall"
 
 
@@ -176,7 +176,7 @@ def note_lines(findings: Findings) -> list[str]:
         pair = f"{verdict.other} against {verdict.baseline}"
         for note in _notes(verdict):
             doubt, _, meaning = note.rstrip(".").partition(". ")
-            places.setdefault((pair, doubt), []).append(_where(verdict))
+            places.setdefault((pair, doubt), []).append(_where(verdict, findings))
             meanings |= {f"{meaning}.": None} if meaning else {}
     said = [f"{pair}, {listed(where)}: {doubt}." for (pair, doubt), where in places.items()]
     return [*said, *meanings]
@@ -245,7 +245,7 @@ def missing_lines(findings: Findings) -> list[str]:
     """The cells of the primary response without a single value."""
     primary = primary_response(findings)
     empty = [
-        f"{c.cell.system}{_at(c.cell.conditions_text())}"
+        findings.labels.place(c.cell.system, c.cell.conditions)
         for c in findings.cells
         if not c.values and primary is not None and c.response == primary.name
     ]
@@ -271,7 +271,7 @@ def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
 def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
     cells: dict[tuple[str, str], list[str | None]] = {}
     order = [
-        (s, conditions_text(c))
+        (s, findings.labels.conditions(c))
         for c in findings.conditions
         for s in findings.systems
         if c in met_by(findings, (s,))
@@ -279,10 +279,6 @@ def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
     cells.update((key, []) for key in order)
     for attempt in findings.attempts:
         if attempt.outcome == OK:
-            key = (attempt.cell.system, attempt.cell.conditions_text())
+            key = (attempt.cell.system, findings.labels.conditions(attempt.cell.conditions))
             cells.setdefault(key, []).append(attempt.limited_by)
     return [(*key, cells[key]) for key in order]
-
-
-def _at(text: str) -> str:
-    return f" at {text}" if text else ""

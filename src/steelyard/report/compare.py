@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.each_workload import each_of
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
@@ -75,16 +74,16 @@ def _compared(a: Findings, b: Findings) -> str:
 
 def _by_key(findings: Findings) -> dict[_Key, VerdictFinding]:
     return {
-        (v.response, v.other, v.baseline, _where(v, each.workload)): v
+        (v.response, v.other, v.baseline, _where(v, each)): v
         for each in each_of(findings)
         for v in each.verdicts
     }  # one comparison is judged once per run
 
 
-def _where(verdict: VerdictFinding, workload: str | None) -> str:
+def _where(verdict: VerdictFinding, findings: Findings) -> str:
     if verdict.conditions is None:
-        return "over all conditions" + (f" of {workload}" if workload else "")
-    return conditions_text(verdict.conditions) or "all trials"
+        return "over all conditions" + (f" of {findings.workload}" if findings.workload else "")
+    return findings.labels.conditions(verdict.conditions) or "all trials"
 
 
 def _known(findings: Findings, name: str) -> ResponseFinding:

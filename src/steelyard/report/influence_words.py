@@ -13,11 +13,11 @@ from steelyard.judge.analyses.factors.findings import (
     ShareFinding,
 )
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.plan.model import level_text
 from steelyard.report.effects import effect, interval
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.sentences import Sentence
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
+from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
 PAIR = 2
@@ -152,7 +152,7 @@ def _named(effects: Sequence[EffectFinding]) -> str:
 
 def _parts(found: InfluenceFinding, findings: Findings) -> list[str]:
     response = response_of(findings, found.response)
-    return [effect_sentence(each, found, response) for each in leading(found)]
+    return [effect_sentence(each, found, response, findings.labels) for each in leading(found)]
 
 
 def leading(found: InfluenceFinding) -> list[EffectFinding]:
@@ -161,27 +161,29 @@ def leading(found: InfluenceFinding) -> list[EffectFinding]:
     return sorted(there, key=lambda each: (len(each.factors), -abs(each.effect_log or 0.0)))
 
 
-def effect_sentence(each: EffectFinding, found: InfluenceFinding, response: ResponseFinding) -> str:
+def effect_sentence(
+    each: EffectFinding, found: InfluenceFinding, response: ResponseFinding, labels: Labels
+) -> str:
     """One effect: of a factor what its level does, of two what one does at each of the other."""
     if each.effect_log is None:
         return f"{name_of(each.factors)}: not judged."
     if len(each.factors) == 1:
-        levels = _levels_of(each)
+        levels = _levels_of(each, labels)
         return (
             f"{each.factors[0]}, {levels}: {_size(each.effect_log, each, response)} "
             f"({ends_words(each, found, response)})."
         )
     if len(each.factors) == PAIR:
-        return f"{name_of(each.factors)}: {_two_by_two(each, found, response)}."
+        return f"{name_of(each.factors)}: {_two_by_two(each, found, response, labels)}."
     return (
         f"{name_of(each.factors)} together do {_size(each.effect_log, each, response)} more or "
         f"less than their parts ({ends_words(each, found, response)})."
     )
 
 
-def _levels_of(each: EffectFinding) -> str:
+def _levels_of(each: EffectFinding, labels: Labels) -> str:
     """The level of its first factor, and what it is told against."""
-    level, other = (level_text(one[0], each.factors[0]) for one in (each.levels, each.against))
+    level, other = (labels.level(one[0], each.factors[0]) for one in (each.levels, each.against))
     return f"{level} instead of {other}"
 
 
@@ -211,24 +213,28 @@ def ends_of_effect(each: EffectFinding, found: InfluenceFinding, response: Respo
     )
 
 
-def _two_by_two(each: EffectFinding, found: InfluenceFinding, response: ResponseFinding) -> str:
+def _two_by_two(
+    each: EffectFinding, found: InfluenceFinding, response: ResponseFinding, labels: Labels
+) -> str:
     """What the first factor does at each level of the second, in words."""
     first, second = each.factors
     pair = pair_of(found, first, second)
-    changes = "" if pair is None else _changes(each, pair, response)
-    levels = f"{first} {_levels_of(each)}"
+    changes = "" if pair is None else _changes(each, pair, response, labels)
+    levels = f"{first} {_levels_of(each, labels)}"
     others = simple_aliases(each.aliases)
     alias = f"; cannot be told from {listed(others)}" if others else ""
     return f"{levels} has {changes}{alias}" if changes else f"{levels}{alias}"
 
 
-def _changes(each: EffectFinding, pair: PairFinding, response: ResponseFinding) -> str:
+def _changes(
+    each: EffectFinding, pair: PairFinding, response: ResponseFinding, labels: Labels
+) -> str:
     said = []
     for level in (each.against[1], each.levels[1]):
         log = _change(each, pair, level)
         if log is not None:
             size = effect(log, noun_of(response), direction_of(response), exact_to=(0.0,))
-            said.append(f"{size} at {each.factors[1]} {level_text(level, each.factors[1])}")
+            said.append(f"{size} at {each.factors[1]} {labels.level(level, each.factors[1])}")
     return ", ".join(said)
 
 

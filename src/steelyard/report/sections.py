@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.judge.findings import Findings
-from steelyard.plan.model import Cell, level_text
+from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, fixed, percent, scale_for, significant
 from steelyard.report.tables.responses import NONE, Table, response_table
@@ -39,7 +39,7 @@ def paragraphs(note: str) -> list[str]:
 
 
 def _section(found: SectionFinding, findings: Findings) -> Section:
-    name = None if found.level is None else level_text(found.level)
+    name = None if found.level is None else findings.labels.level(found.level, found.by or "")
     return Section(
         title="Means" if name is None else name,
         note=None if name is None else findings.author_notes.get(name),
@@ -88,7 +88,7 @@ def _mean_texts(
     low, high = each.low_log, each.high_log
     ratio = each.estimate_log
     return (
-        ALL if each.level is None else level_text(each.level),
+        ALL if each.level is None else findings.labels.level(each.level, found.means_by or ""),
         middles[0],
         f"{each.other} {middles[1]}" if several else middles[1],
         *_difference_texts(each, scale),

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
 from steelyard.study.model import Level
 
@@ -99,7 +98,7 @@ def place(
         whole = "all" if len(met) == len(findings.conditions) else "their common"
         return f" over {whole} {len(met)} conditions"
     where = (met[0] if met else {}) if conditions is None else conditions
-    text = conditions_text(where)
+    text = findings.labels.conditions(where)
     return f" at {text}" if text else ""
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
 from steelyard.inference.paired_t import ASSUMPTION
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.caveats import GUARANTEE, SUSPECT
 from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.interim import InterimWord, Look
 from steelyard.report.assumptions import judged, sure_lines, warning_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
 from steelyard.report.figures import counted
@@ -18,6 +18,7 @@ from steelyard.report.tables.claims import claim_lines
 from steelyard.report.tables.failures import failed_lines
 from steelyard.report.tables.ranking import ranking_lines
 from steelyard.report.vocabulary import ordered
+from steelyard.study.labels import Labels
 
 
 def exploratory_lines(findings: Findings) -> list[str]:
@@ -98,55 +99,33 @@ def _pair(verdict: VerdictFinding) -> tuple[str, str]:
     return verdict.baseline, verdict.other
 
 
-class FactorsSoFar(Protocol):
-    """How one question about factors stands after a visit."""
-
-    @property
-    def replicates(self) -> int: ...
-    @property
-    def planned(self) -> int: ...
-    @property
-    def influential(self) -> Sequence[str]: ...
-    @property
-    def negligible(self) -> int: ...
-    @property
-    def open(self) -> int: ...
-
-
-class SoFar(Protocol):
-    """How a study stands after a visit: what ``judge.verdict.look`` gives."""
-
-    @property
-    def words(self) -> Mapping[str, VerdictWord]:
-        """The word so far by place, as people say it; empty for all conditions together."""
-
-    @property
-    def influence(self) -> Sequence[FactorsSoFar]:
-        """How questions about factors stand."""
-
-    @property
-    def visits_to_decide(self) -> int | None:
-        """About how many further visits are needed."""
-
-    @property
-    def open_claims(self) -> tuple[str, ...]:
-        """Claims of the study that are not decided."""
-
-
-def progress_words(so_far: SoFar) -> str:
+def progress_words(look: Look, labels: Labels) -> str:
     """The live line: ``overall slower; 16 users slower; 1 user undecided, about 6 more visits``."""
     said = [
-        f"{place or 'overall'} {word.value.replace('_', ' ')}"
-        for place, word in so_far.words.items()
+        f"{_place(each, look.words, labels)} {each.word.value.replace('_', ' ')}"
+        for each in look.words
     ]
-    said += [_factor_words(each) for each in so_far.influence]
-    said += [f"claim {name} undecided" for name in so_far.open_claims]
+    said += [_factor_words(each) for each in look.influence]
+    said += [f"claim {name} undecided" for name in look.open_claims]
     text = "; ".join(said) or "nothing judged yet"
-    more = so_far.visits_to_decide
+    more = look.visits_to_decide
     return text if more is None else f"{text}, about {counted(more, 'more visit')}"
 
 
-def _factor_words(each: FactorsSoFar) -> str:
+def _place(each: InterimWord, words: Sequence[InterimWord], labels: Labels) -> str:
+    """Systems where several are compared, workload where there are several, then conditions."""
+    place = "overall" if each.conditions is None else labels.conditions(each.conditions)
+    if each.workload is not None and each.conditions is None:
+        place = f"{each.workload} overall"
+    if len({(word.baseline, word.other) for word in words}) == 1:
+        return place or "overall"
+    pair = each.other
+    if len({word.baseline for word in words}) > 1:
+        pair += f" against {each.baseline}"
+    return f"{pair}, {place}" if place else pair
+
+
+def _factor_words(each: SoFar) -> str:
     """``replicate 3 of 14: 2 effects (a, b), 4 negligible, 9 open``."""
     named = f" ({', '.join(each.influential)})" if each.influential else ""
     return (

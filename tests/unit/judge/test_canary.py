@@ -97,7 +97,7 @@ def test_looks_in_turn_and_all_at_once_agree_beside_a_canary() -> None:
     study = a_study(users=(4,), **CANARY)
     plan = make_plan(study, 5)
     records = with_canary(plan, ratio=1.05)
-    words = [look(study, plan, records[:v]).words[""] for v in range(8, len(records) + 1)]
+    words = [look(study, plan, records[:v]).words[0].word for v in range(8, len(records) + 1)]
     at = next(v for v, word in enumerate(words, start=8) if word != "undecided")
     verdict = judge_study(study, plan, records, run="one").verdicts[0]
     assert verdict.decided_at_visit == at

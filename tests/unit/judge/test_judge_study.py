@@ -217,7 +217,8 @@ def test_a_study_is_decided_when_every_condition_is() -> None:
     stands = look(study, plan, records)
     assert stands.decided
     assert not stands.may_continue
-    assert set(stands.words) == {"", "1 user", "4 users"}
+    at = [each.conditions for each in stands.words]
+    assert at == [None, {"load.users": 1}, {"load.users": 4}]
 
 
 def test_a_study_that_asks_for_the_overall_verdict_stops_with_it() -> None:
@@ -240,7 +241,7 @@ def test_the_look_and_the_findings_say_the_same() -> None:
     records = measured(plan, noisy(0.985, noise=0.02), visits=15)
     findings = judge_study(study, plan, records, run="r")
     of_findings = [v.word for v in findings.verdicts if v.response == "rate"]
-    assert list(look(study, plan, records).words.values()) == of_findings
+    assert [each.word for each in look(study, plan, records).words] == of_findings
 
 
 def test_asking_after_every_visit_says_what_asking_once_says() -> None:

@@ -12,6 +12,7 @@ from steelyard.judge.frozen import Frozen
 from steelyard.judge.note import Note
 from steelyard.report import notes
 from steelyard.report.notes.registry import WRITERS
+from steelyard.study.labels import Labels
 
 
 def _kinds(base: type[Note]) -> Iterator[type[Note]]:
@@ -41,13 +42,13 @@ def document() -> Iterator[_Document]:
 def test_a_document_has_the_kind_the_figures_and_the_sentence_of_a_note(
     document: _Document,
 ) -> None:
-    assert json.loads(notes.json_text(document)) == {
+    assert json.loads(notes.json_text(document, Labels())) == {
         "notes": [{"kind": "slow", "wait_s": 2.0, "text": "slow by 2.0 s"}]
     }
 
 
 def test_the_sentence_of_a_note_is_dropped_when_a_document_is_read(document: _Document) -> None:
-    assert _Document.model_validate_json(notes.json_text(document)) == document
+    assert _Document.model_validate_json(notes.json_text(document, Labels())) == document
     assert document.model_dump() == {"notes": ({"kind": "slow", "wait_s": 2.0},)}
 
 

@@ -8,15 +8,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.golden.screened import influence
 from tests.unit.judge.test_sections import BY_PROFILE, few_orders, found
 
 from steelyard.judge.findings import Findings
 from steelyard.report.formats.csv import csv_text
+from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.formats.html import render
 from steelyard.report.formats.latex import escaped, grid, latex_text
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.sections import means_table, sections
 from steelyard.report.tables.responses import Table
+from steelyard.study.labels import Labels
+from steelyard.study.model import ReportSpec
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +153,28 @@ def test_latex_takes_the_fragment(profiled: Findings, tmp_path: Path) -> None:
         timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-1000:]
+
+
+def test_sections_by_a_size_are_headed_as_charts_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_orders(monkeypatch)
+    findings = found(ReportSpec(sections_by="layout", means_by="fs"), lambda _: 1.0)
+    (section, *_) = findings.sections
+    mean = section.means[0].model_copy(update={"level": 65536})
+    of_size = section.model_copy(update={"level": 4096, "means": (mean,)})
+    sized = findings.model_copy(
+        update={
+            "level_kinds": {"layout": "size", "fs": "size"},
+            "sections": (of_size,),
+            "author_notes": {"4 KiB": "Small."},
+        }
+    )
+    (shown,) = sections(sized)
+    assert (shown.title, shown.note) == ("4 KiB", "Small.")
+    assert shown.means.rows[0][0] == "64 KiB"
+
+
+def test_levels_of_effects_in_the_flat_table_have_their_units() -> None:
+    labels = Labels({"workload.body": "size"})
+    rows = list(influence_rows(influence(), "1/s", labels))
+    body = next(row for row in rows if row.get("effect") == "workload.body" and "levels" in row)
+    assert (body["levels"], body["against"]) == ("64 KiB", "4 KiB")

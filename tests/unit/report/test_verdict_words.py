@@ -1,17 +1,17 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.caveats import GUARANTEE, SUSPECT
 from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.interim import InterimWord, Look
 from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
+from steelyard.study.labels import Labels
+from steelyard.study.model import Level
 
 
 def main_sentence(findings: Findings, **changes: object) -> str:
@@ -143,24 +143,39 @@ def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
     )
 
 
-@dataclass(frozen=True)
-class Standing:
-    words: dict[str, VerdictWord]
-    visits_to_decide: int | None
-    influence: tuple[SoFar, ...] = ()
-    open_claims: tuple[str, ...] = ()
+def so_far(*words: InterimWord, visits_to_decide: int | None = None) -> Look:
+    return Look(words=words, decided=False, may_continue=True, visits_to_decide=visits_to_decide)
+
+
+def interim(
+    conditions: dict[str, Level] | None, word: VerdictWord, other: str = "b", **rest: str
+) -> InterimWord:
+    return InterimWord("a", other, conditions, word, **rest)
 
 
 def test_the_live_line_is_short_and_holds_the_forecast() -> None:
-    words = {
-        "": VerdictWord.SLOWER,
-        "16 users": VerdictWord.SLOWER,
-        "1 user": VerdictWord.UNDECIDED,
-    }
-    assert progress_words(Standing(words, 6)) == (
+    words = (
+        interim(None, VerdictWord.SLOWER),
+        interim({"load.users": 16}, VerdictWord.SLOWER),
+        interim({"load.users": 1}, VerdictWord.UNDECIDED),
+    )
+    assert progress_words(so_far(*words, visits_to_decide=6), Labels()) == (
         "overall slower; 16 users slower; 1 user undecided, about 6 more visits"
     )
-    assert progress_words(Standing({}, None)) == "nothing judged yet"
+    assert progress_words(so_far(), Labels()) == "nothing judged yet"
+
+
+def test_the_live_line_names_systems_and_workloads_where_there_are_several() -> None:
+    words = (
+        interim(None, VerdictWord.SLOWER, workload="disk"),
+        interim({"workload": "disk", "block": 4096}, VerdictWord.SLOWER, workload="disk"),
+    )
+    labels = Labels({"block": "size"})
+    assert progress_words(so_far(*words), labels) == "disk overall slower; disk, block 4 KiB slower"
+    third = interim({"load.users": 1}, VerdictWord.FASTER, other="c")
+    assert progress_words(so_far(words[0], third), labels) == (
+        "b, disk overall slower; c, 1 user faster"
+    )
 
 
 def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:

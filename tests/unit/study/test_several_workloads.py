@@ -8,7 +8,7 @@ import pytest
 from tests.unit.study.study_texts import messages_of, written
 
 from steelyard.plan.make import make_plan
-from steelyard.plan.model import Cell, Plan, conditions_text
+from steelyard.plan.model import Cell, Plan
 from steelyard.plan.words import plan_lines
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.each_workload import conditions_count, conditions_of, studies, study_of
@@ -179,11 +179,6 @@ def test_every_visit_measures_every_condition_of_every_workload(study: Study, pl
         absent = [cell.conditions for cell in plan.not_applicable if cell.system == visit.system]
         wanted = [each for each in conditions_of(study) if each not in absent]
         assert sorted(map(str, met)) == sorted(map(str, wanted))
-
-
-def test_conditions_are_said_by_workload_and_scenario() -> None:
-    told = conditions_text({"workload": "cpu", "workloads.cpu.n": 100, "scenario": "alone"})
-    assert told == "cpu, n 100, alone"
 
 
 def test_traffic_from_machine_to_machine_needs_both(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import altair as alt
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.assumptions import judged
 from steelyard.report.charts.axes import effect_ticks, labelled_axis, quoted
 from steelyard.report.charts.drawing import (
@@ -88,7 +87,9 @@ def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dic
 
 
 def _row_label(verdict: VerdictFinding, findings: Findings) -> str:
-    where = "over all" if verdict.conditions is None else conditions_text(verdict.conditions)
+    where = (
+        "over all" if verdict.conditions is None else findings.labels.conditions(verdict.conditions)
+    )
     if len(findings.systems) <= 2:
         return where or "all trials"
     name = _short(verdict.other)

@@ -13,7 +13,6 @@ from steelyard.judge.analyses.factors.findings import (
     PairFinding,
 )
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.plan.model import level_text
 from steelyard.report.charts.axes import labelled_axis, value_scale
 from steelyard.report.charts.drawing import (
     FONT,
@@ -46,6 +45,7 @@ from steelyard.report.influence_words import (
     pair_of,
 )
 from steelyard.report.vocabulary import response_of
+from steelyard.study.labels import Labels
 
 MOST_ROWS, MOST_PAIRS = 16, 6
 PADDING_SHARE = 0.08
@@ -61,9 +61,9 @@ def influence_drawings(findings: Findings) -> list[Drawing]:
         if rows:
             response = response_of(findings, each.response)
             title = f"Effects on {response.label}"
-            words = " ".join(effect_sentence(row, each, response) for row in rows)
+            words = " ".join(effect_sentence(row, each, response, findings.labels) for row in rows)
             for size, wide in (("wide", True), ("narrow", False)):
-                chart = _chart(each, rows, response, wide=wide)
+                chart = _chart(each, rows, response, findings.labels, wide=wide)
                 found.append(draw(chart, f"influence-{number}-{size}", title, words))
     return found
 
@@ -76,7 +76,9 @@ def pair_drawings(findings: Findings) -> list[Drawing]:
         there = effects_of(each, EffectWord.INFLUENTIAL)
         names = dict.fromkeys(e.factors for e in there if len(e.factors) == PAIR)
         pairs = [pair for name in list(names)[:MOST_PAIRS] if (pair := pair_of(each, *name))]
-        found += [_pair(pair, response, len(found) + i) for i, pair in enumerate(pairs)]
+        found += [
+            _pair(pair, response, findings.labels, len(found) + i) for i, pair in enumerate(pairs)
+        ]
     return found
 
 
@@ -92,11 +94,16 @@ def _shown(found: InfluenceFinding) -> list[EffectFinding]:
 
 
 def _chart(
-    found: InfluenceFinding, rows: list[EffectFinding], response: ResponseFinding, *, wide: bool
+    found: InfluenceFinding,
+    rows: list[EffectFinding],
+    response: ResponseFinding,
+    labels: Labels,
+    *,
+    wide: bool,
 ) -> Layer:
     low, high = _domain(found, rows)
     data = [_row(each, number, low, high) for number, each in enumerate(rows)]
-    y = row_axis([_label(each) for each in rows], LABEL_PX if wide else LABEL_PX // 2)
+    y = row_axis([_label(each, labels) for each in rows], LABEL_PX if wide else LABEL_PX // 2)
     middle = response.label if wide else ""
     title = f"← less{EM_SPACE}{middle}{EM_SPACE}more →"
     axis = effect_axis(low, high, title, most=7 if wide else 3)
@@ -108,10 +115,10 @@ def _chart(
     )
 
 
-def _label(each: EffectFinding) -> str:
+def _label(each: EffectFinding, labels: Labels) -> str:
     if len(each.factors) > 1:
         return name_of(each.factors)
-    return f"{each.factors[0]}, {level_text(each.levels[0], each.factors[0])}"
+    return f"{each.factors[0]}, {labels.level(each.levels[0], each.factors[0])}"
 
 
 def _row(each: EffectFinding, number: int, low: float, high: float) -> dict[str, Any]:
@@ -156,18 +163,20 @@ def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y) -> list[L
     return [spans, dots]
 
 
-def _pair(pair: PairFinding, response: ResponseFinding, number: int) -> Drawing:
+def _pair(pair: PairFinding, response: ResponseFinding, labels: Labels, number: int) -> Drawing:
     known = [mean for row in pair.means for mean in row if mean is not None]
     scale = scale_for(known, response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     title = f"{response.label}{unit}: {name_of(pair.factors)}"
-    return draw(_lines(pair, scale), f"pair-{number}", title, _words(pair, response))
+    return draw(
+        _lines(pair, scale, labels), f"pair-{number}", title, _words(pair, response, labels)
+    )
 
 
-def _words(pair: PairFinding, response: ResponseFinding) -> str:
+def _words(pair: PairFinding, response: ResponseFinding, labels: Labels) -> str:
     one, other = pair.factors
     said = [
-        f"{one} {level_text(first, one)}, {other} {level_text(second, other)}: "
+        f"{one} {labels.level(first, one)}, {other} {labels.level(second, other)}: "
         f"{'not measured' if mean is None else quantity(mean, response.unit)}"
         for first, means in zip(pair.first_levels, pair.means, strict=True)
         for second, mean in zip(pair.second_levels, means, strict=True)
@@ -175,9 +184,9 @@ def _words(pair: PairFinding, response: ResponseFinding) -> str:
     return "; ".join(said) + "."
 
 
-def _lines(pair: PairFinding, scale: Scale) -> Layer:
+def _lines(pair: PairFinding, scale: Scale, labels: Labels) -> Layer:
     first, second = pair.factors
-    levels = [f"{second} {level_text(level, second)}" for level in pair.second_levels]
+    levels = [f"{second} {labels.level(level, second)}" for level in pair.second_levels]
     known = [mean / scale.divisor for row in pair.means for mean in row if mean is not None]
     rows = [
         {"x": float(i), "y": mean / scale.divisor, "level": levels[j]}
@@ -186,7 +195,7 @@ def _lines(pair: PairFinding, scale: Scale) -> Layer:
         if mean is not None
     ]
     last = len(pair.first_levels) - 1
-    ticks = [(float(i), level_text(level, first)) for i, level in enumerate(pair.first_levels)]
+    ticks = [(float(i), labels.level(level, first)) for i, level in enumerate(pair.first_levels)]
     x = alt.X(
         "x:Q",
         scale=alt.Scale(domain=[-0.3, last + 0.3], nice=False, zero=False),

@@ -9,7 +9,6 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.findings import CellFinding, Findings, ResponseFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.charts.axes import (
     is_logarithmic,
     is_numeric,
@@ -27,6 +26,7 @@ from steelyard.report.charts.drawing import (
     system_shapes,
 )
 from steelyard.report.figures import Scale, counted, quantity, scale_for
+from steelyard.study.labels import Labels
 
 WIDTH_PX, HEIGHT_PX = 300, 190
 DODGE_SHARE = 0.045
@@ -48,7 +48,7 @@ def places_of(findings: Findings) -> Places:
     conditions = findings.conditions or ({},)
     names = list(conditions[0])
     levels = [c[names[0]] for c in conditions] if len(names) == 1 else []
-    texts = [conditions_text(c) for c in conditions]
+    texts = [findings.labels.conditions(c) for c in conditions]
     if len(conditions) == 1:
         middle = (len(findings.systems) - 1) / 2
         alone = tuple((i - middle, system) for i, system in enumerate(findings.systems))
@@ -79,21 +79,23 @@ def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | Non
     unit = f", {scale.unit}" if scale.unit else ""
     name = "load-" + "".join(ch if ch.isascii() and ch.isalnum() else "-" for ch in response.name)
     title = f"{response.label}{unit}"
-    return draw(_chart(findings, response, cells, scale), name, title, _words(cells, response))
+    return draw(
+        _chart(findings, response, cells, scale),
+        name,
+        title,
+        _words(cells, response, findings.labels),
+    )
 
 
-def _words(cells: list[CellFinding], response: ResponseFinding) -> str:
+def _words(cells: list[CellFinding], response: ResponseFinding, labels: Labels) -> str:
     said = []
     for cell in cells:
-        where = cell.cell.conditions_text()
-        at = f" at {where}" if where else ""
+        where = labels.place(cell.cell.system, cell.cell.conditions)
         if cell.median is None:
-            said.append(f"{cell.cell.system}{at}: not measured")
+            said.append(f"{where}: not measured")
         else:
             n = counted(len(cell.values), "trial")
-            said.append(
-                f"{cell.cell.system}{at}: median {quantity(cell.median, response.unit)}, {n}"
-            )
+            said.append(f"{where}: median {quantity(cell.median, response.unit)}, {n}")
     return "; ".join(said) + "."
 
 
@@ -147,7 +149,7 @@ def _at(cell: CellFinding, findings: Findings, places: Places) -> float:
     systems = findings.systems
     index = systems.index(cell.cell.system) if cell.cell.system in systems else 0
     offset = (index - (len(systems) - 1) / 2) * places.dodge
-    return places.by_text.get(cell.cell.conditions_text(), 0.0) + offset
+    return places.by_text.get(findings.labels.conditions(cell.cell.conditions), 0.0) + offset
 
 
 def _median_row(

@@ -10,7 +10,6 @@ import altair as alt
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding
 from steelyard.judge.findings import Findings
-from steelyard.plan.model import conditions_text
 from steelyard.report.charts.axes import labelled_axis, log_ticks
 from steelyard.report.charts.drawing import Drawing, Layer, draw, inline_data, system_colours
 from steelyard.report.figures import counted, quantity, scale_for
@@ -22,7 +21,7 @@ def request_drawings(findings: Findings) -> Iterator[Drawing]:
     """One chart for each condition, all systems in it; the share of a bar may be a millionth."""
     groups: dict[str, list[RequestTimesFinding]] = {}
     for found in findings.request_times:
-        groups.setdefault(conditions_text(found.cell.conditions), []).append(found)
+        groups.setdefault(findings.labels.conditions(found.cell.conditions), []).append(found)
     for number, (where, cells) in enumerate(groups.items()):
         title = "Requests by total time" + (f", at {where}" if where else "")
         words = "; ".join(

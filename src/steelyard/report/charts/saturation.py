@@ -10,7 +10,7 @@ import altair as alt
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.findings import Findings
-from steelyard.plan.model import conditions_text
+from steelyard.judge.series import key_of
 from steelyard.report.charts.axes import labelled_axis
 from steelyard.report.charts.drawing import (
     Drawing,
@@ -33,7 +33,7 @@ def saturation_drawings(findings: Findings) -> Iterator[Drawing]:
     groups: dict[str, list[ScalingFinding]] = {}
     for found in findings.scaling:
         if found.levels:
-            groups.setdefault(conditions_text(found.conditions), []).append(found)
+            groups.setdefault(findings.labels.conditions(found.conditions), []).append(found)
     for number, (where, curves) in enumerate(groups.items()):
         response = response_of(findings, curves[0].response)
         values = [level.throughput for curve in curves for level in curve.levels]
@@ -89,10 +89,10 @@ def _dots(
     findings: Findings, curves: Sequence[ScalingFinding], scale: Scale, place: Any
 ) -> Iterator[dict[str, Any]]:
     """Every trial that counts, also at levels that the curve leaves out."""
-    drawn = {(curve.system, conditions_text(curve.conditions)): curve for curve in curves}
+    drawn = {(curve.system, key_of(curve.conditions)): curve for curve in curves}
     for cell in findings.cells:
         rest = {k: v for k, v in cell.cell.conditions.items() if k != curves[0].factor}
-        curve = drawn.get((cell.cell.system, conditions_text(rest)))
+        curve = drawn.get((cell.cell.system, key_of(rest)))
         at = cell.cell.conditions.get(curves[0].factor)
         if curve is None or cell.response != curve.response or not isinstance(at, int | float):
             continue

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from steelyard.judge.findings import AttemptFinding, CellFinding, Findings
-from steelyard.plan.model import conditions_text
+from steelyard.judge.series import Key, key_of
 from steelyard.report.charts.axes import effect_ticks, labelled_axis
 from steelyard.report.charts.drawing import (
     MUTED,
@@ -53,7 +53,7 @@ def attempt_key(attempt: AttemptFinding) -> str:
 def shown_conditions(findings: Findings) -> list[dict[str, Level]]:
     """The conditions that get a panel: all, or evenly chosen with the first and the last."""
     cells = (cell.cell.conditions for cell in findings.cells)
-    found = list(findings.conditions) or list({conditions_text(c): c for c in cells}.values())
+    found = list(findings.conditions) or list({key_of(c): c for c in cells}.values())
     if len(found) <= MOST_CONDITIONS:
         return found
     last = len(found) - 1
@@ -67,19 +67,19 @@ def resource_panels(findings: Findings, series: Series) -> list[Panels]:
 
 
 def _panels(findings: Findings, series: Series, resource: Resource) -> Panels | None:
-    lines: dict[str, list[tuple[str, list[Point]]]] = {}
+    lines: dict[Key, list[tuple[str, list[Point]]]] = {}
     for attempt in findings.attempts:
         frame = series.get(attempt_key(attempt)) if attempt.outcome == "ok" else None
         line = [] if frame is None else points(frame, resource)
         if line:
-            found = lines.setdefault(attempt.cell.conditions_text(), [])
+            found = lines.setdefault(key_of(attempt.cell.conditions), [])
             found.append((attempt.cell.system, line))
     highest = max((p.value for group in lines.values() for _, ln in group for p in ln), default=0)
     if highest <= 0:
         return None
     drawings, drawn = [], 0
     for number, conditions in enumerate(shown_conditions(findings)):
-        group = lines.get(conditions_text(conditions), [])
+        group = lines.get(key_of(conditions), [])
         kept = thin(group)
         drawn += len(kept)
         name = f"time-{resource.name}-{number}"
@@ -120,7 +120,7 @@ def _panel(
     name: str,
     highest: float,
 ) -> Drawing:
-    where = conditions_text(conditions)
+    where = findings.labels.conditions(conditions)
     title = where or f"{resource.label}, {resource.unit}"
     rows: list[dict[str, Any]] = [
         {"t": round(p.at_s, 3), "v": _short(p.value), "system": system, "trial": i}

@@ -75,7 +75,7 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     for ranking in findings.rankings:
         yield from _ranking(ranking, response_of(findings, ranking.response).unit)
     for each in findings.influence:
-        yield from influence_rows(each, response_of(findings, each.response).unit)
+        yield from influence_rows(each, response_of(findings, each.response).unit, findings.labels)
     for claim in findings.claims:
         yield from _claim(claim, response_of(findings, claim.response).unit)
     for cell in findings.cells:

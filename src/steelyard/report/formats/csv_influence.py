@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.factors.findings import EffectFinding, InfluenceFinding, PairFinding
-from steelyard.plan.model import level_text
 from steelyard.report.influence_words import name_of
+from steelyard.study.labels import Labels
+from steelyard.study.model import Level
 
 
-def influence_rows(found: InfluenceFinding, unit: str) -> Iterator[dict[str, Any]]:
+def influence_rows(found: InfluenceFinding, unit: str, labels: Labels) -> Iterator[dict[str, Any]]:
     """One row for each effect, each share, and each pair of levels."""
     shared = {"response": found.response, "unit": unit, "system": found.system or ""}
     for each in found.effects:
-        yield shared | _effect(each, found)
+        yield shared | _effect(each, found, labels)
     for share in found.shares:
         name = name_of(share.factors) if share.kind == "effect" else share.kind
         values = {"value": share.share, "low": share.low, "high": share.high}
         yield shared | {"kind": "share", "effect": name, "interval_level": 0.95, **values}
     for pair in found.pairs:
-        yield from (shared | row for row in _means(pair))
+        yield from (shared | row for row in _means(pair, labels))
 
 
-def _effect(each: EffectFinding, found: InfluenceFinding) -> dict[str, Any]:
+def _effect(each: EffectFinding, found: InfluenceFinding, labels: Labels) -> dict[str, Any]:
     aliases = "; ".join(name_of(alias) for alias in each.aliases)
     return {
         "kind": "effect",
         "effect": name_of(each.factors),
-        "levels": "; ".join(level_text(level) for level in each.levels),
-        "against": "; ".join(level_text(level) for level in each.against),
+        "levels": _levels(each.factors, each.levels, labels),
+        "against": _levels(each.factors, each.against, labels),
         "n": found.replicates,
         "interval_level": found.interval_level,
         "word": each.word.value,
@@ -46,12 +47,17 @@ def _effect(each: EffectFinding, found: InfluenceFinding) -> dict[str, Any]:
     }
 
 
-def _means(pair: PairFinding) -> Iterator[dict[str, Any]]:
+def _levels(factors: Sequence[str], levels: Sequence[Level], labels: Labels) -> str:
+    pairs = zip(levels, factors, strict=True)
+    return "; ".join(labels.level(level, factor) for level, factor in pairs)
+
+
+def _means(pair: PairFinding, labels: Labels) -> Iterator[dict[str, Any]]:
     for first, means in zip(pair.first_levels, pair.means, strict=True):
         for second, mean in zip(pair.second_levels, means, strict=True):
             yield {
                 "kind": "pair",
                 "effect": name_of(pair.factors),
-                "levels": f"{level_text(first)}; {level_text(second)}",
+                "levels": _levels(pair.factors, (first, second), labels),
                 "value": mean,
             }

@@ -16,7 +16,6 @@ from typing import Literal
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import Findings, VerdictFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.assumptions import OK, failure_lines, judged
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.tables.claims import claim_lines
@@ -90,11 +89,11 @@ def _cases(findings: Findings) -> Iterator[_Case]:
         yield _Case(claim.id, outcome, claim.word.value, said)
     for verdict in () if findings.claims else judged(findings):
         outcome = _OF_VERDICTS.get(verdict.word, "skipped")
-        yield _Case(_name(verdict), outcome, verdict.word.value, _said(verdict, findings))
+        yield _Case(_name(verdict, findings), outcome, verdict.word.value, _said(verdict, findings))
 
 
-def _name(verdict: VerdictFinding) -> str:
-    where = conditions_text(verdict.conditions or {}) or "overall"
+def _name(verdict: VerdictFinding, findings: Findings) -> str:
+    where = findings.labels.conditions(verdict.conditions or {}) or "overall"
     return f"{verdict.response} of {verdict.other} against {verdict.baseline}, {where}"
 
 

@@ -48,7 +48,7 @@ FORMATS: dict[str, Format] = {
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
                     lambda findings, _: junit_text(findings)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
-                   lambda findings, _: json_text(findings) + "\n"),
+                   lambda findings, _: json_text(findings, findings.labels) + "\n"),
 }  # fmt: skip
 
 

@@ -6,6 +6,6 @@ here, so that ``text`` knows every kind.
 
 from __future__ import annotations
 
-from steelyard.report.notes.registry import json_text, text, writes
+from steelyard.report.notes.registry import json_text, text, writes, writes_levels
 
-__all__ = ["json_text", "text", "writes"]
+__all__ = ["json_text", "text", "writes", "writes_levels"]

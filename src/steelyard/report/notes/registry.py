@@ -8,26 +8,39 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from steelyard.judge.note import TEXT, Note
+from steelyard.study.labels import Labels
 
 N = TypeVar("N", bound=Note)
-WRITERS: dict[type[Note], Callable[[Any], str]] = {}
+WRITERS: dict[type[Note], Callable[[Any, Labels], str]] = {}
 
 
 def writes(kind: type[N]) -> Callable[[Callable[[N], str]], Callable[[N], str]]:
     """Register the function that writes notes of one kind."""
 
     def register(writer: Callable[[N], str]) -> Callable[[N], str]:
+        WRITERS[kind] = lambda note, _: writer(note)
+        return writer
+
+    return register
+
+
+def writes_levels(
+    kind: type[N],
+) -> Callable[[Callable[[N, Labels], str]], Callable[[N, Labels], str]]:
+    """The same for a kind that has levels or conditions, which labels write."""
+
+    def register(writer: Callable[[N, Labels], str]) -> Callable[[N, Labels], str]:
         WRITERS[kind] = writer
         return writer
 
     return register
 
 
-def text(note: Note) -> str:
+def text(note: Note, labels: Labels) -> str:
     """The sentence of a note, without a full stop, ready to stand in a list."""
-    return WRITERS[type(note)](note)
+    return WRITERS[type(note)](note, labels)
 
 
-def json_text(found: BaseModel) -> str:
+def json_text(found: BaseModel, labels: Labels) -> str:
     """A document for programs: each note as its kind and figures, with its sentence added."""
-    return found.model_dump_json(indent=2, context={TEXT: text})
+    return found.model_dump_json(indent=2, context={TEXT: lambda note: text(note, labels)})

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.tables.responses import NONE, Table
@@ -40,7 +39,7 @@ def _line(claim: ClaimFinding, findings: Findings) -> str:
 def claimed(claim: ClaimFinding, findings: Findings) -> str:
     """What was claimed, as a sentence without its end."""
     response = response_of(findings, claim.response)
-    where = conditions_text(claim.conditions)
+    where = findings.labels.conditions(claim.conditions)
     at = f" at {where}" if where else ""
     if claim.claimed_peak is not None:
         low, high = claim.claimed_peak
@@ -103,7 +102,7 @@ def claims_table(findings: Findings) -> Table:
     rows = []
     for claim in findings.claims:
         response = response_of(findings, claim.response)
-        where = conditions_text(claim.conditions) or "all conditions"
+        where = findings.labels.conditions(claim.conditions) or "all conditions"
         if claim.claimed_peak is not None:
             rows.append(
                 (claim.id, claim.subject or "", where, NONE, _peak(claim), _word(claim.word))

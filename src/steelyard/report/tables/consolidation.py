@@ -10,12 +10,12 @@ from steelyard.judge.analyses.consolidation.findings import (
     RatioFinding,
 )
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, fixed, listed, percent, quantity
 from steelyard.report.sentences import verdict_sentence
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.report.vocabulary import noun_of, response_of
+from steelyard.study.labels import Labels
 
 TITLE = "Several at once"
 _INTERFERENCE = {
@@ -37,7 +37,7 @@ def consolidation_lines(findings: Findings) -> list[str]:
 
 def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
     if found.density is None:
-        return f"{_who(found)}: {'; '.join(found.missing) or 'not measured'}."
+        return f"{_who(found, findings.labels)}: {'; '.join(found.missing) or 'not measured'}."
     said = [*_together(found, findings), f"each {_against(found.density)} against one alone"]
     if found.least is not None and found.fairness is not None:
         said.append(f"the slowest {_against(found.least)}")
@@ -50,7 +50,7 @@ def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
         said.append(_interference(found.interference))
     if found.cpu_overhead is not None:
         said.append(f"the host spends {_against(found.cpu_overhead)} against what is busy inside")
-    return f"{_who(found)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
+    return f"{_who(found, findings.labels)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
 
 
 def _together(found: ConsolidationFinding, findings: Findings) -> list[str]:
@@ -63,10 +63,9 @@ def _together(found: ConsolidationFinding, findings: Findings) -> list[str]:
     return [f"together {quantity(found.total, found.unit)}{noun}, {times}"]
 
 
-def _who(found: ConsolidationFinding) -> str:
-    where = conditions_text(found.conditions)
-    at = f" at {where}" if where else ""
-    return f"{counted(found.instances, 'instance')} of {found.system}{at}"
+def _who(found: ConsolidationFinding, labels: Labels) -> str:
+    place = labels.place(found.system, found.conditions)
+    return f"{counted(found.instances, 'instance')} of {place}"
 
 
 def _interference(found: InterferenceFinding) -> str:
@@ -87,16 +86,16 @@ def consolidation_table(findings: Findings) -> Table:
     head = ("System", "Condition", "Instances", "Together", "Of one alone", "Each", "Slowest",
             "Slowdown of each", "Slowest over fastest", "Fairness", "As it is",
             "Visits")  # fmt: skip
-    rows = tuple(_texts(found) for found in findings.consolidation)
+    rows = tuple(_texts(found, findings.labels) for found in findings.consolidation)
     notes = tuple(dict.fromkeys(f"{each}." for f in findings.consolidation for each in f.missing))
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 8, 9, 10, 11}), notes)
 
 
-def _texts(found: ConsolidationFinding) -> tuple[str, ...]:
+def _texts(found: ConsolidationFinding, labels: Labels) -> tuple[str, ...]:
     slower = ", ".join(f"{fixed(math.exp(each.slowdown.log), 2)}" for each in found.slowdowns)
     return (
         found.system,
-        conditions_text(found.conditions) or "all trials",
+        labels.conditions(found.conditions) or "all trials",
         str(found.instances),
         NONE if found.total is None else quantity(found.total, found.unit),
         NONE if found.scale is None else f"{fixed(math.exp(found.scale.log), 2)} times",

@@ -16,6 +16,7 @@ from steelyard.judge.analyses.costs.findings import (
 from steelyard.judge.findings import Findings
 from steelyard.report.figures import fixed
 from steelyard.report.tables.responses import NONE, Table
+from steelyard.study.labels import Labels
 
 COSTS = "What instances cost the machine that carries them"
 PLACES = "Where instances ran"
@@ -33,7 +34,7 @@ def cost_table(findings: Findings) -> Table:
     """One row for each instance of a cell: cores inside and outside, and their ratio."""
     head = ("Condition", "System", "Instance", "Inside", "Outside", "Its processors",
             "Unseen wait", "Ratio", "Visits")  # fmt: skip
-    rows = tuple(_costs(found) for found in findings.costs)
+    rows = tuple(_costs(found, findings.labels) for found in findings.costs)
     notes = tuple(dict.fromkeys(_note(found) for found in findings.costs if found.missing))
     shown = rows if any(found.visits for found in findings.costs) else ()
     return Table(COSTS, head, shown, frozenset({2, 3, 4, 5, 6, 7, 8}), (_MEANING, *notes))
@@ -43,9 +44,9 @@ def _note(found: CostFinding) -> str:
     return f"{found.cell.system}: {'; '.join(found.missing)}."
 
 
-def _costs(found: CostFinding) -> tuple[str, ...]:
+def _costs(found: CostFinding, labels: Labels) -> tuple[str, ...]:
     return (
-        found.cell.conditions_text() or "all trials",
+        labels.conditions(found.cell.conditions) or "all trials",
         found.cell.system,
         str(found.instance),
         _cores(found.inside),

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
 from steelyard.judge.findings import Findings
-from steelyard.plan.model import level_text
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, percent, scale_for, significant
 from steelyard.report.influence_words import (
@@ -21,6 +20,7 @@ from steelyard.report.influence_words import (
 )
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.report.vocabulary import response_of
+from steelyard.study.labels import Labels
 
 MOST_ROWS = 40
 
@@ -41,7 +41,7 @@ def effect_table(found: InfluenceFinding, findings: Findings) -> Table:
     rows = tuple(
         (
             name_of(each.factors),
-            _levels(each),
+            _levels(each, findings.labels),
             NONE if each.effect_log is None else _size(each),
             NONE if each.effect_log is None else ends_of_effect(each, found, response),
             each.word.value.replace("_", " "),
@@ -75,9 +75,11 @@ def _shown(found: InfluenceFinding) -> list[EffectFinding]:
     return [*mains, *(each for each in wanted if each in known and each not in mains)][:MOST_ROWS]
 
 
-def _levels(each: EffectFinding) -> str:
+def _levels(each: EffectFinding, labels: Labels) -> str:
     pairs = zip(each.factors, each.levels, each.against, strict=True)
-    return "; ".join(f"{level_text(a, name)} against {level_text(b, name)}" for name, a, b in pairs)
+    return "; ".join(
+        f"{labels.level(a, name)} against {labels.level(b, name)}" for name, a, b in pairs
+    )
 
 
 def _size(each: EffectFinding) -> str:
@@ -112,14 +114,14 @@ def _pairs(found: InfluenceFinding, findings: Findings) -> Iterator[Table]:
         scale = scale_for([m for row in pair.means for m in row if m is not None], response.unit)
         rows = tuple(
             (
-                f"{pair.factors[0]} {level_text(level, pair.factors[0])}",
+                f"{pair.factors[0]} {findings.labels.level(level, pair.factors[0])}",
                 *(NONE if m is None else significant(m / scale.divisor) for m in means),
             )
             for level, means in zip(pair.first_levels, pair.means, strict=True)
         )
         head = (
             f"{response.label}, {scale.unit}".rstrip(", "),
-            *(f"{second} {level_text(level, second)}" for level in pair.second_levels),
+            *(f"{second} {findings.labels.level(level, second)}" for level in pair.second_levels),
         )
         columns = frozenset(range(1, len(head)))
         note = "Geometric means over all other factors and over replicates."

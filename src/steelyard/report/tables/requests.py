@@ -10,6 +10,7 @@ from steelyard.judge.findings import Findings
 from steelyard.report.figures import counted, percent, scale_for, significant
 from steelyard.report.tables.responses import Table
 from steelyard.report.vocabulary import compared_one
+from steelyard.study.labels import Labels
 
 TITLE = "Request times"
 
@@ -17,7 +18,7 @@ TITLE = "Request times"
 def request_lines(findings: Findings) -> list[str]:
     """One sentence for each cell with slow requests: what they waited for."""
     return [
-        f"{place_of(found)}: {_tail(found.tail)}"
+        f"{findings.labels.place(found.cell.system, found.cell.conditions)}: {_tail(found.tail)}"
         for found in findings.request_times
         if found.tail is not None
     ]
@@ -32,12 +33,6 @@ def _tail(tail: TailFinding) -> str:
     if tail.explained:
         return f"the tail is made of retransmission timeouts: {at} ({steps}){counts}."
     return f"the tail is not made of retransmission timeouts: only {at} ({steps}){counts}."
-
-
-def place_of(found: RequestTimesFinding) -> str:
-    """System and condition in words."""
-    where = found.cell.conditions_text()
-    return f"{found.cell.system} at {where}" if where else found.cell.system
 
 
 def request_tables(findings: Findings) -> list[Table]:
@@ -60,7 +55,7 @@ def _parts(findings: Findings) -> Table:
             figures = (row.min_ns, row.mean_ns, row.sd_ns, row.median_ns, row.max_ns)
             rows.append(
                 (
-                    *_cell(found),
+                    *_cell(found, findings.labels),
                     row.name,
                     *(significant(figure / scale.divisor) for figure in figures),
                 )
@@ -80,7 +75,10 @@ def _served(findings: Findings) -> Table:
     words = tuple(_share(share) for share in shares)
     head = (compared_one(findings), "Condition", "Requests", "Failed", *words)
     rows = tuple(
-        (*_cell(found), *(significant(s.within_ns / scale.divisor) for s in found.served))
+        (
+            *_cell(found, findings.labels),
+            *(significant(s.within_ns / scale.divisor) for s in found.served),
+        )
         for found in findings.request_times
     )
     numeric = frozenset(range(2, len(head)))
@@ -91,8 +89,8 @@ def _share(share: float) -> str:
     return "100 % (slowest)" if share == 1 else percent(share)
 
 
-def _cell(found: RequestTimesFinding) -> tuple[str, str, str, str]:
-    where = found.cell.conditions_text() or "all trials"
+def _cell(found: RequestTimesFinding, labels: Labels) -> tuple[str, str, str, str]:
+    where = labels.conditions(found.cell.conditions) or "all trials"
     failed = "not known" if found.failed is None else f"{found.failed:,}"
     return found.cell.system, where, f"{found.requests:,}", failed
 

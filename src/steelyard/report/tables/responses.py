@@ -17,7 +17,8 @@ from steelyard.judge.findings import (
     ResponseFinding,
     VerdictFinding,
 )
-from steelyard.plan.model import Cell, conditions_text, level_text
+from steelyard.judge.series import Key, key_of
+from steelyard.plan.model import Cell
 from steelyard.report.assumptions import OK, STOP_WORDS, judged, limit_rows
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
@@ -29,6 +30,7 @@ from steelyard.report.vocabulary import (
     met_by,
     verdict_word,
 )
+from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 from steelyard.units import format_duration
 
@@ -68,7 +70,7 @@ def response_table(
         baseline = place.system == findings.baseline
         rows.append(
             (
-                conditions_text(place.conditions) or "all trials",
+                findings.labels.conditions(place.conditions) or "all trials",
                 place.system,
                 *_cell_texts(cells.get(_key(place)), scale, exists=place not in missing),
                 *_verdict_texts(
@@ -81,7 +83,7 @@ def response_table(
         "Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
         f"Against {findings.baseline}", "Interval", "Verdict",
     )  # fmt: skip
-    notes = tuple(_missing_notes(list(cells.values())))
+    notes = tuple(_missing_notes(list(cells.values()), findings.labels))
     if not findings.conditions:
         head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
@@ -100,12 +102,14 @@ def _places(findings: Findings) -> list[Cell]:
     return compared or list({_key(each.cell): each.cell for each in findings.cells}.values())
 
 
-def _missing_notes(cells: Sequence[CellFinding]) -> list[str]:
+def _missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
     """Why cells are empty, each reason once; single failed attempts are in their own table."""
     places: dict[str, list[str]] = {}
     for cell in cells:
         if not cell.values:
-            places.setdefault(_why_missing(cell), []).append(_place(cell))
+            places.setdefault(_why_missing(cell), []).append(
+                labels.place(cell.cell.system, cell.cell.conditions)
+            )
     return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
 
 
@@ -114,11 +118,6 @@ def _among(places: Sequence[str], cells: int) -> str:
     if len(places) <= _MOST_PLACES:
         return ", ".join(places)
     return "All cells" if len(places) == cells else f"{len(places)} of {cells} cells"
-
-
-def _place(cell: CellFinding) -> str:
-    where = cell.cell.conditions_text()
-    return f"{cell.cell.system} at {where}" if where else cell.cell.system
 
 
 def _why_missing(cell: CellFinding) -> str:
@@ -133,8 +132,8 @@ def _comparable(findings: Findings, place: Cell) -> bool:
     return place.conditions in met_by(findings, (place.system, findings.baseline))
 
 
-def _key(cell: Cell) -> tuple[str, str]:
-    return cell.system, cell.conditions_text()
+def _key(cell: Cell) -> tuple[str, Key]:
+    return cell.system, key_of(cell.conditions)
 
 
 def _verdict(
@@ -182,7 +181,7 @@ def attempt_table(findings: Findings) -> Table:
     """Every attempt, also those that failed, with what went wrong and what to do."""
     head = ("Attempt", "Visit", compared_one(findings), "Condition", "Outcome", "Limited by",
             "Remarks", "Time", "Overhead")  # fmt: skip
-    rows = tuple(_attempt_texts(a) for a in findings.attempts)
+    rows = tuple(_attempt_texts(a, findings.labels) for a in findings.attempts)
     return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
 
 
@@ -196,20 +195,26 @@ def failed_table(findings: Findings) -> Table:
         "What happened, and what to do",
     )
     rows = tuple(
-        (_name(a), a.cell.system, a.cell.conditions_text() or NONE, _outcome(a), _remarks(a))
+        (
+            _name(a),
+            a.cell.system,
+            findings.labels.conditions(a.cell.conditions) or NONE,
+            _outcome(a),
+            _remarks(a),
+        )
         for a in findings.attempts
         if a.outcome != OK
     )
     return Table("Attempts that did not end well", head, rows)
 
 
-def _attempt_texts(attempt: AttemptFinding) -> tuple[str, ...]:
+def _attempt_texts(attempt: AttemptFinding, labels: Labels) -> tuple[str, ...]:
     overhead = attempt.overhead_s
     return (
         _name(attempt),
         str(attempt.visit),
         attempt.cell.system,
-        attempt.cell.conditions_text() or NONE,
+        labels.conditions(attempt.cell.conditions) or NONE,
         _outcome(attempt),
         attempt.limited_by or NONE,
         _remarks(attempt),
@@ -251,7 +256,7 @@ def calibration_table(findings: Findings) -> Table:
         "At most",
         "What that means",
     )
-    rows = tuple(_calibration_texts(each) for each in findings.calibrations)
+    rows = tuple(_calibration_texts(each, findings.labels) for each in findings.calibrations)
     note = (
         "The ceiling is what generator and the engine's own server do together on this machine, "
         "the floor their median response time."
@@ -259,9 +264,9 @@ def calibration_table(findings: Findings) -> Table:
     return Table("The generator's own limits", head, rows, frozenset({2, 3, 4, 5}), (note,))
 
 
-def _calibration_texts(found: CalibrationFinding) -> tuple[str, ...]:
+def _calibration_texts(found: CalibrationFinding, labels: Labels) -> tuple[str, ...]:
     return (
-        found.cell.conditions_text() or "all trials",
+        labels.conditions(found.cell.conditions) or "all trials",
         found.cell.system,
         NONE if found.ceiling_per_s is None else quantity(found.ceiling_per_s, found.unit),
         NONE if found.floor_ns is None else quantity(found.floor_ns, "ns"),
@@ -290,17 +295,17 @@ def steadiness_table(findings: Findings) -> Table:
     """Whether throughput was steady within the windows of each cell."""
     head = ("Condition", "System", "Throughput is", "Steady after", "All against steady part",
             "Drift of it", "Trials")  # fmt: skip
-    rows = tuple(_steadiness_texts(each) for each in findings.steadiness)
+    rows = tuple(_steadiness_texts(each, findings.labels) for each in findings.steadiness)
     note = "Throughput over the window, the mean of all trials of a cell; drift with its interval."
     return Table("Steady within the window", head, rows, frozenset({3, 4, 5, 6}), (note,))
 
 
-def _steadiness_texts(found: SteadyFinding) -> tuple[str, ...]:
+def _steadiness_texts(found: SteadyFinding, labels: Labels) -> tuple[str, ...]:
     words = _STEADY_WORDS[found.state] + (f": {found.why}" if found.why else "")
     low, high = found.drift_low_log, found.drift_high_log
     drift = NONE if low is None or high is None else interval(low, high, estimate_log=0.0)
     return (
-        found.cell.conditions_text() or "all trials",
+        labels.conditions(found.cell.conditions) or "all trials",
         found.cell.system,
         words,
         NONE if found.cut_s is None else format_duration(found.cut_s),
@@ -349,13 +354,13 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
         ", ".join(findings.systems)
         + (f"; baseline {findings.baseline}" if findings.conditions else ""),
     )
-    conditions = [conditions_text(c) for c in findings.conditions if c]
+    conditions = [findings.labels.conditions(c) for c in findings.conditions if c]
     if conditions or not findings.influence:
         yield "Conditions", ", ".join(conditions) or "none"
     if findings.conditions:
         yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
     for each in findings.influence:
-        yield "Factors", _factors(each)
+        yield "Factors", _factors(each, findings.labels)
     margins = sorted({margin_text(v) for v in judged(findings)} | _margins(findings))
     yield "Margin", ", ".join(margins) or "no comparison was judged"
     yield (
@@ -369,10 +374,10 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
     yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
 
 
-def _factors(found: InfluenceFinding) -> str:
+def _factors(found: InfluenceFinding, labels: Labels) -> str:
     where = "" if found.system is None else f" on {found.system}"
     varied = "; ".join(
-        f"{name} {', '.join(level_text(level, name) for level in levels)}"
+        f"{name} {', '.join(labels.level(level, name) for level in levels)}"
         for name, levels in found.factors.items()
     )
     return (

@@ -7,12 +7,12 @@ from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.plan.model import conditions_text
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent, quantity, significant
 from steelyard.report.sentences import verdict_sentence
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.report.vocabulary import noun_of, response_of
+from steelyard.study.labels import Labels
 
 TITLE = "Where it saturates"
 _MOST_SAID = 3
@@ -24,7 +24,7 @@ def saturation_lines(findings: Findings) -> list[str]:
     for verdict in findings.peaks:
         noun = noun_of(response_of(findings, verdict.response))
         lines.append(f"The most {noun} at any level. {verdict_sentence(verdict, findings)}")
-    lines += [_capacity_sentence(each) for each in findings.capacities]
+    lines += [_capacity_sentence(each, findings.labels) for each in findings.capacities]
     known = _with_capacity(findings)
     lines += [str(verdict_sentence(each, known)) for each in findings.capacity_verdicts]
     return lines
@@ -41,9 +41,8 @@ def _with_capacity(findings: Findings) -> Findings:
     return findings.model_copy(update={"responses": (*findings.responses, *more.values())})
 
 
-def _capacity_sentence(found: CapacityFinding) -> str:
-    where = conditions_text(found.conditions)
-    who = f"{found.system} at {where}" if where else found.system
+def _capacity_sentence(found: CapacityFinding, labels: Labels) -> str:
+    who = labels.place(found.system, found.conditions)
     target = listed(found.limits)
     return f"{who}: {found.name} under {target}: {_found_words(found)}{_level_words(found)}."
 
@@ -71,26 +70,28 @@ def _level_words(found: CapacityFinding) -> str:
 
 
 def _curve_sentence(found: ScalingFinding, findings: Findings) -> str:
-    where = conditions_text(found.conditions)
-    who = f"{found.system} at {where}" if where else found.system
+    who = findings.labels.place(found.system, found.conditions)
     noun = noun_of(response_of(findings, found.response))
-    return f"{who}: {_peak_words(found, noun)}."
+    return f"{who}: {_peak_words(found, noun, findings.labels)}."
 
 
-def _peak_words(found: ScalingFinding, noun: str) -> str:
+def _peak_words(found: ScalingFinding, noun: str, labels: Labels) -> str:
     peak, fall = found.peak, found.fall
     if found.peak_stated and peak is not None and peak.at is not None:
         high = peak.at_high if peak.at_high is not None else peak.at
         words = (
-            f"peak {quantity(peak.throughput or 0.0, found.unit)} at {_at(found, peak.at)} "
+            f"peak {quantity(peak.throughput or 0.0, found.unit)} at {_at(found, peak.at, labels)} "
             f"({percent(peak.interval_level)} interval {_level(peak.at_low)}..{_level(high)})"
         )
         return words + (
-            f"; beyond it {noun} falls: {_fall_words(found, fall)}" if _falls(fall) else ""
+            f"; beyond it {noun} falls: {_fall_words(found, fall, labels)}" if _falls(fall) else ""
         )
-    said = [f"no peak is stated{_knee_words(found)}"]
+    said = [f"no peak is stated{_knee_words(found, labels)}"]
     if fall is not None and fall.falls:
-        said.append(f"{noun} falls after {_at(found, fall.best)}: {_fall_words(found, fall)}")
+        said.append(
+            f"{noun} falls after {_at(found, fall.best, labels)}: "
+            f"{_fall_words(found, fall, labels)}"
+        )
     said += [refusal.words for refusal in found.refusals[:_MOST_SAID]]
     drawn = "" if found.drawn else ", so no curve is drawn"
     return "; ".join(said) + drawn
@@ -100,13 +101,13 @@ def _falls(fall: FallFinding | None) -> bool:
     return fall is not None and fall.falls
 
 
-def _fall_words(found: ScalingFinding, fall: FallFinding | None) -> str:
+def _fall_words(found: ScalingFinding, fall: FallFinding | None, labels: Labels) -> str:
     if fall is None:
         return NONE
     ends = interval(fall.low_log, fall.high_log, estimate_log=fall.change_log)
     margin = ", more than your margin" if fall.beyond_margin else ""
     return (
-        f"{_at(found, fall.last)} {signed_effect(fall.change_log, beside=_ends(fall))} "
+        f"{_at(found, fall.last, labels)} {signed_effect(fall.change_log, beside=_ends(fall))} "
         f"({percent(fall.interval_level)} interval {ends}{margin})"
     )
 
@@ -115,19 +116,19 @@ def _ends(fall: FallFinding) -> tuple[float, float]:
     return fall.low_log, fall.high_log
 
 
-def _knee_words(found: ScalingFinding) -> str:
+def _knee_words(found: ScalingFinding, labels: Labels) -> str:
     if found.knee is None:
         return ""
     ends = ""
     if found.knee.low is not None and found.knee.high is not None:
         ends = f" ({_level(found.knee.low)}..{_level(found.knee.high)})"
-    return f": saturation from about {_at(found, found.knee.at)}{ends}"
+    return f": saturation from about {_at(found, found.knee.at, labels)}{ends}"
 
 
-def _at(found: ScalingFinding, level: float) -> str:
+def _at(found: ScalingFinding, level: float, labels: Labels) -> str:
     """A level as people say it; a computed one with as many digits as it deserves."""
     shown = float(_level(level).replace(",", ""))
-    return conditions_text({found.factor: int(shown) if shown.is_integer() else shown})
+    return labels.conditions({found.factor: int(shown) if shown.is_integer() else shown})
 
 
 def _level(level: float) -> str:
@@ -140,17 +141,17 @@ def saturation_table(findings: Findings) -> Table:
     """One row for each curve."""
     head = ("System", "Condition", "Peak at", "Interval", "Most", "Knee", "Last against best",
             "Noise", "Visits", "Left out, or not stated")  # fmt: skip
-    rows = tuple(_texts(found) for found in findings.scaling)
+    rows = tuple(_texts(found, findings.labels) for found in findings.scaling)
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 7, 8}))
 
 
-def _texts(found: ScalingFinding) -> tuple[str, ...]:
+def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
     peak = found.peak if found.peak_stated else None
     most = max((level.smooth for level in found.levels), default=None)
     left = [f"{level} left out: {why}" for level, why in found.dropped.items()]
     return (
         found.system,
-        conditions_text(found.conditions) or "all trials",
+        labels.conditions(found.conditions) or "all trials",
         NONE if peak is None or peak.at is None else _level(peak.at),
         NONE if peak is None or peak.at_high is None
         else f"{_level(peak.at_low)}..{_level(peak.at_high)}",

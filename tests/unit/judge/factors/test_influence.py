@@ -21,6 +21,7 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.words import progress_words, verdict_lines
+from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 
@@ -178,7 +179,8 @@ def test_the_run_goes_on_until_no_effect_is_open() -> None:
     assert not after[2].decided  # shares need three replicates
     assert after[3].decided
     assert after[3].settled == frozenset(of_visit)
-    assert progress_words(after[1]).startswith("replicate 1 of 6: 0 effects, 0 negligible, 7 open")
+    told = progress_words(after[1], Labels.of(study))
+    assert told.startswith("replicate 1 of 6: 0 effects, 0 negligible, 7 open")
 
 
 def test_a_replicate_that_misses_a_cell_is_left_out_and_said() -> None:

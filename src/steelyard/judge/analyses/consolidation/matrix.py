@@ -18,7 +18,8 @@ from steelyard.judge.analyses.consolidation.gatherings import (
     exists,
     gatherings,
 )
-from steelyard.plan.model import Plan, conditions_text
+from steelyard.plan.model import Plan
+from steelyard.study.labels import Labels
 from steelyard.study.model import SCENARIO, Study
 from steelyard.study.scenarios import Neighbour
 
@@ -89,7 +90,7 @@ def _scenario(met: _Met) -> str:
 def _victim(study: Study, of: Gathering) -> str:
     """A workload with its levels, and on how many instances it is measured."""
     rest = {k: v for k, v in of.conditions.items() if k not in {SCENARIO, INSTANCES}}
-    name = conditions_text(rest) or study.workload.use
+    name = Labels.of(study).conditions(rest) or study.workload.use
     measured = of.instances - sum(not each.near for each in of.neighbours)
     count = of.instances if SCENARIO in of.together else measured
     return name if count <= 1 else f"{count} x {name}"

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.judge.analyses.requests.findings import Bar, RequestTimesFinding, Served, TimesRow
 from steelyard.judge.analyses.requests.tail import tail_of
-from steelyard.plan.model import Cell, conditions_text
+from steelyard.judge.series import Key, key_of
+from steelyard.plan.model import Cell
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
 from steelyard.records.schema import Distribution, Outcome, TrialRecord
 
@@ -23,10 +24,10 @@ _ERRORS = "errors"
 
 def request_times(records: Sequence[TrialRecord]) -> Iterator[RequestTimesFinding]:
     """One finding for each cell whose trials hold distributions, in the order of the records."""
-    cells: dict[tuple[str, str], list[TrialRecord]] = {}
+    cells: dict[tuple[str, Key], list[TrialRecord]] = {}
     for record in records:
         if record.outcome is Outcome.OK and any(each.distributions for each in record.instances):
-            key = record.cell.system, conditions_text(record.cell.conditions)
+            key = record.cell.system, key_of(record.cell.conditions)
             cells.setdefault(key, []).append(record)
     for own in cells.values():
         yield _of_cell(own[0].cell, own)

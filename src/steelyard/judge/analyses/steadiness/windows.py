@@ -15,6 +15,7 @@ from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import measured
+from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 
 
@@ -68,12 +69,13 @@ def mean_course(courses: Sequence[Course]) -> tuple[Floats, float]:
 
 def steadiness_limits(study: Study, found: Sequence[SteadyFinding]) -> Iterator[str]:
     """What the windows do not allow to say. The cut must be one for all systems, and declared."""
+    labels = Labels.of(study)
     window = f"the declared window, {measured(study)}"
     never = [each for each in found if each.state is Steadiness.NEVER]
     if never:
         yield (
-            f"Throughput is not steady within the window in {_cells(never)}: there, what is said "
-            f"holds for {window}, and not for longer runs."
+            f"Throughput is not steady within the window in {_cells(never, labels)}: there, what "
+            f"is said holds for {window}, and not for longer runs."
         )
     later = [each for each in found if each.state is Steadiness.STEADY_LATER]
     if later:
@@ -81,19 +83,18 @@ def steadiness_limits(study: Study, found: Sequence[SteadyFinding]) -> Iterator[
         most = max((each.bias_log or 0.0 for each in later), key=abs)
         warmup_s = math.ceil(10 * (study.trials.warmup_s + cut_s)) / 10
         yield (
-            f"Throughput becomes steady only within the window in {_cells(later)}, which moves its "
-            f"mean by up to {math.expm1(most):+.1%}: what is said holds for {window}. Declare "
-            f"`warmup: {warmup_s:g} s`, the same for all systems, to leave that out."
+            f"Throughput becomes steady only within the window in {_cells(later, labels)}, which "
+            f"moves its mean by up to {math.expm1(most):+.1%}: what is said holds for {window}. "
+            f"Declare `warmup: {warmup_s:g} s`, the same for all systems, to leave that out."
         )
     unknown = [each for each in found if each.state is Steadiness.UNKNOWN]
     if unknown:
         why = unknown[0].why or "too little is known"
-        yield f"Whether throughput was steady cannot be told in {_cells(unknown)}: {why}."
+        yield f"Whether throughput was steady cannot be told in {_cells(unknown, labels)}: {why}."
 
 
-def _cells(found: Sequence[SteadyFinding]) -> str:
+def _cells(found: Sequence[SteadyFinding], labels: Labels) -> str:
     first = found[0].cell
-    where = first.conditions_text()
-    name = f"{first.system} at {where}" if where else first.system
+    name = labels.place(first.system, first.conditions)
     more = len(found) - 1
     return name if not more else f"{name} and {more} more {'cell' if more == 1 else 'cells'}"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.reading import as_written, find, write
+from steelyard.cli.reading import find, write
 from steelyard.plan.make import make_plan
-from steelyard.plan.model import conditions_text, levels_as
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run
 from steelyard.report.words import verdict_lines
-from steelyard.study.level_kinds import level_kinds
-from steelyard.study.model import Study
+from steelyard.study.labels import Labels
+from steelyard.study.model import Level, Study
 from steelyard.study.read import read_study_bytes
 
 TEXT = """
@@ -49,7 +48,7 @@ def test_factors_of_several_workloads_have_the_units_of_their_own() -> None:
         "workloads: {net: {use: tcp-stream, pace: [1 Gbit/s, 0]}, disk: {use: dd, block: [4 KiB, 1 MB]}}",  # noqa: E501
     )
     read = study(several)
-    kinds = level_kinds(read)
+    kinds = Labels.of(read).kinds
     assert kinds["workloads.net.pace"] == "rate"
     assert kinds["workloads.disk.block"] == "size"
     told = "\n".join(plan_lines(read, make_plan(read, seed=1)))
@@ -58,26 +57,34 @@ def test_factors_of_several_workloads_have_the_units_of_their_own() -> None:
     assert "disk, block 1 MB" in told
 
 
-def test_whose_kind_nobody_knows_is_said_as_it_is() -> None:
-    assert conditions_text({"workload.pace": 1e8, "service.x": True}) == (
-        "workload.pace 100000000.0, service.x true"
+def test_levels_of_an_unknown_kind_are_written_as_they_are() -> None:
+    conditions: dict[str, Level] = {"workload.pace": 1e8, "service.x": True}
+    assert Labels().conditions(conditions) == "workload.pace 100000000.0, service.x true"
+    assert Labels({"workload.pace": "rate"}).conditions(conditions) == (
+        "workload.pace 100 Mbit/s, service.x true"
     )
-    with levels_as({"workload.pace": "rate"}):
-        assert conditions_text({"workload.pace": 1e8}) == "workload.pace 100 Mbit/s"
-    assert conditions_text({"workload.pace": 1e8}) == "workload.pace 100000000.0"
 
 
-def test_findings_words_and_report_of_a_run_say_the_units(tmp_path: Path) -> None:
+def test_conditions_of_several_workloads_start_with_the_workload() -> None:
+    written = Labels().conditions({"workload": "cpu", "workloads.cpu.n": 100, "scenario": "alone"})
+    assert written == "cpu, n 100, alone"
+
+
+def test_a_place_is_a_system_and_its_conditions() -> None:
+    assert Labels().place("nginx", {"load.users": 1}) == "nginx at 1 user"
+    assert Labels().place("nginx", {}) == "nginx"
+
+
+def test_findings_words_and_report_of_a_run_have_the_units(tmp_path: Path) -> None:
     opened = run_without_trials(tmp_path)
     findings = find(opened)
-    with as_written(opened):
-        words = "\n".join(verdict_lines(findings))
+    words = "\n".join(verdict_lines(findings))
     [html] = write(opened, findings, ("html",), None)
-    report = html.read_text(encoding="utf-8")
-    for told in (words, report):
-        assert "100 Mbit/s" in told
-        assert "100000000.0" not in told
+    for text in (words, html.read_text(encoding="utf-8")):
+        assert "100 Mbit/s" in text
+        assert "100000000.0" not in text
     assert findings.conditions[0]["workload.pace"] == 1e8, "data stay numbers"
+    assert findings.level_kinds["workload.pace"] == "rate"
 
 
 def run_without_trials(folder: Path) -> Run:
