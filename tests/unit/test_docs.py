@@ -57,3 +57,8 @@ def test_every_relative_link_of_the_docs_leads_somewhere() -> None:
         if not (page.parent / link).exists()
     ]
     assert broken == []
+
+
+def test_the_glossary_has_at_most_45_terms() -> None:
+    rows = re.findall(r"^\| (.+?) \|", (ROOT / "GLOSSARY.md").read_text("utf-8"), re.MULTILINE)
+    assert sum(len(row.split(",")) for row in rows if row != "term") <= 45
