@@ -22,7 +22,7 @@ from steelyard.study.file.complaints import choice_hint
 from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.reference import UNPROVEN
-from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.commanded import Commanded
 from steelyard.systems.contract.bench import Bench, Make
 from steelyard.systems.contract.finding import Finding
@@ -79,7 +79,7 @@ def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str
     Raises:
         typer.BadParameter: a key is not known, or a value cannot be read.
     """
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     for pair in written:
         key, _, value = pair.partition("=")
         if key not in declared:

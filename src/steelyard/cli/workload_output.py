@@ -14,7 +14,7 @@ from steelyard.records.schema import Measured
 from steelyard.report.figures import quantity
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint
-from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.output_checks import STREAMS
 from steelyard.study.workload.placeholders import looks_of
@@ -59,7 +59,7 @@ def _shown(measured: Measured) -> str:
 
 
 def _settings(entry: Workload, written: Sequence[str]) -> Mapping[str, Any]:
-    chosen = {name: default_of(setting) for name, setting in entry.settings.items()}
+    chosen = defaults_of(entry.settings)
     for item in written:
         name, _, value = item.partition("=")
         if name not in entry.settings:

@@ -70,12 +70,6 @@ class BoundCell:
         return own or (self.system.service if speaks or not self.among else None)
 
 
-def peer_of(workload: WorkloadSpec) -> int | None:
-    """The number of the instance at the other end of a workload's traffic, if it is one."""
-    written = str(workload.settings.get("peer", ""))
-    return int(written) if written.isdecimal() else None
-
-
 def bind(study: Study, cell: OneCell) -> BoundCell:
     """The system, workload and load of a cell, every factor at its level."""
     levels = dict(_levels(study, cell))

@@ -6,7 +6,7 @@ this version cannot run yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
@@ -19,10 +19,17 @@ from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.file.complaints import Mistake
 from steelyard.study.model import Reset, ResponseSpec
 from steelyard.study.platform.entry import Commands
+from steelyard.study.platform.settings import DRIVEN_SETTINGS, DiskSettings
+from steelyard.study.platform.settings import SharedSettings as PlatformSettings
 from steelyard.study.service.checks import mistakes
 from steelyard.study.service.entry import Service
+from steelyard.study.service.settings import SERVICE_SETTINGS
+from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.settings import SettingsModel, model_mistakes
 from steelyard.study.workload.checks import mistakes as mistakes_of_workload
 from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.settings import ENGINE_SETTINGS
+from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
 Shelf = Literal["workloads", "platforms", "services"]
 
@@ -92,13 +99,16 @@ def workload(name: str) -> Workload:
     """The workload of this name, which must be one of ``names``; every text of it is checked."""
     entry = Workload.model_validate(_entry("workloads", name))
     _refuse("workload", name, mistakes_of_workload(entry, responses()))
+    _refuse_models("workload", name, entry.settings, ENGINE_SETTINGS, WorkloadSettings)
     return entry
 
 
 @cache
 def platform(name: str) -> Platform:
     """The platform of this name, which must be one of ``names``."""
-    return Platform.model_validate(_entry("platforms", name))
+    entry = Platform.model_validate(_entry("platforms", name))
+    _refuse_models("platform", name, entry.settings, DRIVEN_SETTINGS, PlatformSettings)
+    return entry
 
 
 @cache
@@ -106,11 +116,27 @@ def service(name: str) -> Service:
     """The service of this name, which must be one of ``names``; every text of it is checked."""
     entry = Service.model_validate(_entry("services", name))
     _refuse("service", name, mistakes(entry, partners(entry)))
+    _refuse_models("service", name, entry.settings, SERVICE_SETTINGS, ServiceSettings)
     return entry
 
 
 def _refuse(noun: str, name: str, found: Iterable[Mistake]) -> None:
     wrong = [f"{mistake.where}: {mistake.message}" for mistake in found]
+    if wrong:
+        raise ValueError(f"the {noun} file of {name} is wrong: {'; '.join(wrong)}")
+
+
+def _refuse_models(
+    noun: str,
+    name: str,
+    declared: Mapping[str, Setting],
+    models: Mapping[str, type[SettingsModel]],
+    shared: type[SettingsModel],
+) -> None:
+    """Raises unless the settings that code reads are declared as it reads them."""
+    wrong = [mistake.message for mistake in model_mistakes(shared, declared, whole=False)]
+    if name in models:
+        wrong += [mistake.message for mistake in model_mistakes(models[name], declared, whole=True)]
     if wrong:
         raise ValueError(f"the {noun} file of {name} is wrong: {'; '.join(wrong)}")
 
@@ -124,7 +150,9 @@ def partners(entry: Service) -> dict[str, Service]:
 @cache
 def disk_settings() -> dict[str, Setting]:
     """Settings of an attached disk."""
-    return {name: Setting.model_validate(f) for name, f in _load("disks.yaml").items()}
+    declared = {name: Setting.model_validate(f) for name, f in _load("disks.yaml").items()}
+    _refuse_models("settings", "disks", declared, {"disks": DiskSettings}, SettingsModel)
+    return declared
 
 
 @cache

@@ -15,6 +15,7 @@ from steelyard.study import catalogue
 from steelyard.study.lookup import spoken, workload_of
 from steelyard.study.model import CLIENTS, SCENARIO, WORKLOAD, Level, Study
 from steelyard.study.scenarios import measuring, workload_name
+from steelyard.study.workload.settings import SharedSettings
 
 Conditions = dict[str, Level]
 _Named = TypeVar("_Named")
@@ -120,7 +121,7 @@ def _with_clients(
 ) -> dict[str, tuple[Level, ...]]:
     """`clients` of a workload that takes a load are its users, and those of the study are not."""
     workload = study.workloads[name]
-    clients = workload.settings.get(CLIENTS)
+    clients = SharedSettings.of(workload.settings).clients
     if clients is None or not workload_of(workload).is_load:
         return own
     listed = f"workloads.{name}.{CLIENTS}"

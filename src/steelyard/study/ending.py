@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from steelyard.study.declared.setting import Settings
 from steelyard.study.each_workload import name_of, studies
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study, WorkloadSpec
+from steelyard.study.workload.settings import SharedSettings
 from steelyard.units import format_duration
 
 _WHOLE = "one run to its own end"
@@ -79,10 +80,7 @@ def _of_operations(study: Study) -> str | None:
     return f"{found.operations:,} {study.workload.operation}"
 
 
-PER_USER = "messages"
-TOGETHER = "requests"
-TOTAL = "total"
-COUNTS = (PER_USER, TOGETHER, TOTAL)
+COUNTS = ("messages", "requests", "total")
 """Settings of workloads that say after how much a trial ends."""
 
 
@@ -94,18 +92,19 @@ class Counted:
     operations_per_user: int | None = None
 
 
-def counted(settings: Mapping[str, Any]) -> Counted | None:
+def counted(settings: Settings) -> Counted | None:
     """After how many operations a trial of these settings ends; ``None``: the clock ends it.
 
     ``total`` bytes are as many files as hold them, the last one included; of a tool without
     files to transfer they are what it works on.
     """
-    if settings.get(PER_USER) is not None:
-        return Counted(operations_per_user=int(settings[PER_USER]))
-    if settings.get(TOGETHER) is not None:
-        return Counted(operations=int(settings[TOGETHER]))
-    if settings.get(TOTAL) is not None and "file" in settings:
-        return Counted(operations=math.ceil(settings[TOTAL] / settings["file"]))
+    own = SharedSettings.of(settings)
+    if own.messages is not None:
+        return Counted(operations_per_user=own.messages)
+    if own.requests is not None:
+        return Counted(operations=own.requests)
+    if own.total is not None and own.file is not None:
+        return Counted(operations=math.ceil(own.total / own.file))
     return None
 
 

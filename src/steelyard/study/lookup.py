@@ -15,17 +15,27 @@ from steelyard.study.declared.response import Response
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.platform.checks import check as check_platform
+from steelyard.study.platform.settings import SharedSettings as PlatformSettings
 from steelyard.study.service.checks import mistakes as service_mistakes
 from steelyard.study.service.entry import Service
+from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.settings import model_mistakes
 from steelyard.study.workload.checks import mistakes as workload_mistakes
 from steelyard.study.workload.checks import setting_mistakes
 from steelyard.study.workload.entry import Workload, response_of
+from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
 _CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
 
 
+def _check_platform(entry: Platform, complaints: Complaints) -> None:
+    check_platform(entry, complaints)
+    complaints.add_all(model_mistakes(PlatformSettings, entry.settings, whole=False))
+
+
 def _check_service(entry: Service, complaints: Complaints) -> None:
     complaints.add_all(service_mistakes(entry, catalogue.partners(entry)))
+    complaints.add_all(model_mistakes(ServiceSettings, entry.settings, whole=False))
 
 
 def _refuse_in_service(complaints: Complaints) -> None:
@@ -35,6 +45,7 @@ def _refuse_in_service(complaints: Complaints) -> None:
 
 
 def _check_workload(entry: Workload, complaints: Complaints) -> None:
+    complaints.add_all(model_mistakes(WorkloadSettings, entry.settings, whole=False))
     if entry.is_tool:
         complaints.add_all(workload_mistakes(entry, catalogue.responses()))
         return
@@ -55,7 +66,7 @@ PLATFORM_FILES = OwnFiles(
     slug="platform-file-is-wrong",
     model=Platform,
     shipped=catalogue.platform,
-    check=check_platform,
+    check=_check_platform,
 )
 SERVICE_FILES = OwnFiles(
     shelf="services",
@@ -98,7 +109,7 @@ def service_of(spec: ServiceSpec) -> Service:
 def spoken(spec: ServiceSpec) -> tuple[str, ...]:
     """The protocols that a service speaks with these settings, its parts included."""
     entry = service_of(spec)
-    written = None if entry.started else spec.settings.get("speaks")
+    written = None if entry.started else ServiceSettings.of(spec.settings).speaks
     parts = [
         protocol
         for process in entry.processes.values()

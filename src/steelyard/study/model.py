@@ -7,9 +7,11 @@ and nowhere else. ``read.py`` builds it from a file; tests may build it by hand.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
+
+from steelyard.study.declared.setting import SettingValue
 
 Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
@@ -47,7 +49,7 @@ class ServiceSpec(Spec):
     """
 
     use: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, SettingValue] = {}
     text: str | None = None
 
 
@@ -67,12 +69,12 @@ class SystemSpec(Spec):
     platform_text: str | None = None
     carrier: str = "local"
     reset: Reset | None = None
-    settings: dict[str, Any] = {}
-    inside: dict[str, Any] = {}
-    outside: dict[str, Any] = {}
+    settings: dict[str, SettingValue] = {}
+    inside: dict[str, Level] = {}
+    outside: dict[str, Level] = {}
     profiles: dict[str, str] = {}
     service: ServiceSpec | None = None
-    disks: dict[str, dict[str, Any]] = {}
+    disks: dict[str, dict[str, SettingValue]] = {}
     instances: int = 1
 
 
@@ -102,7 +104,7 @@ class WorkloadSpec(Spec):
     """
 
     use: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, SettingValue] = {}
     operation: str = "operations"
     text: str | None = None
     service: ServiceSpec | None = None
@@ -195,7 +197,7 @@ class ProbeSpec(Spec):
 
     use: str
     every_s: float
-    settings: dict[str, Any] = {}
+    settings: dict[str, SettingValue] = {}
 
 
 class FindSpec(Spec):
@@ -252,7 +254,7 @@ class PlacedWorkload(Spec):
     """One workload on one instance; ``*`` is each in turn, ``same`` what instance 1 runs."""
 
     workload: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, SettingValue] = {}
 
 
 class ScenarioSpec(Spec):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from steelyard.study.declared.setting import Settings
 from steelyard.study.model import (
     SCENARIO,
     WORKLOAD,
@@ -16,6 +16,7 @@ from steelyard.study.model import (
     SystemSpec,
     WorkloadSpec,
 )
+from steelyard.study.workload.settings import SharedSettings
 
 EACH, SAME = "*", "same"
 IDLE = WorkloadSpec(use="idle")
@@ -31,7 +32,7 @@ class Cast:
     """
 
     instances: int = 1
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
     aside: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
 
@@ -79,13 +80,14 @@ def cast_of(study: Study, scenario: ScenarioSpec, name: str) -> Cast:
 
 def instances_of(scenario: ScenarioSpec) -> int:
     """How many instances a scenario needs, those at the other end of its traffic included."""
-    peers = [
-        int(placed.settings["peer"])
-        for each in scenario.instances.values()
-        for placed in each
-        if str(placed.settings.get("peer", "")).isdecimal()
-    ]
-    return max((*scenario.instances, *peers))
+    peers = (peer_of(placed.settings) for each in scenario.instances.values() for placed in each)
+    return max((*scenario.instances, *(peer for peer in peers if peer is not None)))
+
+
+def peer_of(settings: Settings) -> int | None:
+    """The number of the instance at the other end of a workload's traffic, if it is one."""
+    written = str(SharedSettings.of(settings).peer)
+    return int(written) if written.isdecimal() else None
 
 
 def alone(scenario: ScenarioSpec) -> bool:
@@ -156,7 +158,7 @@ def _says_same(placed: tuple[PlacedWorkload, ...]) -> bool:
     return any(each.workload in {SAME, EACH} for each in placed)
 
 
-def _same(placed: tuple[PlacedWorkload, ...], name: str, settings: Mapping[str, Any]) -> bool:
+def _same(placed: tuple[PlacedWorkload, ...], name: str, settings: Settings) -> bool:
     """Whether an instance runs what is measured, and not something else of the same name."""
     named = [each for each in placed if each.workload == name]
     return _says_same(placed) or any(each.settings == settings for each in named)
@@ -176,6 +178,6 @@ def _specs(
     ]
 
 
-def placed_spec(workload: WorkloadSpec, settings: Mapping[str, Any]) -> WorkloadSpec:
+def placed_spec(workload: WorkloadSpec, settings: Settings) -> WorkloadSpec:
     """A workload with the settings that a place gives it."""
     return workload.model_copy(update={"settings": {**workload.settings, **settings}})

@@ -7,18 +7,17 @@ what cannot be seen from outside is told by the trial that meets it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from steelyard.hosts.host import Host
+from steelyard.study.declared.setting import Settings
 from steelyard.study.model import SystemSpec
+from steelyard.study.platform.settings import NspawnSettings, PodmanSettings, QemuSettings
 from steelyard.systems.images.tree import is_tree, tree_of
 from steelyard.systems.podman.image import refuse_unknown
 from steelyard.systems.podman.tool import Tool
 from steelyard.systems.qemu.accelerator import choose
 from steelyard.systems.qemu.source import refuse_missing
-
-Settings = Mapping[str, Any]
 
 
 def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
@@ -35,18 +34,19 @@ def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
 
 def looked_at(spec: SystemSpec) -> tuple[object, ...]:
     """What the answer depends on, so that cells of one kind are asked once."""
-    wanted = {key: spec.settings.get(key) for key in ("image", "accel", "nic", "disk_bus")}
-    return spec.carrier, spec.platform, *wanted.items()
+    wanted = [spec.settings.get(key) for key in ("image", "accel", "nic", "disk_bus")]
+    return spec.carrier, spec.platform, *wanted
 
 
 def _guest(settings: Settings, host: Host) -> None:
-    refuse_missing(host, settings)
-    if settings["accel"] == "kvm":
+    qemu = QemuSettings.of(settings)
+    refuse_missing(host, qemu)
+    if qemu.accel == "kvm":
         choose(host, "kvm")
 
 
 def _podman(settings: Settings, host: Host) -> None:
-    image = settings.get("image")
+    image = PodmanSettings.of(settings).image
     if image is not None and not is_tree(image):
         refuse_unknown(host, Tool(lambda: host), image)
     elif image is not None:
@@ -54,8 +54,9 @@ def _podman(settings: Settings, host: Host) -> None:
 
 
 def _nspawn(settings: Settings, host: Host) -> None:
-    if settings.get("image") is not None:
-        tree_of(host, settings["image"])
+    image = NspawnSettings.of(settings).image
+    if image is not None:
+        tree_of(host, image)
 
 
 _LOOKS: dict[str, Callable[[Settings, Host], None]] = {

@@ -23,6 +23,7 @@ from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
+from steelyard.study.platform.settings import Confinement, NativeSettings
 from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.confinement import (
     ACCOUNTS,
@@ -46,10 +47,12 @@ class Native:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        limits = ground.spec.settings.get("confine") or {}
+        settings = NativeSettings.of(ground.spec.settings)
+        confine = settings.confine or Confinement()
+        limits = {"cpus": confine.cpus, "memory": confine.memory}
         self._limits = {name: value for name, value in limits.items() if value is not None}
-        self._cpuset: str | None = self._limits.pop("cpuset", None)
-        self._in_lab = ground.spec.settings.get("network") == "lab"
+        self._cpuset = confine.cpuset
+        self._in_lab = settings.network == "lab"
         self._seat = ground.seat()
         self._loops = LoopDisks(ground)
         self._groups: list[Group] = []

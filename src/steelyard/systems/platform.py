@@ -20,6 +20,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import LabNetwork, Seat
 from steelyard.hosts.undo import UndoLog
 from steelyard.study.model import Reset, SystemSpec
+from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.cgroups import cgroup_folder
 
 
@@ -48,7 +49,7 @@ class Ground:
 
     def refuse_without_network(self) -> None:
         """Raises ``SystemFailure`` when the lab network was asked for and is not there."""
-        if self.network is None and self.spec.settings.get("network") == "lab":
+        if self.network is None and SharedSettings.of(self.spec.settings).network == "lab":
             raise SystemFailure("not_supported", f"{self.label} has no lab network to join")
 
 

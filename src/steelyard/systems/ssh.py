@@ -21,6 +21,7 @@ from steelyard.hosts.ssh import NOT_YET, SCHEME, open_ssh
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
+from steelyard.study.platform.settings import SshSettings
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
 
@@ -33,7 +34,8 @@ class Ssh:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._address = SCHEME + str(ground.spec.settings["host"]).removeprefix(SCHEME)
+        self._settings = SshSettings.of(ground.spec.settings)
+        self._address = SCHEME + self._settings.host.removeprefix(SCHEME)
         self._folder = f"/var/tmp/{ground.label}"  # noqa: S108 - the label is the run's own
         there = dataclasses.replace(ground, carrier=self.host, folder=self._folder)
         self._loops = LoopDisks(there)
@@ -98,9 +100,8 @@ class Ssh:
         Raises:
             SystemFailure: ``not_supported``: its ssh server does not tell.
         """
-        given = self.ground.spec.settings.get("address")
-        if given is not None:
-            return str(given)
+        if self._settings.address is not None:
+            return self._settings.address
         told = tell(self.host(), ["sh", "-c", 'echo "$SSH_CONNECTION"']).split()
         if len(told) != 4:
             raise SystemFailure(
@@ -130,7 +131,7 @@ class Ssh:
         Raises:
             SystemFailure: ``not_supported`` unless the study allows it; ``not_ready``.
         """
-        if self.ground.spec.settings.get("may_reboot") is not True:
+        if not self._settings.may_reboot:
             raise SystemFailure(
                 "not_supported",
                 f"{self._address} is not restarted: the system does not say `may_reboot: true`",

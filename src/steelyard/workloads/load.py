@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 from steelyard.study.bind import BoundCell
+from steelyard.study.declared.setting import Settings
 from steelyard.study.ending import counted
 from steelyard.study.model import LoadSpec, Study, WorkloadSpec
+from steelyard.study.workload.settings import SharedSettings
 from steelyard.workloads.operations import ftp, http, mail, network
-from steelyard.workloads.operations.model import Driven, Row, Server, ns, tls
+from steelyard.workloads.operations.model import Document, Maker, Server, ns
 
 _SPARE_S = 30.0
 _MOST_PROBES = 1000
@@ -19,18 +20,17 @@ COURSE_ROWS = 60
 _STREAM_SETUP_S = 5.0  # a stream agrees on its window, and may look at latency without load first
 
 
-def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[str, Any]:
+def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Document:
     """The job document (``schemas/load-job.schema.json``) that drives ``bound`` at ``server``."""
-    row = OPERATIONS[bound.workload.use]
-    load = bound.load or LoadSpec()
-    ending = counted(bound.workload.settings)
+    load, settings = bound.load or LoadSpec(), bound.workload.settings
+    operation = OPERATIONS[bound.workload.use](settings, server, _width(load, bound))
+    ending = counted(settings)
     per_user = None if ending is None else ending.operations_per_user
-    driven = Driven(bound.workload.settings, server, _width(load, bound))
     trials = study.trials
     return {
-        "target": row.target(driven),
+        "target": operation.target,
         "mode": _mode(load, bound),
-        "operation": row.operation(driven),
+        "operation": operation.document,
         "threads": study.generator.threads,
         "warmup_ns": ns(trials.warmup_s),
         "duration_ns": ns(trials.window_s) if ending is None else None,
@@ -40,11 +40,11 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[
         "timeout_ns": ns(timeout_s(study, bound.workload)),
         "seed": seed,
         "series_interval_ns": ns(min(study.sample.every_s, trials.window_s / COURSE_ROWS)),
-        "tls": tls(driven),
+        "tls": _tls(settings, server),
     }
 
 
-def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict[str, Any]:
+def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Document:
     """The job of the bystander beside the load of ``bound``: by the clock, on few connections.
 
     Probes do not wait for each other: there are connections for all that can be under way until
@@ -69,8 +69,8 @@ def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> dict
 
 def timeout_s(study: Study, workload: WorkloadSpec) -> float:
     """The deadline of one operation: the workload's own, or that of the trials."""
-    own = workload.settings.get("timeout")
-    return study.trials.timeout_s if own is None else float(own)
+    own_s = SharedSettings.of(workload.settings).timeout
+    return study.trials.timeout_s if own_s is None else own_s
 
 
 def longest_run_s(study: Study, workload: WorkloadSpec) -> float:
@@ -87,7 +87,7 @@ def _width(load: LoadSpec, bound: BoundCell) -> int:
     return load.connections if load.mode == "open" else bound.users or 1
 
 
-def _mode(load: LoadSpec, bound: BoundCell) -> dict[str, Any]:
+def _mode(load: LoadSpec, bound: BoundCell) -> Document:
     if load.mode == "closed":
         return {"kind": "closed", "users": bound.users, "think_time_ns": ns(load.think_time_s)}
     return {
@@ -98,5 +98,15 @@ def _mode(load: LoadSpec, bound: BoundCell) -> dict[str, Any]:
     }
 
 
-OPERATIONS: dict[str, Row] = http.ROWS | mail.ROWS | ftp.ROWS | network.ROWS
-"""What a trial drives."""
+def _tls(settings: Settings, server: Server) -> Document:
+    """How TLS is spoken; certificates are verified unless the study says otherwise."""
+    return {
+        "insecure": SharedSettings.of(settings).certificate == "any",
+        "ca_file": server.authority,
+        "server_name": None,
+        "resume": False,
+    }
+
+
+OPERATIONS: dict[str, Maker] = http.MAKERS | mail.MAKERS | ftp.MAKERS | network.MAKERS
+"""What makes the operation of each workload that the engine drives."""

@@ -18,7 +18,7 @@ from steelyard.hosts.host import Host
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.services import RunningService
 from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.ready import PLAIN_WORDS, Ground, ReadyTool, make_ready
@@ -30,7 +30,7 @@ USERS = 2
 
 def spec_of(use: str, **written: Any) -> WorkloadSpec:
     declared = catalogue.workload(use).settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     settings |= {name: read_value(value, declared[name]) for name, value in written.items()}
     return WorkloadSpec(use=use, settings=settings)
 

@@ -10,6 +10,7 @@ from tests.unit.hosts.stand_in import Machine, said
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
+from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.images.tree import is_tree
 from steelyard.systems.podman.image import image_name
@@ -33,7 +34,7 @@ def words(**changes: Any) -> list[str]:
         "engine": "/opt/engine",
         "notes": "/run/place",
         "network": "ns:/run/netns/steelyard-7-a-1",
-        "settings": {},
+        "settings": PodmanSettings(),
         "limits": {},
     }
     return run_words(Running(**(made | changes)))
@@ -52,7 +53,7 @@ def test_the_engine_is_bound_read_only_and_the_image_is_never_fetched() -> None:
 
 
 def test_limits_of_the_system_become_limits_of_the_container() -> None:
-    line = words(settings={"cpus": 2, "memory": 1 << 30, "cpuset": "0-1", "pids": 99})
+    line = words(settings=PodmanSettings(cpus=2, memory=1 << 30, cpuset="0-1", pids=99))
     wanted = {"--cpus=2", "--memory=1073741824b", "--cpuset-cpus=0-1", "--pids-limit=99"}
     assert wanted <= set(line)
 

@@ -11,7 +11,7 @@ from steelyard.hosts.site import Site
 from steelyard.study import catalogue
 from steelyard.study.lookup import SERVICE_FILES
 from steelyard.study.model import ServiceSpec
-from steelyard.study.resolve.settings import default_of
+from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 from steelyard.systems.services import content
 from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports
@@ -29,7 +29,7 @@ GIVEN = {"folder": "/t", "data": "/t/data", "address": "10.0.0.2", "threads": "4
 
 def spec(use: str, **settings: object) -> ServiceSpec:
     declared = catalogue.service(use).settings
-    defaults = {name: default_of(setting) for name, setting in declared.items()}
+    defaults = defaults_of(declared)
     return ServiceSpec(use=use, settings=defaults | settings)
 
 

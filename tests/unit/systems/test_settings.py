@@ -163,7 +163,7 @@ def test_settings_are_applied_in_the_order_of_the_catalogue(undo: UndoLog) -> No
 
 def test_one_that_cannot_be_taken_back_keeps_no_other(undo: UndoLog) -> None:
     machine = Machine(files={"/proc/sys/vm/a": "1", "/proc/sys/vm/b": "1"})
-    applied = apply_settings(machine.host(), {"sysctl": {"vm.a": 2, "vm.b": 2}}, undo, PLACE)
+    applied = apply_settings(machine.host(), {"sysctl.vm.a": 2, "sysctl.vm.b": 2}, undo, PLACE)
     machine.refuses = {"/proc/sys/vm/b"}
     with pytest.raises(AgentRefusal):
         revert_settings(machine.host(), applied, undo)

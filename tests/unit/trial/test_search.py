@@ -16,7 +16,7 @@ from steelyard.plan.model import Cell
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import FIND, FindSpec, GateSpec, LoadSpec, Study, WorkloadSpec
-from steelyard.study.resolve.settings import default_of
+from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.drive import search_driver
 from steelyard.trial.drive.load_search import Bounds, Found, Step, next_step
 from steelyard.trial.drive.search_driver import SearchDrive, bounds_of
@@ -90,7 +90,7 @@ P95 = GateSpec(name="response.p95", at_most=30e6, unit="ns", text="at most 30 ms
 def a_search() -> Study:
     study = a_study(users=(2, 8))
     declared = catalogue.workload("smtp").settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     update = {
         "workloads": {"smtp": WorkloadSpec(use="smtp", settings=settings)},
         "load": LoadSpec(),

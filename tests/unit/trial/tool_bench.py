@@ -16,7 +16,7 @@ from steelyard.study import catalogue
 from steelyard.study.declared.placeholders import Value
 from steelyard.study.lookup import WORKLOAD_FILES
 from steelyard.study.model import WorkloadSpec
-from steelyard.study.resolve.settings import default_of
+from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import RunDrive
 from steelyard.trial.observe.outputs import measured_by_tool
@@ -61,7 +61,7 @@ class Bench:
             entry, own = catalogue.workload(text), None
         else:
             entry, own = WORKLOAD_FILES.parse(text.encode(), Path("mine.yaml")), text
-        settings = {name: default_of(setting) for name, setting in entry.settings.items()}
+        settings = defaults_of(entry.settings)
         use = text if own is None else "mine"
         return WorkloadSpec(use=use, settings=settings | chosen, text=own)
 

@@ -20,7 +20,7 @@ from ruamel.yaml import YAML
 from steelyard.hosts.failures import SystemFailure
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
-from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
 from steelyard.workloads.tools.version import understood
@@ -51,7 +51,7 @@ def texts_of(case: Path) -> dict[str, str]:
 
 def settings_of(case: Path) -> dict[str, Any]:
     declared = catalogue.workload(case.parent.name).settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     file = case / "settings.json"
     written = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     return settings | {name: read_value(value, declared[name]) for name, value in written.items()}

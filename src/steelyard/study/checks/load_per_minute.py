@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from steelyard.study.ending import PER_USER, counted
+from steelyard.study.ending import counted
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study
+from steelyard.study.workload.settings import SharedSettings
 
 CONNECTIONS = "connections a minute"
 MESSAGES = "messages a minute"
@@ -19,16 +20,12 @@ RECIPIENTS = "recipients a minute"
 BY_THE_MINUTE = (CONNECTIONS, MESSAGES, RECIPIENTS)
 
 _MINUTE_S = 60.0
-_OF_A_CONNECTION = (
+OPERATIONS_OF_A_CONNECTION = (
     "messages_per_connection",
     "commands_per_connection",
     "transfers_per_connection",
 )
 """Settings that say after how many operations a connection ends; 0 keeps it."""
-_PACE = "pace"
-"""The setting of a tool that says how many it sends in a minute at most."""
-_ONE_CONNECTION = "one_connection"
-"""The setting of a tool that keeps its connections."""
 _SESSIONS = "sessions"
 """Operations of a load that have a connection each."""
 _MAIL = {"smtp", "lmtp"}
@@ -68,12 +65,12 @@ def in_a_minute(study: Study, width: int) -> dict[str, Arrivals]:
 def _operations(study: Study, width: int) -> Arrivals:
     """The operations that are started in a minute."""
     came = _by_the_clock(study, width)
-    settings = study.workload.settings
-    ending = counted(settings)
+    ending = counted(study.workload.settings)
+    messages = SharedSettings.of(study.workload.settings).messages
     if ending is None or came.exactly:
         return came
-    if not workload_of(study.workload).is_load and PER_USER in settings:
-        return Arrivals(min(came.most, float(settings[PER_USER])))
+    if not workload_of(study.workload).is_load and messages is not None:
+        return Arrivals(min(came.most, messages))
     each = ending.operations_per_user
     whole = ending.operations if each is None else each * width
     return Arrivals(min(came.most, float(whole or math.inf)))
@@ -86,9 +83,9 @@ def _by_the_clock(study: Study, width: int) -> Arrivals:
         return Arrivals(math.inf)
     if rates:
         return Arrivals(math.ceil(max(map(float, rates)) * _driven_s(study)), exactly=True)
-    pace = study.workload.settings.get(_PACE)
+    pace = SharedSettings.of(study.workload.settings).pace
     if pace is not None:
-        return Arrivals(float(pace))
+        return Arrivals(pace)
     if not load.think_time_s:
         return Arrivals(math.inf)
     return Arrivals(width * math.ceil(_driven_s(study) / load.think_time_s))
@@ -117,13 +114,13 @@ def _least_on_a_connection(study: Study) -> int:
     """Operations on one connection where that is fewest; 0 where all connections are kept."""
     entry, settings = workload_of(study.workload), study.workload.settings
     if entry.is_tool:
-        return 0 if settings.get(_ONE_CONNECTION) else 1
+        return 0 if SharedSettings.of(settings).one_connection else 1
     alone = entry.probe
     if alone is not None and all(settings.get(key) == value for key, value in alone.items()):
         return 1
     if entry.operation == _SESSIONS:
         return 1
-    levels = [each for name in _OF_A_CONNECTION for each in _numbers(study, name) if each]
+    levels = [each for name in OPERATIONS_OF_A_CONNECTION for each in _numbers(study, name) if each]
     return min(levels, default=0)
 
 

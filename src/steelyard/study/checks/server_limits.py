@@ -15,6 +15,7 @@ from steelyard.study.each_workload import name_of, studies
 from steelyard.study.lookup import service_of, workload_of
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.workload.entry import ANY
+from steelyard.study.workload.settings import SharedSettings
 
 _ENCODED = 4 / 3  # base64 of an attachment
 _LINE_ENDS = 78 / 76
@@ -125,9 +126,9 @@ def _at_once(study: Study) -> dict[str, int]:
     asked = dict.fromkeys(("connections", _LOGINS), width + looking_on)
     asked["connections with the server's own two"] = width + looking_on + 2
     for workload in study.workloads.values():
-        logins = workload.settings.get("logins")
         if "logins" in workload.settings:
-            asked["connections of one login"] = math.ceil(width / int(logins or width))
+            logins = SharedSettings.of(workload.settings).logins or width
+            asked["connections of one login"] = math.ceil(width / logins)
         if "attachment" in workload.settings:
             asked["bytes of a message"] = _message_bytes(workload)
     return asked
@@ -141,5 +142,6 @@ def _width(study: Study) -> int:
 
 
 def _message_bytes(workload: WorkloadSpec) -> int:
-    body, attached = (int(workload.settings.get(name) or 0) for name in ("body", "attachment"))
-    return math.ceil(body + attached * _ENCODED * _LINE_ENDS)
+    settings = SharedSettings.of(workload.settings)
+    body = settings.body if isinstance(settings.body, int) else 0
+    return math.ceil(body + (settings.attachment or 0) * _ENCODED * _LINE_ENDS)

@@ -61,12 +61,12 @@ def names_to_write() -> list[str]:
     return [f"{name}.KEY" if setting.family else name for name, setting in known]
 
 
-def flat_settings(written: Mapping[str, Any]) -> dict[str, Any]:
+def flat_settings(written: Mapping[str, object]) -> dict[str, object]:
     """Nested settings by dotted name: ``{sysctl: {vm.swappiness: 10}}`` is one setting."""
     return dict(_flat(written, ""))
 
 
-def _flat(written: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+def _flat(written: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for name, value in written.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

@@ -1,8 +1,9 @@
-"""A setting as declared: what kind of value it takes, its limits, its default, what it means."""
+"""Settings: as declared, with kind, limits, default and meaning; and the values that they have."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict
 
@@ -27,6 +28,16 @@ SettingKind = Literal[
 BASE_UNITS: dict[str, str] = {"size": "bytes", "duration": "s", "rate": "bit/s", "share": "ratio"}
 
 OFF = "off"
+
+Plain = str | int | float | bool | None
+SettingValue = Plain | tuple[str, ...] | tuple[int, ...] | Mapping[str, Plain]
+"""A value as read, in its base unit; ``None`` where a setting is not set."""
+Settings = Mapping[str, SettingValue]
+
+
+def is_plain(value: SettingValue) -> TypeGuard[Plain]:
+    """Whether a value is a single one."""
+    return not isinstance(value, tuple | Mapping)
 
 
 class Entry(BaseModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeGuard
 
 FOLDER = "profiles"
 SETTING = "tuned"
@@ -19,7 +19,7 @@ class ProfileError(Exception):
     """A profile's file cannot be read; the message says why, in the words of the system."""
 
 
-def is_own(level: Any) -> bool:
+def is_own(level: object) -> TypeGuard[str]:
     """Whether a level of the setting ``tuned`` names a file, and not a profile that tuned has."""
     return isinstance(level, str) and "/" in level
 

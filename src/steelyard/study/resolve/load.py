@@ -23,6 +23,7 @@ from steelyard.study.resolve.settings import (
     read_levels,
 )
 from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.settings import SharedSettings
 
 _USERS = Setting(kind="count", least=1, most=1_000_000, meaning="users at once")
 _PLACES = ("settings", "host_settings")
@@ -55,7 +56,7 @@ def clients_as_users(
 ) -> tuple[Factors, Factors]:
     """The factors with `clients` of a study's one workload as its users."""
     workload = next(iter(workloads.values()), None)
-    clients = None if workload is None else workload.settings.get(CLIENTS)
+    clients = None if workload is None else SharedSettings.of(workload.settings).clients
     entry = None if workload is None else known_workload(workload)
     if clients is None or len(workloads) > 1 or entry is None or not entry.is_load:
         return listed, loaded

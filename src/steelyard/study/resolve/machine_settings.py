@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard import units
 from steelyard.study.declared.machine import declared_setting, flat_settings, names_to_write
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.source import Where
-from steelyard.study.resolve.settings import read_value
+from steelyard.study.model import Level
+from steelyard.study.resolve.settings import read_level
 
 
 def read_machine_settings(
-    written: Mapping[str, Any], where: Where, complaints: Complaints
-) -> dict[str, Any]:
+    written: Mapping[str, object], where: Where, complaints: Complaints
+) -> dict[str, Level]:
     """Values in base units by dotted name, such as ``sysctl.vm.swappiness``."""
-    values: dict[str, Any] = {}
+    values: dict[str, Level] = {}
     for name, value in flat_settings(written).items():
         place = _place(written, where, name)
         setting = declared_setting(name)
@@ -28,13 +28,13 @@ def read_machine_settings(
             complaints.add(place, f"`{name}` of a system cannot be a list", hint)
         else:
             try:
-                values[name] = read_value(value, setting)
+                values[name] = read_level(value, setting)
             except units.UnitError as error:
                 complaints.add(place, f"`{name}`: {error.message}", error.hint)
     return values
 
 
-def _place(written: Mapping[str, Any], where: Where, name: str) -> Where:
+def _place(written: Mapping[str, object], where: Where, name: str) -> Where:
     """Where a dotted name was written: as one key, or nested."""
     if name in written:
         return (*where, name)

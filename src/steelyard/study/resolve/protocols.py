@@ -10,7 +10,9 @@ from steelyard.study.file.complaints import Complaints, nearest
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_service, known_workload, spoken
 from steelyard.study.model import ServiceSpec, SystemSpec, WorkloadSpec
+from steelyard.study.service.settings import SharedSettings as ServiceSettings
 from steelyard.study.workload.entry import Workload
+from steelyard.study.workload.settings import SharedSettings
 
 
 def check_services(
@@ -60,8 +62,9 @@ def _check_service(
                 hint = f"write `service: {{use: {service.use}, {name}: {value}}}`"
                 message = f"`{service.use}` cannot answer it as it is set: {expected.why}"
                 complaints.add(where, message, hint)
-    if not _tls_fits(workload.settings.get("tls"), service.settings.get("tls")):
-        message = f"`tls` of the workload is {workload.settings['tls']}, of the service not"
+    tls = SharedSettings.of(workload.settings).tls
+    if not _tls_fits(tls, ServiceSettings.of(service.settings).tls):
+        message = f"`tls` of the workload is {tls}, of the service not"
         hint = "say `tls` of the service and of the workload alike"
         complaints.add(where, message, hint)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from steelyard.study.declared.setting import SettingValue
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.kinds import shown
@@ -12,7 +12,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_workload
 from steelyard.study.model import PlacedWorkload, ScenarioSpec, SystemSpec, WorkloadSpec
 from steelyard.study.resolve.settings import Factors, read_settings
-from steelyard.study.scenarios import EACH, SAME, instances_of
+from steelyard.study.scenarios import EACH, SAME, instances_of, peer_of
 
 
 def resolve_scenarios(
@@ -43,10 +43,12 @@ def resolve_scenarios(
 
 
 def _placed(
-    written: Any, where: Where, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
+    written: object, where: Where, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
 ) -> tuple[PlacedWorkload, ...]:
     if isinstance(written, dict):
-        items = [(str(key), (*where, key), value) for key, value in written.items()]
+        items: list[tuple[str, Where, object]] = [
+            (str(key), (*where, key), value) for key, value in written.items()
+        ]
     elif isinstance(written, list):
         items = [(str(key), (*where, i), None) for i, key in enumerate(written)]
     else:
@@ -67,11 +69,11 @@ def _placed(
 
 
 def _settings(
-    written: Mapping[str, Any],
+    written: Mapping[str, object],
     workload: WorkloadSpec | None,
     where: Where,
     complaints: Complaints,
-) -> dict[str, Any]:
+) -> dict[str, SettingValue]:
     """Those that were written, read as those of the workload; a place has one level of each."""
     if not written:
         return {}
@@ -88,7 +90,9 @@ def _settings(
     return {key: values[key] for key in written if key in values}
 
 
-def _has_first(scenario: ScenarioSpec, written: Mapping[str, Any], complaints: Complaints) -> bool:
+def _has_first(
+    scenario: ScenarioSpec, written: Mapping[str, object], complaints: Complaints
+) -> bool:
     """Whether instance 1 runs something; one that was complained about needs no second word."""
     where: Where = ("scenarios", scenario.name)
     first = scenario.instances.get(1, ())
@@ -109,8 +113,8 @@ def _check_peers(scenario: ScenarioSpec, complaints: Complaints) -> None:
     """The other end of a workload's traffic must have nothing else to do."""
     for number, placed in scenario.instances.items():
         for each in placed:
-            peer = str(each.settings.get("peer", ""))
-            if peer.isdecimal() and int(peer) in scenario.instances:
+            peer = peer_of(each.settings)
+            if peer in scenario.instances:
                 where: Where = ("scenarios", scenario.name, str(number), each.workload, "peer")
                 hint = "take it out of the scenario, or name another"
                 complaints.add(where, f"instance {peer} has something else to do", hint)

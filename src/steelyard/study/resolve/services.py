@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
+from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ServicePart
 from steelyard.study.file.source import Where
@@ -14,6 +14,7 @@ from steelyard.study.lookup import SERVICE_FILES, known_service
 from steelyard.study.model import ServiceSpec, SystemSpec, TrialsSpec
 from steelyard.study.resolve.settings import read_settings
 from steelyard.study.service.entry import Service
+from steelyard.study.service.settings import SharedSettings
 
 
 def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> ServiceSpec:
@@ -40,19 +41,20 @@ def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> 
 
 
 def _check_values(
-    values: Mapping[str, Any],
+    values: Settings,
     entry: Service,
-    written: Mapping[str, Any],
+    written: Mapping[str, object],
     where: Where,
     complaints: Complaints,
 ) -> None:
-    if values.get("store") == "none" and values.get("sync") not in (None, "none"):
+    own = SharedSettings.of(values)
+    if own.store == "none" and own.sync not in (None, "none"):
         hint = "add `store: maildir`, or take `sync` out"
         complaints.add((*where, "sync"), "nothing is stored, so nothing can be synced", hint)
-    for key in () if entry.started else ("address", "speaks"):
-        if not written.get(key):
-            hint = f"add `{key}: ...`: {entry.settings[key].meaning}"
-            complaints.add(where, f"`{key}` is missing of a server that runs already", hint)
+    for key, setting in entry.settings.items():
+        if setting.required and not written.get(key):
+            hint = f"add `{key}: ...`: {setting.meaning}"
+            complaints.add(where, f"`{where[-1]}` needs `{key}`", hint)
 
 
 def check_resets(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, get_args
+from typing import TypeVar, get_args
 
 from steelyard import units
-from steelyard.study.declared.setting import OFF, Setting
+from steelyard.study.declared.setting import OFF, Plain, Setting, SettingValue, is_plain
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
@@ -21,12 +21,13 @@ _LISTS = ("texts", "sizes", "words")
 _ADDRESS = re.compile(r"[^\s/@]+:[0-9]{1,5}", re.ASCII)
 _PORTS = Setting(kind="count", least=1, most=65535, meaning="a port")
 
-Values = dict[str, Any]
+Values = dict[str, SettingValue]
+Number = TypeVar("Number", int, float)
 Factors = dict[str, tuple[Level, ...]]
 
 
 def read_settings(
-    written: Mapping[str, Any],
+    written: Mapping[str, object],
     declared: Mapping[str, Setting],
     where: Where,
     complaints: Complaints,
@@ -57,19 +58,25 @@ def read_settings(
     return values, factors
 
 
-def default_of(setting: Setting) -> Any:
+def default_of(setting: Setting) -> SettingValue:
     """The default in its base unit; ``None`` when there is none."""
     if setting.kind == "group" or setting.default is None:
         return None
     return read_value(setting.default, setting)
 
 
+def defaults_of(declared: Mapping[str, Setting]) -> Values:
+    """Every setting with its default."""
+    return {name: default_of(setting) for name, setting in declared.items()}
+
+
 def read_levels(
-    written: Any, setting: Setting, where: Where, complaints: Complaints
+    written: object, setting: Setting, where: Where, complaints: Complaints
 ) -> tuple[Level, ...]:
     """All levels of a list, of a range, or of a list that holds ranges."""
-    items = [((*where, i), item) for i, item in enumerate(written)]
-    items = items if isinstance(written, list) else [(where, written)]
+    items: list[tuple[Where, object]] = [(where, written)]
+    if isinstance(written, list):
+        items = [((*where, i), item) for i, item in enumerate(written)]
     if not items:
         complaints.add(where, "an empty list has no levels", "name at least one level")
     levels: list[Level] = []
@@ -83,7 +90,7 @@ def read_levels(
 
 
 def _expanded(
-    item: Any, setting: Setting, where: Where, complaints: Complaints
+    item: object, setting: Setting, where: Where, complaints: Complaints
 ) -> tuple[Level, ...]:
     try:
         if setting.kind in _QUANTITIES and units.is_range(item):
@@ -91,7 +98,7 @@ def _expanded(
                 _within(value, setting, item)
                 for value in units.parse_range(item, setting.kind)  # type: ignore[arg-type]
             )
-        return (read_value(item, setting),)
+        return (read_level(item, setting),)
     except units.UnitError as error:
         several = isinstance(item, str) and _SEVERAL.fullmatch(item.strip())
         hint = "separate levels by commas" if several else error.hint
@@ -99,13 +106,13 @@ def _expanded(
         return ()
 
 
-def _has_levels(written: Any, setting: Setting) -> bool:
+def _has_levels(written: object, setting: Setting) -> bool:
     if setting.kind in _LISTS:
         return False
     return isinstance(written, list) or (setting.kind in _QUANTITIES and units.is_range(written))
 
 
-def _one(written: Any, setting: Setting, where: Where, complaints: Complaints) -> Any:
+def _one(written: object, setting: Setting, where: Where, complaints: Complaints) -> SettingValue:
     try:
         return read_value(written, setting)
     except units.UnitError as error:
@@ -113,20 +120,30 @@ def _one(written: Any, setting: Setting, where: Where, complaints: Complaints) -
         return None
 
 
-def _group(written: Any, setting: Setting, where: Where, complaints: Complaints) -> Values | None:
+def _group(
+    written: object, setting: Setting, where: Where, complaints: Complaints
+) -> dict[str, Plain] | None:
     if not isinstance(written, dict):
         hint = f"{setting.meaning}: {', '.join(setting.settings)}"
         complaints.add(where, f"`{_name(where)}` must be a mapping, not {shown(written)}", hint)
         return None
     values, _ = read_settings(written, setting.settings, where, complaints, noun="known keys")
-    return values
+    return {name: value for name, value in values.items() if is_plain(value)}
 
 
 def _name(where: Where) -> str:
     return ".".join(str(part) for part in where if isinstance(part, str))
 
 
-def read_value(written: Any, setting: Setting) -> Any:
+def read_level(written: object, setting: Setting) -> Level:
+    """One value that a factor could have. Raises ``UnitError``."""
+    value = read_value(written, setting)
+    if isinstance(value, str | int | float | bool):
+        return value
+    raise units.UnitError(f"{shown(written)} is not a single value", f"wanted: {setting.meaning}")
+
+
+def read_value(written: object, setting: Setting) -> SettingValue:
     """One value in its base unit. Raises ``UnitError``."""
     if setting.off is not None and (written == OFF or written is False):
         return OFF
@@ -138,7 +155,7 @@ def read_value(written: Any, setting: Setting) -> Any:
     return _READERS[setting.kind](written, setting)
 
 
-def _within(value: float, setting: Setting, written: Any) -> Any:
+def _within(value: Number, setting: Setting, written: object) -> Number:
     if setting.least is not None and value < setting.least:
         least = units.format_level(setting.least, setting.kind).removesuffix(".0")
         raise units.UnitError(f"{shown(written)} is too small", f"the least is {least}")
@@ -148,7 +165,7 @@ def _within(value: float, setting: Setting, written: Any) -> Any:
     return value
 
 
-def _word(written: Any, setting: Setting) -> str:
+def _word(written: object, setting: Setting) -> str:
     word = str(written).lower() if isinstance(written, bool) else written
     if word not in setting.choices:
         off = () if setting.off is None or OFF in setting.choices else (OFF,)
@@ -157,7 +174,7 @@ def _word(written: Any, setting: Setting) -> str:
     return str(word)
 
 
-def _text(written: Any, setting: Setting) -> str:
+def _text(written: object, setting: Setting) -> str:
     if isinstance(written, bool | list | dict):
         raise units.UnitError(f"{shown(written)} is not a text", f"wanted: {setting.meaning}")
     if setting.pattern is not None and re.fullmatch(setting.pattern, str(written)) is None:
@@ -166,29 +183,29 @@ def _text(written: Any, setting: Setting) -> str:
     return str(written)
 
 
-def _texts(written: Any, setting: Setting) -> tuple[str, ...]:
+def _texts(written: object, setting: Setting) -> tuple[str, ...]:
     if not isinstance(written, list):
         raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
     return tuple(_text(item, setting) for item in written)
 
 
-def _sizes(written: Any, setting: Setting) -> tuple[int, ...]:
+def _sizes(written: object, setting: Setting) -> tuple[int, ...]:
     if not isinstance(written, list):
         raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
     return tuple(int(_within(units.parse(item, "size"), setting, item)) for item in written)
 
 
-def _words(written: Any, setting: Setting) -> tuple[str, ...]:
+def _words(written: object, setting: Setting) -> tuple[str, ...]:
     """One word stands for a list of one."""
     items = written if isinstance(written, list) else [written]
     return tuple(_word(item, setting) for item in items)
 
 
-def _port(written: Any, _setting: Setting) -> int:
+def _port(written: object, _setting: Setting) -> int:
     return int(_within(units.parse(written, "count"), _PORTS, written))
 
 
-def _addresses(written: Any, setting: Setting) -> dict[str, str]:
+def _addresses(written: object, setting: Setting) -> dict[str, str]:
     if not isinstance(written, dict) or not written:
         hint = "write `{imap: mail.example.org:143}`"
         raise units.UnitError(f"{shown(written)} is not a mapping of protocols", hint)
@@ -201,21 +218,21 @@ def _addresses(written: Any, setting: Setting) -> dict[str, str]:
     return {str(protocol): str(address) for protocol, address in written.items()}
 
 
-def _flag(written: Any, setting: Setting) -> bool:
+def _flag(written: object, setting: Setting) -> bool:
     if not isinstance(written, bool):
         hint = f"write `true` or `false`: {setting.meaning}"
         raise units.UnitError(f"{shown(written)} is neither true nor false", hint)
     return written
 
 
-def _per_user(written: Any, _setting: Setting) -> int:
+def _per_user(written: object, _setting: Setting) -> int:
     match = _PER_USER.fullmatch(str(written).strip())
     if match is None:
         raise units.UnitError(f"{shown(written)} is not a number per user", "write `100 per user`")
     return int(match[1])
 
 
-_READERS: dict[str, Callable[[Any, Setting], Any]] = {
+_READERS: dict[str, Callable[[object, Setting], SettingValue]] = {
     "word": _word,
     "text": _text,
     "texts": _texts,

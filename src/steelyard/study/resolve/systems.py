@@ -14,6 +14,7 @@ from steelyard.study.lookup import known_platform
 from steelyard.study.model import ServiceSpec, SystemSpec
 from steelyard.study.platform.checks import INSTANCE, shared
 from steelyard.study.platform.placeholders import required_settings
+from steelyard.study.platform.settings import SharedSettings
 from steelyard.study.resolve.entries import NamedPlatform, named_platforms
 from steelyard.study.resolve.machine_settings import read_machine_settings
 from steelyard.study.resolve.services import resolve_service
@@ -115,11 +116,12 @@ def _check_required(
 
 def _check_once(name: str, system: SystemSpec, most: int, complaints: Complaints) -> None:
     """A machine is there once, unless each instance is walled off from the others."""
-    walled = system.settings.get("confine") or system.settings.get("network") == "lab"
+    own = SharedSettings.of(system.settings)
+    walled = own.confine is not None or own.network == "lab"
     if most > 1 and system.platform in _SINGLE and not walled:
-        own = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
+        hint = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
         message = f"a machine is there once, so `{name}` cannot have {most} instances"
-        complaints.add(("systems", name), message, own, at_key=True)
+        complaints.add(("systems", name), message, hint, at_key=True)
 
 
 def check_apart(

@@ -44,8 +44,9 @@ def _of_systems(file: StudyFile, systems: Mapping[str, SystemSpec]) -> Iterator[
             ("host_settings", part.host_settings, system.outside),
         ):
             above: Where = ("defaults",) if own is None else ("systems", name)
-            if is_own(levels.get(SETTING)):
-                yield levels[SETTING], (*above, place, SETTING)
+            level = levels.get(SETTING)
+            if is_own(level):
+                yield level, (*above, place, SETTING)
 
 
 def _of_factors(factors: Factors, above: Where) -> Iterator[Named]:
@@ -53,4 +54,4 @@ def _of_factors(factors: Factors, above: Where) -> Iterator[Named]:
         factor = f"{place}.{SETTING}"
         for number, level in enumerate(factors.get(factor, ())):
             if is_own(level):
-                yield str(level), (*above, factor, number)
+                yield level, (*above, factor, number)

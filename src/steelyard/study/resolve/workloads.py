@@ -20,7 +20,7 @@ from steelyard.study.resolve.entries import use_of
 from steelyard.study.resolve.services import resolve_service
 from steelyard.study.resolve.settings import (
     Factors,
-    default_of,
+    defaults_of,
     read_settings,
     read_value,
 )
@@ -93,7 +93,7 @@ def _served(spec: WorkloadSpec, others: Iterable[WorkloadSpec]) -> WorkloadSpec:
     if len(fitting) != 1:
         return spec
     declared = catalogue.service(fitting[0]).settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     for expected in entry.expected_of(fitting[0], spec.settings):
         settings |= {n: read_value(v, declared[n]) for n, v in expected.settings.items()}
     return spec.model_copy(update={"service": ServiceSpec(use=fitting[0], settings=settings)})

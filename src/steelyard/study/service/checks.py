@@ -182,4 +182,4 @@ def _may_be_empty(place: str, entry: Service) -> bool:
     setting = entry.settings.get(place)
     if setting is None or place in entry.places or place in entry.unset or setting.kind == "port":
         return False
-    return setting.default is None and entry.ready != "announced"
+    return setting.default is None and not setting.required and entry.ready != "announced"

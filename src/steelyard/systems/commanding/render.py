@@ -19,6 +19,7 @@ from steelyard.study.declared.placeholders import (
     places,
     spliced,
 )
+from steelyard.study.declared.setting import is_plain
 from steelyard.study.platform.entry import Command, Commands, Reading, Step, Verb
 from steelyard.systems.commanding.shells import FAR_WORDS, QUOTES, far_script
 from steelyard.systems.platform import Ground, RawDisk
@@ -41,9 +42,9 @@ def number_of(mark: str) -> int:
 def values_of(ground: Ground, platform: Platform) -> dict[str, Value]:
     """What stands in the places that are always there."""
     mark = mark_of(ground.label, ground.folder)
-    settings = ground.spec.settings
+    given = {name: ground.spec.settings.get(name) for name in platform.settings}
     return {
-        **{name: _of_instance(settings.get(name), ground.instance) for name in platform.settings},
+        **{n: _of_instance(v, ground.instance) for n, v in given.items() if is_plain(v)},
         "label": ground.label,
         "mark": mark,
         "number": number_of(mark),

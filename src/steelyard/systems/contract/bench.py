@@ -15,6 +15,7 @@ from steelyard.hosts.undo import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.catalogue import Platform as Declared
 from steelyard.study.model import SystemSpec
+from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.platform import Ground, Platform
 
 Make = Callable[[Ground], Platform]
@@ -87,7 +88,7 @@ class Bench:
 
     def network(self) -> LabNetwork | None:
         """That of the run, if the platform has one and it was asked for."""
-        if self._settings.get("network") != "lab":
+        if SharedSettings.of(self._settings).network != "lab":
             return None
         if self._network is None:
             self._network = NamespaceNetwork(self.carrier, self.undo, f"{self.run}-lab")

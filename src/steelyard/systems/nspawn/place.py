@@ -19,6 +19,7 @@ from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.tool import attempt, tell
 from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.study.model import Reset
+from steelyard.study.platform.settings import NspawnSettings
 from steelyard.systems.confinement import (
     ACCOUNTS,
     NAMED,
@@ -188,10 +189,12 @@ class Nspawn:
         return int(told[0])
 
     def _make_groups(self) -> None:
-        host, settings, label = self.ground.carrier(), self.ground.spec.settings, self.ground.label
+        host, label = self.ground.carrier(), self.ground.label
+        settings = NspawnSettings.of(self.ground.spec.settings)
         mounts = host.read_file("/proc/self/mounts")
         own = host.read_file(f"/proc/{host.agent_pid}/cgroup")
-        wanted = {name: settings[name] for name in ("cpus", "memory") if settings.get(name)}
+        limits = {"cpus": settings.cpus, "memory": settings.memory}
+        wanted = {name: value for name, value in limits.items() if value}
         limited = plan_groups(
             wanted, label, mounts, own, lambda at: host.read_file(f"{at}/cgroup.subtree_control")
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.inverses.storage import Unmount
 from steelyard.hosts.tool import attempt, tell
+from steelyard.study.platform.settings import NspawnSettings
 from steelyard.systems.images.tree import sha256_of_file, tree_of
 from steelyard.systems.platform import Ground
 
@@ -33,7 +34,7 @@ class LayeredRoot:
             SystemFailure: ``image_missing`` or ``image_unusable``.
         """
         host = self._ground.carrier()
-        image = self._ground.spec.settings.get("image")
+        image = NspawnSettings.of(self._ground.spec.settings).image
         for folder in ("usr", "etc"):
             host.make_directory(f"{self._below}/{folder}")
         if image is None:

@@ -10,6 +10,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.inverses.podman import RemoveImageName
 from steelyard.hosts.undo import PendingUndo
+from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.images.tree import is_tree, sha256_of_file, tree_of
 from steelyard.systems.platform import Ground
 from steelyard.systems.podman.tool import Tool
@@ -30,7 +31,7 @@ def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
     Raises:
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
-    wanted = ground.spec.settings.get("image")
+    wanted = PodmanSettings.of(ground.spec.settings).image
     host = ground.carrier()
     if wanted is not None and not is_tree(wanted):
         return _known(ground, tool, wanted), None

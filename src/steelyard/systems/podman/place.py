@@ -20,6 +20,7 @@ from steelyard.hosts.inverses.podman import RemoveContainer
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import INSIDE, PendingUndo
 from steelyard.study.model import Reset
+from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import (
     AttachedDisk,
@@ -49,8 +50,8 @@ class Podman:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        settings = ground.spec.settings
-        self._tool = Tool(ground.carrier, settings.get("runtime") or "auto")
+        self._settings = PodmanSettings.of(ground.spec.settings)
+        self._tool = Tool(ground.carrier, self._settings.runtime)
         self._seat = ground.seat()
         self._mark = hashlib.sha256(f"{ground.folder} {ground.label}".encode()).hexdigest()[:16]
         self._loops = LoopDisks(ground)
@@ -190,7 +191,7 @@ class Podman:
             engine=self.ground.carrier().engine,
             notes=self.ground.folder,
             network=joined,
-            settings=self.ground.spec.settings,
+            settings=self._settings,
             limits=self._tool.limits,
             volume=self._volume,
             with_disks=bool(self.ground.spec.disks) and not self._tool.info.rootless,
@@ -199,7 +200,7 @@ class Podman:
     @property
     def _volume(self) -> str | None:
         """The carrier's folder that stands for the service's, if the study asks for one."""
-        asked = self.ground.spec.settings.get("storage") == "volume"
+        asked = self._settings.storage == "volume"
         return f"{self.ground.folder}/volume" if asked else None
 
     def _made_anew(self) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.hosts.failures import SystemFailure
+from steelyard.study.platform.settings import PodmanSettings
 
 ENGINE = "/.steelyard/engine"
 """Where the engine is inside; bound read-only, so that the image is run as it is."""
@@ -16,13 +16,6 @@ MARK = "steelyard"
 HOST_NETWORK = "host"
 _LONGEST_NAME = 63
 ID_NOTE, PID_NOTE = "container.id", "container.pid"
-
-_OPTIONS = {
-    "cpus": "--cpus",
-    "memory": "--memory",
-    "cpuset": "--cpuset-cpus",
-    "pids": "--pids-limit",
-}
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class Running:
     engine: str
     notes: str
     network: str
-    settings: Mapping[str, Any]
+    settings: PodmanSettings
     limits: Mapping[str, int]
     volume: str | None = None
     with_disks: bool = False
@@ -84,11 +77,14 @@ _DISKS = (
 """To make and mount filesystems on loop devices (major 7) that are attached later."""
 
 
-def _limits(settings: Mapping[str, Any]) -> Iterator[str]:
-    for name, option in _OPTIONS.items():
-        value = settings.get(name)
-        if value is not None:
-            yield f"{option}={value}" + ("b" if name == "memory" else "")
+def _limits(settings: PodmanSettings) -> Iterator[str]:
+    limits = {
+        "--cpus": settings.cpus,
+        "--memory": None if settings.memory is None else f"{settings.memory}b",
+        "--cpuset-cpus": settings.cpuset,
+        "--pids-limit": settings.pids,
+    }
+    yield from (f"{option}={limit}" for option, limit in limits.items() if limit is not None)
 
 
 def _names(running: Running) -> Iterator[str]:

@@ -19,6 +19,7 @@ from steelyard.hosts.inverses.qemu import EndMachine, machines
 from steelyard.hosts.tool import tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.study.model import Reset
+from steelyard.study.platform.settings import QemuSettings
 from steelyard.systems.pinning import check_cpus, pin_each, within
 from steelyard.systems.platform import VCPU, AttachedDisk, Costs, Ground, RawDisk, ResetProof
 from steelyard.systems.qemu import snapshot, words
@@ -39,6 +40,7 @@ class Qemu:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
+        self._settings = QemuSettings.of(ground.spec.settings)
         self._source: Source | None = None
         self._accelerator: Accelerator | None = None
         self._machine: words.Machine | None = None
@@ -143,12 +145,12 @@ class Qemu:
 
     def _prepare(self) -> None:
         """Finds what it starts from and the accelerator."""
-        carrier, settings = self.ground.carrier(), self.ground.spec.settings
-        words.check_memory(settings["memory"])
-        for cpus in filter(None, (settings.get("cpuset"), settings.get("vcpu_cpus"))):
+        carrier, settings = self.ground.carrier(), self._settings
+        words.check_memory(settings.memory)
+        for cpus in filter(None, (settings.cpuset, settings.vcpu_cpus)):
             check_cpus(carrier, cpus)
         self._source = provide(self.ground)
-        self._accelerator = choose(carrier, settings["accel"])
+        self._accelerator = choose(carrier, settings.accel)
         self._machine = shape(self.ground, self._source, self._accelerator)
 
     def _boot(self) -> dict[str, str]:
@@ -188,8 +190,7 @@ class Qemu:
             if machine.incoming is not None:
                 snapshot.wake(self._running)
             if machine.start is None:
-                key = self.ground.spec.settings.get("key")
-                self._entrance = SshEntrance(self._running, self._enter(), key)
+                self._entrance = SshEntrance(self._running, self._enter(), self._settings.key)
             host = self._open(self._running)
             if self._entrance is not None:
                 join_lab(host, self._running)
@@ -203,12 +204,12 @@ class Qemu:
         return evidence
 
     def _pin(self, running: RunningMachine) -> None:
-        cpus = self.ground.spec.settings.get("vcpu_cpus")
+        cpus = self._settings.vcpu_cpus
         if cpus is not None:
             pin_each(running.carrier, running.threads()[VCPU], cpus)
 
     def _enter(self) -> list[str]:
-        network, cpuset = self.ground.network, self.ground.spec.settings.get("cpuset")
+        network, cpuset = self.ground.network, self._settings.cpuset
         inside = [] if network is None or on_user_network(self.ground) else network.enter([])
         return [*inside, *within(cpuset, [])]
 

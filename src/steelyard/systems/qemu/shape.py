@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.lab_network import Seat
+from steelyard.study.platform.settings import DiskSettings, QemuSettings, SharedSettings
 from steelyard.systems.platform import Ground
 from steelyard.systems.qemu.accelerator import Accelerator
 from steelyard.systems.qemu.source import Source
@@ -21,32 +22,26 @@ def shape(ground: Ground, source: Source, accelerator: Accelerator) -> Machine:
     Raises:
         SystemFailure: there is no network to stand in.
     """
-    settings, place = ground.spec.settings, seat(ground)
-    disks = sum(disk.get("count") or 1 for disk in ground.spec.disks.values())
+    settings, place = QemuSettings.of(ground.spec.settings), seat(ground)
+    disks = sum(DiskSettings.of(disk).count for disk in ground.spec.disks.values())
     return Machine(
         label=ground.label,
         folder=ground.folder,
         accel=accelerator.name,
-        cpus=settings["cpus"],
-        memory_bytes=settings["memory"],
+        cpus=settings.cpus,
+        memory_bytes=settings.memory,
         kernel=source.kernel,
         initrd=source.initrd,
         start=source.start,
         firmware=source.firmware,
-        disk_bus=settings["disk_bus"],
-        disk_cache=settings["disk_cache"],
-        nic=_nic(ground, place),
+        disk_bus=settings.disk_bus,
+        disk_cache=settings.disk_cache,
+        nic=_nic(ground, settings, place),
         address=f"{place.address}/{place.prefix_length}",
         gateway=place.gateway,
         root_ports=disks + _SPARE_PORTS,
-        kernel_words=_kernel_words(ground),
+        kernel_words=f"{settings.kernel_words or ''} {boot_words(ground.spec.inside)}".strip(),
     )
-
-
-def _kernel_words(ground: Ground) -> str:
-    """Those of the platform, then those of the setting ``command_line``."""
-    own = ground.spec.settings.get("kernel_words") or ""
-    return f"{own} {boot_words(ground.spec.inside)}".strip()
 
 
 def seat(ground: Ground) -> Seat:
@@ -61,12 +56,10 @@ def seat(ground: Ground) -> Seat:
 
 def on_user_network(ground: Ground) -> bool:
     """Whether it has QEMU's own network instead of the run's."""
-    return bool(ground.spec.settings.get("network") == "user")
+    return SharedSettings.of(ground.spec.settings).network == "user"
 
 
-def _nic(ground: Ground, place: Seat) -> Nic:
-    model = ground.spec.settings["nic"]
+def _nic(ground: Ground, settings: QemuSettings, place: Seat) -> Nic:
     if ground.network is None or on_user_network(ground):
-        ports = tuple(int(port) for port in ground.spec.settings.get("ports") or ())
-        return Nic(model, place.mac, None, ports)
-    return Nic(model, place.mac, ground.network.tap(place))
+        return Nic(settings.nic, place.mac, None, tuple(map(int, settings.ports)))
+    return Nic(settings.nic, place.mac, ground.network.tap(place))

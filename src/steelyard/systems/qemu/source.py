@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
+from steelyard.study.platform.settings import QemuSettings
 from steelyard.systems.images.engine_part import add_engine
 from steelyard.systems.images.store import DISK, INITRD, KERNEL
 from steelyard.systems.images.tree import sha256_of_file
@@ -52,35 +51,36 @@ def provide(ground: Ground) -> Source:
         StudyError: the recipe's file has mistakes.
         SystemFailure: ``image_missing``, ``image_unusable``, ``tool_missing``, ``no_space``.
     """
-    if str(ground.spec.settings["image"]).endswith(_DISKS):
-        return _own(ground)
-    return _built(ground)
+    settings = QemuSettings.of(ground.spec.settings)
+    own = settings.image.endswith(_DISKS)
+    return _own(ground, settings) if own else _built(ground, settings)
 
 
-def refuse_missing(host: Host, settings: Mapping[str, Any]) -> None:
+def refuse_missing(host: Host, settings: QemuSettings) -> None:
     """Looks whether what the settings name is on the machine, and changes nothing.
 
     Raises:
         StudyError: the recipe's file has mistakes.
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
-    if str(settings["image"]).endswith(_DISKS):
-        _found(host, settings["image"])
+    if settings.image.endswith(_DISKS):
+        _found(host, settings.image)
     else:
-        check_modules(guest_image(host, settings["image"]), settings["nic"], settings["disk_bus"])
+        check_modules(guest_image(host, settings.image), settings.nic, settings.disk_bus)
 
 
-def _built(ground: Ground) -> Source:
-    carrier, settings = ground.carrier(), ground.spec.settings
-    for name in ("kernel", "initrd", "key"):
-        if settings.get(name) is not None:
-            message = f"`{name}` is for a disk of your own, {settings['image']} has what it needs"
+def _built(ground: Ground, settings: QemuSettings) -> Source:
+    carrier = ground.carrier()
+    own = {"kernel": settings.kernel, "initrd": settings.initrd, "key": settings.key}
+    for name, given in own.items():
+        if given is not None:
+            message = f"`{name}` is for a disk of your own, {settings.image} has what it needs"
             raise SystemFailure("image_unusable", message, f"take `{name}` out")
-    if settings.get("firmware") == "uefi":
-        message = f"`firmware: uefi` is for a disk of your own, {settings['image']} has its kernel"
+    if settings.firmware == "uefi":
+        message = f"`firmware: uefi` is for a disk of your own, {settings.image} has its kernel"
         raise SystemFailure("image_unusable", message, "take `firmware` out")
-    image = guest_image(carrier, settings["image"])
-    check_modules(image, settings["nic"], settings["disk_bus"])
+    image = guest_image(carrier, settings.image)
+    check_modules(image, settings.nic, settings.disk_bus)
     add_engine(carrier, image.file(INITRD), f"{ground.folder}/{words.INITRD}")
     facts = {
         "image.name": image.manifest.name,
@@ -92,11 +92,11 @@ def _built(ground: Ground) -> Source:
     return Source(disk, image.file(KERNEL), words.INITRD, image.manifest.init, facts)
 
 
-def _own(ground: Ground) -> Source:
-    carrier, settings = ground.carrier(), ground.spec.settings
+def _own(ground: Ground, settings: QemuSettings) -> Source:
+    carrier = ground.carrier()
     kernel, initrd = _kernel(carrier, settings)
-    firmware = _uefi(carrier) if settings.get("firmware") == "uefi" else None
-    path = _found(carrier, settings["image"])
+    firmware = _uefi(carrier) if settings.firmware == "uefi" else None
+    path = _found(carrier, settings.image)
     disk = backing(carrier, path, _format(carrier, path))
     cloud_init.prepare(carrier, ground.folder, ground.label)
     facts = {
@@ -109,9 +109,9 @@ def _own(ground: Ground) -> Source:
     return Source(disk, kernel, initrd, None, facts, firmware)
 
 
-def _kernel(host: Host, settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    kernel, initrd = settings.get("kernel"), settings.get("initrd")
-    if kernel is None and (initrd is not None or settings.get("kernel_words") is not None):
+def _kernel(host: Host, settings: QemuSettings) -> tuple[str | None, str | None]:
+    kernel, initrd = settings.kernel, settings.initrd
+    if kernel is None and (initrd is not None or settings.kernel_words is not None):
         message = "`initrd` and `kernel_words` are for a `kernel` that is named, too"
         raise SystemFailure("image_unusable", message, "the disk's boot loader has its own")
     return (

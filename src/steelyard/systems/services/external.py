@@ -7,6 +7,7 @@ import socket
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study.model import ServiceSpec
+from steelyard.study.service.settings import ExternalSettings
 from steelyard.systems.services.running import RunningService
 
 REACH_S = 5.0
@@ -24,17 +25,15 @@ def reach(host: Host, spec: ServiceSpec, name: str) -> RunningService:
     Raises:
         SystemFailure: ``unreachable``: nobody answers there.
     """
-    address = str(spec.settings["address"])
-    speaks = tuple(spec.settings["speaks"] or ())
-    listeners = dict(spec.settings.get("listeners") or {})
-    secure = spec.settings.get("tls") == "implicit"
-    said = banner(address, speaks[0], secure=secure)
+    settings = ExternalSettings.of(spec.settings)
+    address, protocol = settings.address, settings.speaks[0]
+    said = banner(address, protocol, secure=settings.tls == "implicit")
     return RunningService(
         host=host,
         name=name,
         address=address,
         version=said or "not told",
-        listeners={speaks[0]: address, **listeners},
+        listeners={protocol: address, **(settings.listeners or {})},
         facts={
             "service.address": address,
             "service.banner": said,

@@ -14,6 +14,7 @@ from steelyard.hosts.site import Site
 from steelyard.study.declared.conditions import holds
 from steelyard.study.model import ServiceSpec
 from steelyard.study.service.entry import Service
+from steelyard.study.service.settings import SharedSettings
 from steelyard.systems.services import certificate, content
 from steelyard.systems.services.site import refuse_closed
 
@@ -99,7 +100,7 @@ def _make_content(service: Prepared) -> None:
     if not service.entry.content:
         return
     block_file = f"{service.folder}/content-block"
-    seed = int(service.spec.settings.get("seed") or 1)
+    seed = SharedSettings.of(service.spec.settings).seed or 1
     service.host.write_file(block_file, content.block(seed), create=True)
     for made in service.entry.content:
         script = content.script(

@@ -16,8 +16,9 @@ from steelyard.study import catalogue
 from steelyard.study.declared.conditions import holds
 from steelyard.study.lookup import service_of
 from steelyard.study.model import ServiceSpec
-from steelyard.study.resolve.settings import default_of, read_value
+from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.study.service.entry import Process, Service
+from steelyard.study.service.settings import SharedSettings
 from steelyard.systems.services import certificate, ports
 from steelyard.systems.services.alias import SOCKET_PATH_BYTES, Alias, shortened
 from steelyard.systems.services.command import command_line
@@ -88,7 +89,7 @@ def _start_parts(whole: _Start, failed: ExitStack) -> dict[str, RunningService]:
 def part_spec(process: Process, spec: ServiceSpec) -> ServiceSpec:
     """A part with its settings: as written, or taken over from the service it is a part of."""
     declared = catalogue.service(process.use).settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     for name, written in process.settings.items():
         whole = isinstance(written, str) and written[:1] == "{" and written[-1:] == "}"
         taken = spec.settings.get(written[1:-1]) if whole else None
@@ -227,7 +228,8 @@ def _authority(prepared: Prepared) -> str | None:
     if certified(prepared.entry, prepared.spec):
         return f"{prepared.folder}/{certificate.CERTIFICATE}"
     file = prepared.entry.authority
-    settings = prepared.spec.settings
-    if file is None or ("tls" in settings and settings["tls"] in (None, "none")):
+    has_tls = "tls" in prepared.entry.settings
+    tls = SharedSettings.of(prepared.spec.settings).tls
+    if file is None or (has_tls and tls in (None, "none")):
         return None
     return filled(file, prepared.values)

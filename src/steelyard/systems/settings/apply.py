@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import shown
 from steelyard.hosts.undo import UndoLog
-from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
+from steelyard.study.declared.machine import declared_setting, declared_settings
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied, Place
 from steelyard.systems.settings.changes import Changes
@@ -18,9 +17,9 @@ from steelyard.systems.settings.table import SETTINGS
 
 
 def apply_settings(
-    host: Host, settings: Mapping[str, Any], undo: UndoLog, place: Place
+    host: Host, settings: Mapping[str, Level], undo: UndoLog, place: Place
 ) -> list[Applied]:
-    """All ``settings``, by name or nested, one after the other as the catalogue orders them.
+    """All ``settings``, by dotted name, one after the other as the catalogue orders them.
 
     When one fails, those before it are taken back.
 
@@ -34,7 +33,7 @@ def apply_settings(
     try:
         return [
             applied
-            for family, levels in _ordered(flat_settings(settings)).items()
+            for family, levels in _ordered(settings).items()
             for applied in SETTINGS[family](changes, family, levels)
         ]
     except Exception:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.study.declared.machine import flat_settings
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied
@@ -15,9 +13,9 @@ from steelyard.systems.settings.changes import Changes
 _COMMAND_LINE = "/proc/cmdline"
 
 
-def boot_words(settings: Mapping[str, Any]) -> str:
+def boot_words(settings: Mapping[str, Level]) -> str:
     """What a platform that boots a kernel itself is to add to its command line; may be empty."""
-    words = flat_settings(settings).get("command_line", OFF)
+    words = settings.get("command_line", OFF)
     return "" if words == OFF else str(words)
 
 

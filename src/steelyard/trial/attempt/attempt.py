@@ -25,8 +25,9 @@ from steelyard.records.schema import (
     Outcome,
     TrialRecord,
 )
-from steelyard.study.bind import BoundCell, bind, peer_of
+from steelyard.study.bind import BoundCell, bind
 from steelyard.study.lookup import workload_of
+from steelyard.study.scenarios import peer_of
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
 from steelyard.trial.attempt.gates import service_doubts
@@ -123,7 +124,7 @@ class Scene:
     def generator(self, instance: Instance) -> Host:
         """Where the load on an instance comes from: a machine, or another instance."""
         stage = self.stage
-        other = peer_of(instance.workload) or stage.study.generator.instance
+        other = peer_of(instance.workload.settings) or stage.study.generator.instance
         if other is not None:
             return self.instances[other - 1].host
         return stage.machines.generator(
@@ -226,7 +227,9 @@ class Scene:
 
     def _beside(self, instance: Instance) -> list[str]:
         """What runs together with the workload of an instance, the traffic that it drives too."""
-        driven = (each for each in self.instances if peer_of(each.workload) == instance.number)
+        driven = (
+            each for each in self.instances if peer_of(each.workload.settings) == instance.number
+        )
         return [
             *(each.use for each in self.cell.aside.get(instance.number, ())),
             *(f"{each.workload.use} to instance {each.number}" for each in driven),

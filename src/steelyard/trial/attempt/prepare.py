@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo import INSIDE
+from steelyard.study.declared.setting import Settings
+from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan
 from steelyard.systems.platform import RawDisk
@@ -35,25 +34,27 @@ def lay_out_disks(scene: Scene, instance: Instance) -> None:
         instance.caches += disks.caching_places(instance.host, prepared)
 
 
-def raw_disks(name: str, wanted: Mapping[str, Any]) -> list[RawDisk]:
+def raw_disks(name: str, settings: Settings) -> list[RawDisk]:
     """The disks of one entry of ``disks``: one for the layout ``single``, else all of them."""
-    count = 1 if wanted["layout"] == "single" else wanted["count"]
-    size_bytes = wanted["size"] or DEFAULT_SIZE_BYTES
+    wanted = DiskSettings.of(settings)
+    count = 1 if wanted.layout == "single" else wanted.count
+    size_bytes = wanted.size or DEFAULT_SIZE_BYTES
     return [
-        RawDisk(name=f"{name}-{number}", size_bytes=size_bytes, cache=wanted["cache"])
+        RawDisk(name=f"{name}-{number}", size_bytes=size_bytes, cache=wanted.cache)
         for number in range(1, count + 1)
     ]
 
 
-def disk_plan(name: str, wanted: Mapping[str, Any], mount_point: str) -> DiskPlan:
+def disk_plan(name: str, settings: Settings, mount_point: str) -> DiskPlan:
     """What becomes of the disks of one entry."""
+    wanted = DiskSettings.of(settings)
     return DiskPlan(
         name=name,
         mount_point=mount_point,
-        layout=wanted["layout"],
-        filesystem=wanted["filesystem"],
-        mkfs_options=wanted["mkfs"] or "",
-        mount_options=wanted["mount"] or "",
+        layout=wanted.layout,
+        filesystem=wanted.filesystem,
+        mkfs_options=wanted.mkfs or "",
+        mount_options=wanted.mount or "",
     )
 
 

@@ -10,6 +10,7 @@ from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.study.declared.placeholders import Value
 from steelyard.study.lookup import workload_of
+from steelyard.study.workload.settings import SharedSettings
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
@@ -68,7 +69,7 @@ def _ground(scene: Scene, instance: Instance) -> Ground:
 
 def _mount(instance: Instance) -> str:
     """Where the disk is that is measured: the first of the study, or the one that `on` names."""
-    on = instance.workload.settings.get("on")
+    on = SharedSettings.of(instance.workload.settings).on
     if on is None:
         return instance.data
     if on == ROOT:

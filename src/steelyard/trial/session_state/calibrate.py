@@ -27,7 +27,7 @@ from steelyard.study.bind import BoundCell, bind
 from steelyard.study.ending import by_the_clock
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
-from steelyard.study.resolve.settings import default_of
+from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.timing import calibration_window_s
 from steelyard.systems import services
 from steelyard.trial.observe.responses import throughput_of
@@ -76,7 +76,7 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
     if how is None:
         return None
     declared = catalogue.service(how.service).settings
-    settings = {name: default_of(setting) for name, setting in declared.items()}
+    settings = defaults_of(declared)
     if "tls" in settings:
         settings["tls"] = bound.workload.settings.get("tls")
     own = bound.service_of(1)
@@ -202,20 +202,20 @@ def _short(study: Study) -> Study:
 def _with_what_the_sink_has(bound: BoundCell, **changes: Any) -> BoundCell:
     how = workload_of(bound.workload).calibration
     instead: Mapping[str, Any] = {} if how is None else how.settings
-    instead = {name: value for name, value in instead.items() if name not in _LOADS}
+    instead = {name: value for name, value in instead.items() if name not in LOADS}
     workload = by_the_clock(bound.workload)
     settings = workload.settings | instead | changes
     return replace(bound, workload=workload.model_copy(update={"settings": settings}))
 
 
-_LOADS = ("pace", "user_rate")
+LOADS = ("pace", "user_rate")
 """Settings that hold users back: kept for the floor, taken away for the ceiling."""
 
 
 def _as_fast_as_it_goes(bound: BoundCell) -> BoundCell:
     load = bound.load or LoadSpec()
     width = load.connections if load.mode == "open" else bound.users
-    unbound = {name: 0.0 for name in _LOADS if bound.workload.settings.get(name)}
+    unbound = {name: 0.0 for name in LOADS if bound.workload.settings.get(name)}
     return replace(
         _with_what_the_sink_has(bound, **unbound), load=LoadSpec(), users=width, rate_per_s=None
     )

@@ -18,6 +18,7 @@ from steelyard.hosts.lab_network import LabNetwork, NamespaceNetwork
 from steelyard.hosts.undo import PendingUndo, UndoLog
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import SystemSpec
+from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.platform import Ground, Platform
 from steelyard.systems.platforms import place
 from steelyard.systems.settings.command_line import boot_words
@@ -124,7 +125,10 @@ class Lodging:
         return folder
 
     def _network(self, system: SystemSpec) -> LabNetwork | None:
-        if system.settings.get("network") != LAB or platform_of(system).driver == "commanded":
+        if (
+            SharedSettings.of(system.settings).network != LAB
+            or platform_of(system).driver == "commanded"
+        ):
             return None  # a platform of commands has networks of its own, whatever their names
         return NamespaceNetwork(
             lambda: self._machines.at(system.carrier), self._undo, f"steelyard-{self._mark}"

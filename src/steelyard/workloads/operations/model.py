@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Generic, TypeVar
 
-Settings = Mapping[str, Any]
-Operation = dict[str, Any]
+from steelyard.study.declared.setting import Settings
+from steelyard.study.settings import SettingsModel
+from steelyard.study.workload.settings import LoginSettings, MailLoginSettings, TlsSettings
+
+S = TypeVar("S", bound=SettingsModel)
+S_co = TypeVar("S_co", bound=SettingsModel, covariant=True)
+Document = dict[str, object]
+"""A part of a job, as JSON has it."""
 
 NS = 1_000_000_000
 _BITS = 8
@@ -27,56 +33,64 @@ class Server:
 
 
 @dataclass(frozen=True)
-class Driven:
-    """What the settings of a cell are asked to become: ``width`` is users, or connections."""
+class Driven(Generic[S_co]):
+    """The settings of one cell at their server; ``width`` is users, or connections."""
 
-    settings: Settings
+    settings: S_co
     server: Server
     width: int
 
 
 @dataclass(frozen=True)
-class Row:
-    """How a workload becomes a job: its target and its operation."""
+class Operation:
+    """What one operation is: where it goes, and the part of the job that describes it."""
 
-    target: Callable[[Driven], str]
-    operation: Callable[[Driven], Operation]
+    target: str
+    document: Document
 
 
-def target(protocol: str, *, implicit: str | None = None) -> Callable[[Driven], str]:
+Maker = Callable[[Settings, Server, int], Operation]
+"""Makes the operation of a workload from its settings, its server and the width of the load."""
+
+
+def maker(
+    model: type[S],
+    target_of: Callable[[Driven[S]], str],
+    document_of: Callable[[Driven[S]], Document],
+) -> Maker:
+    """How a workload with the settings of this model becomes an operation."""
+
+    def make(settings: Settings, server: Server, width: int) -> Operation:
+        driven = Driven(model.of(settings), server, width)
+        return Operation(target_of(driven), document_of(driven))
+
+    return make
+
+
+def target(protocol: str, *, implicit: str | None = None) -> Callable[[Driven[TlsSettings]], str]:
     """``PROTOCOL://ADDRESS``, or the scheme that speaks TLS from the first byte."""
 
-    def build(driven: Driven) -> str:
-        secure = implicit is not None and driven.settings.get("tls") == "implicit"
+    def build(driven: Driven[TlsSettings]) -> str:
+        secure = implicit is not None and driven.settings.tls == "implicit"
         scheme = implicit if secure else protocol
         return f"{scheme}://{driven.server.speaking(protocol)}"
 
     return build
 
 
-def starttls(settings: Settings) -> str:
+def starttls(settings: TlsSettings) -> str:
     """Whether a clear-text connection is upgraded."""
-    return "require" if settings.get("tls") == "starttls" else "never"
+    return "require" if settings.tls == "starttls" else "never"
 
 
-def tls(driven: Driven) -> dict[str, Any]:
-    """How TLS is spoken; certificates are verified unless the study says otherwise."""
-    return {
-        "insecure": driven.settings.get("certificate") == "any",
-        "ca_file": driven.server.authority,
-        "server_name": None,
-        "resume": False,
-    }
-
-
-def login(driven: Driven) -> dict[str, Any]:
+def login(driven: Driven[LoginSettings]) -> Document:
     """Who logs in: as many as the study says, or one for each user of the load."""
     settings = driven.settings
     return {
-        "user": settings["user"],
-        "password": settings["password"],
-        "users": settings["logins"] or driven.width,
-        "mechanism": settings.get("auth") or "login",
+        "user": settings.user,
+        "password": settings.password,
+        "users": settings.logins or driven.width,
+        "mechanism": settings.auth if isinstance(settings, MailLoginSettings) else "login",
     }
 
 

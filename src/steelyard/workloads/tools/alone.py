@@ -7,7 +7,7 @@ from typing import Any
 
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
-from steelyard.study.resolve.settings import default_of
+from steelyard.study.resolve.settings import defaults_of
 from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.values import command_words, tool_values
 
@@ -31,4 +31,4 @@ def measured_alone(use: str, chosen: Mapping[str, Any], stdout: str) -> dict[str
 
 def _settings(use: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
     declared = catalogue.workload(use).settings
-    return {name: default_of(setting) for name, setting in declared.items()} | dict(chosen)
+    return defaults_of(declared) | dict(chosen)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from steelyard.judge.analyses.costs.findings import PlacementFinding, ThreadsFinding
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, PlacementRecord, TrialRecord
 from steelyard.study.bind import bind
 from steelyard.study.model import Study
+from steelyard.study.platform.settings import SharedSettings
 
-_SETTINGS = ("cpuset", "vcpu_cpus")
-_CONFINED = "confine"
 _NUMBER = re.compile(r"\d+")
 
 Declared = tuple[tuple[str, str], ...]
@@ -46,11 +45,10 @@ def placement_findings(
 
 def _declared(study: Study, record: TrialRecord) -> Declared:
     """The settings of a cell that name CPUs."""
-    settings = bind(study, record.cell).system.settings
-    confined = settings.get(_CONFINED)
-    within = confined if isinstance(confined, Mapping) else {}
-    named = {name: settings.get(name) or within.get(name) for name in _SETTINGS}
-    return tuple((name, str(cpus)) for name, cpus in named.items() if cpus is not None)
+    settings = SharedSettings.of(bind(study, record.cell).system.settings)
+    within = None if settings.confine is None else settings.confine.cpuset
+    named = {"cpuset": settings.cpuset or within, "vcpu_cpus": settings.vcpu_cpus}
+    return tuple((name, cpus) for name, cpus in named.items() if cpus is not None)
 
 
 def _grouped(trials: Seen) -> Iterator[ThreadsFinding]:
