@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from bench.engine.needs import Need
 
-LEAST = "least client in C"
+LEAST = "minimal client in C"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def rate_at_least(bound: float, unit: str = "operations/s") -> Goal:
 
 @dataclass(frozen=True)
 class Least:
-    """The least client of a protocol: what the kernel charges for its calls alone."""
+    """The minimal client of a protocol: what the kernel charges for its calls alone."""
 
     shoot: Shoot
     goal: Goal
@@ -78,7 +78,7 @@ class Least:
 
 @dataclass(frozen=True)
 class Contest:
-    """Two clients on one server, and the least client if there is one."""
+    """Two clients on one server, and the minimal client if there is one."""
 
     name: str
     setup: str
@@ -107,7 +107,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Pair:
-    """One shot of each side, and of the least client where there is one."""
+    """One shot of each side, and of the minimal client where there is one."""
 
     ours: Shot
     theirs: Shot
@@ -136,7 +136,7 @@ class Row:
     high: float | None = None
     met: bool | None = None
     least: float | None = None
-    """What the least client itself reaches against the peer."""
+    """What the minimal client itself reaches against the peer."""
     reason: str | None = None
     """Why there is no figure."""
     failed: bool = False
@@ -179,7 +179,7 @@ def rows_of_pairs(contest: Contest, pairs: list[Pair]) -> list[Row]:
 
 
 def least_to_peer(pairs: list[Pair], figure: str) -> float | None:
-    """Median of what the least client reached against the peer."""
+    """Median of what the minimal client reached against the peer."""
     shots = [(pair.least, pair.theirs) for pair in pairs if pair.least is not None]
     if not shots:
         return None

@@ -76,7 +76,7 @@ def shoot_ftpbench(address: str, seconds: int) -> Shot:
 
 
 def shoot_ftp_client(address: str, seconds: int) -> Shot:
-    """The least client on small files."""
+    """The minimal client on small files."""
     _, port = address.split()
     return least_shot("ftp_client", port, "small", CONNECTIONS, seconds)
 

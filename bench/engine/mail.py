@@ -101,7 +101,7 @@ def smtp_source(address: str, messages: int, options: tuple[str, ...]) -> list[s
 
 
 def shoot_smtp_client(address: str, seconds: int) -> Shot:
-    """The least client in lockstep."""
+    """The minimal client in lockstep."""
     return least_shot("smtp_client", address.rsplit(":", 1)[1], SESSIONS, seconds, BYTES)
 
 

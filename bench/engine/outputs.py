@@ -61,10 +61,10 @@ def oha(text: str) -> Counted:
 
 
 def least(text: str) -> Counted:
-    """Operations and seconds, as the least clients in `bench/peers/` print them."""
-    found = search("the least client", r"^(\d+) \w+ in ([\d.]+) s$", text)
+    """Operations and seconds, as the minimal clients in `bench/peers/` print them."""
+    found = search("the minimal client", r"^(\d+) \w+ in ([\d.]+) s$", text)
     operations = float(found[1])
-    return counted("the least client", text, operations, operations / float(found[2]))
+    return counted("the minimal client", text, operations, operations / float(found[2]))
 
 
 def curl(text: str) -> Counted:

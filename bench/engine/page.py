@@ -73,7 +73,7 @@ def engine_text(document: dict[str, Any], name: str) -> str:
     )
     parts = [
         engine_heading(document, name),
-        table([*HEAD, "least client"], [engine_cells(row) for row in document["summary"]]),
+        table([*HEAD, "minimal client"], [engine_cells(row) for row in document["summary"]]),
         "\n".join(reasons),
         f"Versions: {versions(document)}.",
     ]

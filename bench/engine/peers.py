@@ -21,7 +21,7 @@ def built(name: str) -> str:
 
 
 def least_shot(name: str, *words: object) -> Shot:
-    """One run of a least client; `words` are what its source says of its usage."""
+    """One run of a minimal client; `words` are what its source says of its usage."""
     done = charged([built(name), *map(str, words)])
     counted = outputs.least(done.output)
     return Shot(counted.operations, done.cpu_s, counted.per_s)

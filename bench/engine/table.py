@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bench.engine.contest import Row
 
-HEAD = ("contest", "peer", "figure", "ratio", "spread", "goal", "met", "least client")
+HEAD = ("contest", "peer", "figure", "ratio", "spread", "goal", "met", "minimal client")
 
 
 def text(rows: list[Row]) -> str:

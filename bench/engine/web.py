@@ -55,7 +55,7 @@ def keep_alive(peer: str, need: Need, theirs: Shoot, *goals: Goal) -> Contest:
 
 
 def with_least(contest: Contest) -> Contest:
-    """The same with the least client of connections that are kept."""
+    """The same with the minimal client of connections that are kept."""
     least = Least(shoot_epoll_client, cpu_at_most(1.05))
     return replace(contest, needs=(*contest.needs, GCC), least=least)
 
@@ -162,12 +162,12 @@ def shoot_h2load(address: str, seconds: int) -> Shot:
 
 
 def shoot_epoll_client(address: str, seconds: int) -> Shot:
-    """The least client of connections that are kept."""
+    """The minimal client of connections that are kept."""
     return least_shot("epoll_client", address.rsplit(":", 1)[1], CONNECTIONS, seconds)
 
 
 def shoot_connect_client(address: str, seconds: int) -> Shot:
-    """The least client of new connections."""
+    """The minimal client of new connections."""
     return least_shot("connect_client", address.rsplit(":", 1)[1], CONNECTIONS, seconds)
 
 

@@ -1,4 +1,4 @@
-/* What the least clients share: a clock, a loud end, a connection.
+/* What the minimal clients share: a clock, a loud end, a connection.
  *
  * They do what a protocol cannot be spoken without, and nothing else: no latency, no timeouts, no
  * errors but the end. What the kernel charges for them is the floor below every client of an epoll.

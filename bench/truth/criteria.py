@@ -39,7 +39,7 @@ LOG_USERS = 8
 LOG_THREADS = 2
 LOG_S = 4
 
-# Tests 3 and 5 are taken in turns with the least client, in so many pairs.
+# Tests 3 and 5 are taken in turns with the minimal client, in so many pairs.
 PAIRS = 5
 
 # The limits.
@@ -67,15 +67,15 @@ NOISY_SINK_LOST = 0.005
 MOST_ATTEMPTS = 3
 
 # A limit can be out of everybody's reach. Who sleeps must be woken: on a virtual machine that costs
-# a trip through the hypervisor, and nobody sleeps less than the least client, which only writes
+# a trip through the hypervisor, and nobody sleeps less than the minimal client, which only writes
 # and reads (what is left when it polls instead stands in its row). Where a hypervisor or another
 # process takes the core away for 5 ms, no schedule is kept, not even by a loop that never sleeps.
-# So the least client takes turns with each tool. Where it misses the absolute limit too, in the
+# So the minimal client takes turns with each tool. Where it misses the absolute limit too, in the
 # same pairs, a tool is asked to be near it: the same 30 and 100 µs, now above what the machine
 # charges anybody who sleeps; gaps that vary at most a quarter more. It has then not passed the
 # limit and is never called so: the words are "passed above the floor". A machine on which the least
 # client is beyond HIGHEST_FLOOR makes everybody equal, and nothing is told of anybody.
-ABOVE = "Else, where the least client misses that too (medians over the pairs), "
+ABOVE = "Else, where the minimal client misses that too (medians over the pairs), "
 
 TESTS = (
     Test(
@@ -100,7 +100,7 @@ TESTS = (
     Test(
         "delay",
         "3 an exact delay",
-        f"one user for {DELAY_S} s, {PAIRS} times in turns with the least client; the server "
+        f"one user for {DELAY_S} s, {PAIRS} times in turns with the minimal client; the server "
         f"answers exactly {DELAY_NS // MS} ms after it read",
         "p50 is less than 30 µs above the delay, p99 less than 100 µs, none below it. "
         f"{ABOVE}p50 is less than 30 µs above its p50 and p99 less than 100 µs above its p99: "
@@ -120,7 +120,7 @@ TESTS = (
     Test(
         "constant-1k",
         "5 constant arrivals, 1 000/s",
-        f"{ARRIVAL_RATES[0]}/s for {ARRIVAL_S} s, {PAIRS} times in turns with the least client, "
+        f"{ARRIVAL_RATES[0]}/s for {ARRIVAL_S} s, {PAIRS} times in turns with the minimal client, "
         "stamped by the server",
         "gaps vary by less than 2 % (standard deviation over mean), their mean is within 1 %. "
         f"{ABOVE}gaps vary at most {GAP_CV_OVER_FLOOR:g} times as much as its own: passed above "

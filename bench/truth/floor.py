@@ -1,4 +1,4 @@
-"""A tool held against the least client that took turns with it. No measuring here.
+"""A tool held against the minimal client that took turns with it. No measuring here.
 
 Some limits are missed by a program that does nothing but the calls nobody can do without, because
 of what a machine charges for waking up or takes away from its processors. A tool that misses such a
@@ -63,7 +63,7 @@ def spread(values: Sequence[float]) -> list[float]:
 
 
 def own(test: str, runs: Sequence[Judgement]) -> Verdict:
-    """The least client by itself: it passes, or it is the floor that the others stand on."""
+    """The minimal client by itself: it passes, or it is the floor that the others stand on."""
     figures = medians(test, runs)
     misses = [run.miss for run in runs if run.miss is not None]
     within = len(misses) == len(runs) and median(misses) <= 1
@@ -77,7 +77,7 @@ def verdict(test: str, tools: Sequence[Judgement], floors: Sequence[Judgement]) 
         return Verdict(CANNOT, unread.note, unread.figures)
     misses = [run.miss for run in tools if run.miss is not None]
     if not all(run.miss is not None and measured(test, run) for run in floors):
-        return Verdict(OPEN, "the least client gave no figures", {"miss": spread(misses)})
+        return Verdict(OPEN, "the minimal client gave no figures", {"miss": spread(misses)})
     wrong = next((run for run in tools if not measured(test, run)), None)
     if wrong is not None:
         return Verdict(FAILED, wrong.note, wrong.figures | {"miss": spread(misses)})
@@ -92,9 +92,9 @@ def verdict(test: str, tools: Sequence[Judgement], floors: Sequence[Judgement]) 
 
 
 def without_floor(misses: Sequence[float]) -> tuple[str, str]:
-    """State and reason where the least client meets the limit and the tool does not."""
+    """State and reason where the minimal client meets the limit and the tool does not."""
     if min(misses) > 1:
-        return FAILED, "the least client is within the limit"
+        return FAILED, "the minimal client is within the limit"
     return OPEN, "the pairs do not agree about the limit"
 
 
@@ -104,17 +104,17 @@ def above_floor(
     floors: Sequence[Judgement],
     over: dict[str, list[float]],
 ) -> tuple[str, str]:
-    """State and reason where the least client misses the limit too."""
+    """State and reason where the minimal client misses the limit too."""
     figures, heights = FIGURES[test], medians(test, floors)
     if any(heights[figure.key] > figure.highest_floor for figure in figures):
-        return OPEN, "the least client is so far beyond the limit that nothing can be told"
+        return OPEN, "the minimal client is so far beyond the limit that nothing can be told"
     if fixed(tools) > 1:
         excused = fixed(floors) > 1
         return (OPEN, "nobody keeps the rate") if excused else (FAILED, "it misses the rate itself")
     if all(over[figure.key][0] <= figure.beyond for figure in figures):
-        return ABOVE_FLOOR, "the least client misses the absolute limit here too"
+        return ABOVE_FLOOR, "the minimal client misses the absolute limit here too"
     if any(over[figure.key][1] > figure.beyond for figure in figures):
-        return FAILED, "beyond the least client, which misses the absolute limit here too"
+        return FAILED, "beyond the minimal client, which misses the absolute limit here too"
     return OPEN, "the pairs do not agree about the way above the floor"
 
 

@@ -1,4 +1,4 @@
-"""The least clients in C as a tool of the suite: they say what the machine leaves to anybody."""
+"""The minimal clients in C as a tool of the suite: they say what the machine leaves to anybody."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Least:
 
     polls: bool = False
     """Of the one user: ask for the answer again and again instead of sleeping until it is there."""
-    name: str = "least client"
+    name: str = "minimal client"
     can: frozenset[str] = frozenset(("rate", "poisson"))
     cannot: ClassVar[dict[str, str]] = {"closed": ONLY, "log": ONLY}
 

@@ -67,7 +67,7 @@ def delay_text(figures: dict[str, Any]) -> str:
         return told
     over = figures["over_floor"]
     ways = [spread_text(over[key], time_text) for key in ("above_p50_ns", "above_p99_ns")]
-    told += f"; least client: {both_times(figures['floor'])}"
+    told += f"; minimal client: {both_times(figures['floor'])}"
     return f"{told}; above it in {figures['pairs']} pairs: p50 {ways[0]}, p99 {ways[1]}"
 
 
@@ -96,7 +96,7 @@ def gaps_text(figures: dict[str, Any]) -> str:
     if "floor" not in figures:
         return told
     least, over = figures["floor"], figures["over_floor"]["cv"]
-    told += f"; least client: {least['cv']:.1%} ({least['cv_of_slices']:.1%})"
+    told += f"; minimal client: {least['cv']:.1%} ({least['cv_of_slices']:.1%})"
     times = spread_text(over, lambda value: f"{value:.2f}")
     return f"{told}; {times} times as much in {figures['pairs']} pairs"
 

@@ -1,4 +1,4 @@
-"""The tests that have a floor: a tool and the least client take turns, several times."""
+"""The tests that have a floor: a tool and the minimal client take turns, several times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Once = Callable[[Tool], Attempt]
 
 
 def cell(tool: Tool, test: str) -> Cell:
-    """Runs the pairs, or of the least client its runs, and judges them."""
+    """Runs the pairs, or of the minimal client its runs, and judges them."""
     needed, once = EXPERIMENTS[test]
     if isinstance(tool, Least):
         return least_cell(tool, test, once)

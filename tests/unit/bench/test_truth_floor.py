@@ -49,7 +49,7 @@ def test_who_is_near_a_floor_that_misses_the_limit_has_passed_above_it_and_not_p
 def test_who_is_far_from_a_floor_that_misses_the_limit_has_failed() -> None:
     found = floor.verdict("delay", delays(*[(95, 177)] * 5), delays(*[(60, 150)] * 5))
     assert found.state == "failed"
-    assert "beyond the least client" in found.note
+    assert "beyond the minimal client" in found.note
 
 
 def test_each_figure_must_be_near_the_floor() -> None:
@@ -129,11 +129,11 @@ def test_both_parts_of_the_judgement_are_printed() -> None:
     delay = floor.verdict("delay", delays(*[(66, 177)] * 5), delays(*[(60, 150)] * 5))
     told = page.delay_text(delay.figures)
     assert "above the delay: p50 66 µs, p99 177 µs" in told
-    assert "least client: p50 60 µs, p99 150 µs" in told
+    assert "minimal client: p50 60 µs, p99 150 µs" in told
     assert "above it in 5 pairs: p50 6 µs (6 µs to 6 µs)" in told
     even = floor.verdict("constant-1k", gaps(*[0.096] * 5), gaps(*[0.08] * 5))
     even.figures["cv_of_slices"] = even.figures["floor"]["cv_of_slices"] = 0.01
     told = page.gaps_text(even.figures)
     assert told.startswith("varies by 9.6%")
-    assert "least client: 8.0%" in told
+    assert "minimal client: 8.0%" in told
     assert "1.20 (1.20 to 1.20) times as much in 5 pairs" in told
