@@ -19,12 +19,13 @@ from tests.unit.judge.studies import RESPONSES, a_record
 
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.caveats import ErrorRateByRandomisation, GeneratorOnSameMachine
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Doubt, Measured, Outcome, TrialRecord
-from steelyard.report.assumptions import failure_lines
+from steelyard.report.assumptions import caveat_lines, failure_lines
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02
@@ -135,11 +136,9 @@ def _texts(findings: Findings) -> list[str]:
     """What is said where a reader of the verdict must see it: notes, what was not tested, and what
     a report counts under "before relying on this".
     """
-    shipped_with = "The error rate holds for any noise"
     notes = [note for each in findings.verdicts if not each.exploratory for note in each.notes]
-    ours = "shared its processors"
-    limits = [t for t in findings.limits if not t.startswith(shipped_with) and ours not in t]
-    return [*notes, *limits, *failure_lines(findings)]
+    always = (ErrorRateByRandomisation, GeneratorOnSameMachine)
+    return [*notes, *caveat_lines(findings, without=always), *failure_lines(findings)]
 
 
 def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -> list[TrialRecord]:

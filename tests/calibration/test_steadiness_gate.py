@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.calibration.warmups import MARGIN_LOG, SHAPES, safe, series
 
-from steelyard.judge.analyses.steadiness.steady import Steadiness, steady
+from steelyard.judge.analyses.steadiness.findings import Steadiness
+from steelyard.judge.analyses.steadiness.steady import steady
 
 SLICE, WHOLE = 20, 400
 

@@ -10,7 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from steelyard.judge.analyses.steadiness.steady import Steadiness, steady
+from steelyard.judge.analyses.steadiness.findings import Steadiness
+from steelyard.judge.analyses.steadiness.steady import steady
 
 Floats = npt.NDArray[np.float64]
 Shape = Callable[[Floats], Floats]

@@ -190,7 +190,10 @@ _OF_VERDICTS = (
     *("equivalence_low_log", "equivalence_high_log", "margin_log", "alpha", "noise_log"),
     *("visits_to_decide", "spread_ratio"),
 )
-_NO_FIGURES = {"attempts", "stop", "notes", "values", "trials", "seed", "schema_version"}
+_NO_FIGURES = {
+    *("attempts", "stop", "notes", "caveats", "diagnostics"),
+    *("values", "trials", "seed", "schema_version"),
+}
 
 
 def figures(found: BaseModel) -> dict[str, list[Any]]:

@@ -17,6 +17,8 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
+from steelyard.judge.caveats import ConditionsMeasured, OneMachine
+from steelyard.judge.checks import CarryOverEffect
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
@@ -213,10 +215,12 @@ def findings(**changes: Any) -> Findings:
             attempts_failed=0,
             spent_s=112.4,
         ),
-        "diagnostics": ("No carry-over found: -0.2 %, 95 % interval -0.9..+0.5 % (12 visits).",),
-        "limits": (
-            "Other machines, disks and filesystems than this one.",
-            "Other loads than 1, 4 and 16 users.",
+        "diagnostics": (
+            CarryOverEffect(baseline="fast", other="durable", low_log=-0.009, high_log=0.005),
+        ),
+        "caveats": (
+            OneMachine(processor="Example 9000", kernel="6.1.0"),
+            ConditionsMeasured(conditions=USERS),
         ),
     }
     return Findings(**(given | changes))
@@ -331,7 +335,7 @@ def _plain() -> Findings:
     both = (VerdictWord.FASTER, VerdictWord.EQUIVALENT)
     found = verdict("faster", 0.07, 0.0004, words=both, n_baseline=20, n_other=20)
     return findings(
-        cells=cells, verdicts=(found,), conditions=none, responses=(THROUGHPUT,), limits=(),
+        cells=cells, verdicts=(found,), conditions=none, responses=(THROUGHPUT,), caveats=(),
         attempts=tuple(attempt_findings(cells, "throughput")), diagnostics=(), differences=(),
     )  # fmt: skip
 

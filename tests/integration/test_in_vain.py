@@ -36,12 +36,12 @@ def test_a_primary_response_that_is_never_printed_ends_the_run(steelyard: Steely
     visits = len(run.records())
     assert visits <= 6
     assert run.events()[-1]["reason"] == "failures"
-    assert "left the study: " in done.stderr
+    assert "for futility: " in done.stderr
     assert "no good trial: output not understood: " in done.stderr or "was missing in 6 of 6" in (
         done.stderr
     )
     assert "What was not tested:" in done.stdout
-    assert "left the study: " in done.stdout
+    assert "for futility: " in done.stdout
     again = steelyard.run("resume", "results/tiny")
     assert again.returncode == 1
     assert len(open_run(run.path).records()) == visits

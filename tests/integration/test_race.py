@@ -111,4 +111,4 @@ def test_a_system_that_fails_every_visit_leaves_and_the_others_go_on(steelyard: 
         theirs = [visit for visit, record in visits.items() if record.cell.system == other]
         assert max(theirs) > max(failed)
     report = (run.report_path / "report.html").read_text(encoding="utf-8")
-    assert "slow left the study" in report
+    assert "slow was stopped for futility" in report

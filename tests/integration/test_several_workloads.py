@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.findings import Findings
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import WorkloadsEliminated, WorkloadStopped
@@ -119,7 +120,7 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
     web, cpu = findings.workloads
     assert web.verdicts[0].word == "slower"
     assert cpu.verdicts[0].word == "undecided"
-    assert any(f"measured until visit {left.block - 1}" in each for each in web.limits)
+    assert WorkloadDecided(last_visit=left.block - 1) in web.caveats
 
     again = steelyard.run("resume", "results/apart")
     assert again.returncode == 0, again.stderr
@@ -139,7 +140,7 @@ def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
     steelyard.folder.joinpath("lost.yaml").write_text(LOST, encoding="utf-8")
     done = steelyard.run("run", "lost.yaml", "--seed", "5")
     assert done.returncode == 1, "the primary response of a workload was never measured"
-    assert "web on slow left the study" in done.stderr
+    assert "web was stopped on slow for futility" in done.stderr
     run = open_run(steelyard.folder / "results" / "lost")
     (left,) = [event for event in run.events() if isinstance(event, WorkloadStopped)]
     assert (left.workload, left.stopped_on) == ("web", ("plain", "slow"))
@@ -150,9 +151,10 @@ def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
     assert left.visit <= 6
     assert of["cpu"] == list(range(1, 15))
     web, cpu = _findings(run).workloads
-    assert any("web on slow left the study: visits 1, 3 and 4" in each for each in web.limits)
-    assert not any("decided" in each for each in web.limits)
-    assert not any("left the study" in each for each in cpu.limits)
+    (stopped,) = [each for each in web.caveats if isinstance(each, WorkloadFutility)]
+    assert stopped.reasons["slow"].failed_visits == (1, 3, 4)
+    assert not any(isinstance(each, WorkloadDecided) for each in web.caveats)
+    assert not any(isinstance(each, WorkloadFutility) for each in cpu.caveats)
 
     steelyard.run("resume", "results/lost")
     assert len(run.records()) == len(of["web"]) + len(of["cpu"])

@@ -64,7 +64,7 @@ def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -
     text = "\n".join(["order,system,throughput", *rows])
     out, _ = judged(tmp_path, text, "--design", "none")
     assert "new is better than old" in out
-    assert "The order was not drawn by a coin" in out
+    assert "The order was not randomised" in out
     assert "The verdict holds for any noise" not in out
     _, complaint = judged(tmp_path, text, code=2)
     assert "trials.csv:4:3: at trial 3 one system leads by 3 visits" in complaint

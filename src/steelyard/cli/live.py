@@ -17,10 +17,12 @@ from rich.table import Table
 from steelyard.cli.console import stderr, tell
 from steelyard.hosts.undo import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
+from steelyard.judge.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.report import notes
 from steelyard.report.figures import quantity
 from steelyard.report.tables.resolution import resolution_lines
 from steelyard.report.words import progress_words
@@ -93,8 +95,8 @@ class Display:
             tell(f"after {visits_done} visits: {self._verdict}; {self._forecast()}")
         self._show()
 
-    def gives_up(self, words: str) -> None:
-        tell(words)
+    def gives_up(self, reason: SystemFutility | WorkloadFutility) -> None:
+        tell(f"{notes.text(reason, self._labels)}.")
 
     def undoing(self) -> None:
         self._trial = "leaving the machine as found"

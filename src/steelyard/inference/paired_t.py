@@ -22,10 +22,6 @@ Mask = npt.NDArray[np.bool_]
 FIRST_PAIRS = 5
 """With fewer, equal differences by luck make t infinite too often: 6 % wrong with 3 or 4."""
 
-ASSUMPTION = (
-    "The engine `normal` was asked for: the error rate holds if the differences within pairs are "
-    "normal, independent and centred at one ratio"
-)
 _STUDIES = 200_000
 _SEED = 0
 

@@ -1,137 +1,241 @@
-"""What was not tested, and what the guarantee rests on: sentences that bound every claim."""
+"""What bounds every claim of a report, by kind."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal
 
-from steelyard.inference.diagnostics import counts_differ
-from steelyard.inference.paired_t import ASSUMPTION
-from steelyard.plan.model import Plan
-from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.ending import measured
-from steelyard.study.labels import Labels
-from steelyard.study.lookup import workload_of
-from steelyard.study.model import Study
-from steelyard.study.timing import resets
+from pydantic import Field
 
-GUARANTEE = "The error rate holds"
-SUSPECT = "are suspect:"
-_MOST_FAILED = 0.10
-_NO_FAULT_OF_A_SYSTEM = {Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST}
-_NAMED_FACTS = {"cpu.model": "processor", "kernel.release": "kernel"}
-_NOT_RENEWED = {
-    "service": "caches of the system, the layout of its disk and its boot",
-    "process": "caches of the system, the layout of its disk and its boot",
-    "container": "caches of the system, the layout of its disk and its boot",
-    "snapshot": "the boot of the machine beneath and its hardware",
-    "boot": "the installation and the hardware",
-}
+from steelyard.judge.analyses.steadiness.findings import NotShownSteady
+from steelyard.judge.note import Note
+from steelyard.plan.model import Cell
+from steelyard.records.events import EnvironmentDifference, FutilityReason
+from steelyard.study.ending import Extent
+from steelyard.study.model import Level
 
 
-def limits(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator[str]:
-    """What this study cannot say, from the study and its records."""
-    yield _machine(records)
-    yield from _conditions(plan, Labels.of(study))
-    yield from _screened(plan)
-    yield (f"A trial measures {measured(study)}: longer runs were not tested.")
-    yield from _resets(study)
-    yield from _generator(study, records)
-    yield from _doubts(records)
-    yield from failures(plan, records)
-    if len(plan.systems) > 1:
-        yield _guarantee(study)
+class OneMachine(Note):
+    """All trials ran on one machine; its facts are ``None`` where not known or not constant."""
+
+    kind: Literal["one_machine"] = "one_machine"
+    processor: str | None
+    kernel: str | None
 
 
-def _resets(study: Study) -> Iterator[str]:
-    """One sentence for each strength; of whose systems, where they differ."""
-    by_word: dict[str, list[str]] = {}
-    for name, word in resets(study).items():
-        by_word.setdefault(word, []).append(name)
-    for word, names in by_word.items():
-        of = f" of {', '.join(names)}" if len(by_word) > 1 else ""
-        yield (
-            f"Trials{of} start from a reset of strength '{word}': {_NOT_RENEWED[word]} were the "
-            "same throughout."
-        )
+class ConditionsMeasured(Note):
+    """Nothing between or beyond these conditions was measured."""
+
+    kind: Literal["conditions_measured"] = "conditions_measured"
+    conditions: tuple[dict[str, Level], ...]
 
 
-def _guarantee(study: Study) -> str:
-    if study.judge.engine == "normal":
-        return f"{ASSUMPTION}. Nothing is kept for an extension of the budget."
-    return (
-        f"{GUARANTEE} for any noise, given the recorded coin, no carry-over from one "
-        "visit to the next, and systems that differ by a constant ratio; where their "
-        "spreads differ, a second test holds it, simulated to 4 to 1."
-    )
+class LevelsScreened(Note):
+    """Nothing between or beyond these levels was screened."""
+
+    kind: Literal["levels_screened"] = "levels_screened"
+    factors: dict[str, tuple[Level, ...]]
 
 
-def failures(plan: Plan, records: Sequence[TrialRecord]) -> Iterator[str]:
-    """Whether leaving out failed attempts may have favoured a system."""
-    counted = [r for r in records if r.outcome not in _NO_FAULT_OF_A_SYSTEM]
-    failed = Counter(r.cell.system for r in counted if r.outcome is not Outcome.OK)
-    of = Counter(r.cell.system for r in counted)
-    total = sum(failed.values())
-    if total > _MOST_FAILED * len(counted):
-        yield (
-            f"{total} of {len(counted)} attempts failed: more than {_MOST_FAILED:.0%}, so what "
-            "was measured may be the better part of what happens."
-        )
-    baseline = plan.systems[0]
-    for system in plan.systems[1:]:
-        if not of[system] or not of[baseline]:
-            continue
-        if counts_differ((failed[system], of[system]), (failed[baseline], of[baseline])):
-            yield (
-                f"Attempts fail unequally: {failed[baseline]} of {of[baseline]} on {baseline}, "
-                f"{failed[system]} of {of[system]} on {system}. Leaving them out is not blind to "
-                "the system, so the error rate is not guaranteed."
-            )
+class ScreeningAssumptions(Note):
+    """What the error rates of effects and of their shares rest on."""
+
+    kind: Literal["screening_assumptions"] = "screening_assumptions"
 
 
-def _machine(records: Sequence[TrialRecord]) -> str:
-    told = []
-    for fact, noun in _NAMED_FACTS.items():
-        values = {facts.get(fact) for r in records if (facts := r.facts.get("system"))}
-        if len(values) == 1 and (value := values.pop()) is not None:
-            told.append(f"{noun} {value}")
-    machine = f" ({', '.join(told)})" if told else ""
-    return f"Measured on one machine{machine}: other machines were not tested."
+class TrialExtent(Note):
+    """How long a trial measures; longer runs were not tested."""
+
+    kind: Literal["trial_extent"] = "trial_extent"
+    extent: Extent
 
 
-def _conditions(plan: Plan, labels: Labels) -> Iterator[str]:
-    texts = [text for each in plan.conditions if (text := labels.conditions(each))]
-    if texts:
-        yield f"Measured at {'; '.join(texts)}: nothing is said between or beyond."
+class NotReset(Note):
+    """What a reset of this strength leaves as it is, on these systems; all of them if empty."""
+
+    kind: Literal["not_reset"] = "not_reset"
+    strength: str
+    systems: tuple[str, ...]
 
 
-def _screened(plan: Plan) -> Iterator[str]:
-    if plan.screen is None:
-        return
-    levels = "; ".join(
-        f"{name} {', '.join(map(str, each))}" for name, each in plan.screen.factors.items()
-    )
-    yield f"Screened at {levels}: nothing is said between or beyond."
-    yield (
-        "The error rate of effects rests on trials of equal spread in every cell, in random order; "
-        "that of shares also on noise that is about normal."
-    )
+class GeneratorOnSameMachine(Note):
+    """The load generator shared the processors of the systems."""
+
+    kind: Literal["generator_on_same_machine"] = "generator_on_same_machine"
 
 
-def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[str]:
-    if study.generator.host == "local" and workload_of(study.workload).is_load:
-        yield "The load came from the same machine and shared its processors with the systems."
-    good = [r for r in records if r.outcome is Outcome.OK]
-    limited = [r for r in good if r.limited_by is not None and "generator" in r.limited_by]
-    if limited:
-        yield (
-            f"The generator limited {len(limited)} of {len(good)} trials: there it is the "
-            "generator that was measured, and systems look more alike than they are."
-        )
+class GeneratorBottleneck(Note):
+    """In so many good trials the generator was the bottleneck."""
+
+    kind: Literal["generator_bottleneck"] = "generator_bottleneck"
+    trials: int
+    good_trials: int
 
 
-def _doubts(records: Sequence[TrialRecord]) -> Iterator[str]:
-    good = [r for r in records if r.outcome is Outcome.OK]
-    kinds = Counter(kind for r in good for kind in dict.fromkeys(d.kind for d in r.doubts))
-    for kind, count in kinds.most_common():
-        yield f"{count} of {len(good)} trials that count {SUSPECT} {kind.replace('_', ' ')}."
+class WarnedTrials(Note):
+    """So many good trials have a warning of this kind."""
+
+    kind: Literal["warned_trials"] = "warned_trials"
+    warning: str
+    trials: int
+    good_trials: int
+
+
+class ManyFailures(Note):
+    """More attempts failed than may be left out."""
+
+    kind: Literal["many_failures"] = "many_failures"
+    failed: int
+    attempts: int
+    limit_share: float
+
+
+class FailuresUnequal(Note):
+    """Attempts fail unequally, so that leaving them out is not blind to the system."""
+
+    kind: Literal["failures_unequal"] = "failures_unequal"
+    baseline: str
+    other: str
+    failed_baseline: int
+    attempts_baseline: int
+    failed_other: int
+    attempts_other: int
+
+
+class ErrorRateByRandomisation(Note):
+    """The error rate of the exact engine; unequal spreads were simulated up to the ratio."""
+
+    kind: Literal["error_rate_by_randomisation"] = "error_rate_by_randomisation"
+    simulated_spread_ratio: float
+
+
+class ErrorRateByNormality(Note):
+    """The error rate of the engine ``normal``, and that it leaves nothing for an extension."""
+
+    kind: Literal["error_rate_by_normality"] = "error_rate_by_normality"
+
+
+class OrderNotRandom(Note):
+    """The order of own trials was not randomised."""
+
+    kind: Literal["order_not_random"] = "order_not_random"
+
+
+class JudgedOnce(Note):
+    """Own trials were judged once, after the last one."""
+
+    kind: Literal["judged_once"] = "judged_once"
+
+
+class BudgetNotDeclared(Note):
+    """No budget of own trials was declared; this many visits were assumed."""
+
+    kind: Literal["budget_not_declared"] = "budget_not_declared"
+    visits: int
+
+
+class NeverSteady(Note):
+    """Throughput in these cells is not steady within the window."""
+
+    kind: Literal["never_steady"] = "never_steady"
+    cells: tuple[Cell, ...]
+    extent: Extent
+
+
+class SteadyLater(Note):
+    """Throughput becomes steady within the window; ``warmup_s`` would leave the rest out.
+
+    ``bias_log`` is the largest change of the mean by what precedes the steady part.
+    """
+
+    kind: Literal["steady_later"] = "steady_later"
+    cells: tuple[Cell, ...]
+    extent: Extent
+    bias_log: float
+    warmup_s: float
+
+
+class SteadinessUnknown(Note):
+    """Whether throughput was steady is not known in these cells, by the reason of the first."""
+
+    kind: Literal["steadiness_unknown"] = "steadiness_unknown"
+    cells: tuple[Cell, ...]
+    reason: NotShownSteady | None
+
+
+class SystemFutility(Note):
+    """A system was stopped for futility; ``others_continued`` is known once the run has ended."""
+
+    kind: Literal["system_futility"] = "system_futility"
+    system: str
+    reason: FutilityReason
+    others_continued: bool | None = None
+
+
+class WorkloadFutility(Note):
+    """A workload of several was stopped for futility on these systems, or then on all."""
+
+    kind: Literal["workload_futility"] = "workload_futility"
+    workload: str
+    reasons: dict[str, FutilityReason]
+    on_all_systems: bool
+    others_continued: bool | None = None
+
+
+class WorkloadDecided(Note):
+    """A workload of several was measured up to this visit, and all asked of it was decided."""
+
+    kind: Literal["workload_decided"] = "workload_decided"
+    last_visit: int
+
+
+class CleanupVerified(Note):
+    """The environment of these machines was the same after the run as before it."""
+
+    kind: Literal["cleanup_verified"] = "cleanup_verified"
+    machines: tuple[str, ...]
+
+
+class CleanupIncomplete(Note):
+    """So many things differ after the run; ``differences`` are the first of them."""
+
+    kind: Literal["cleanup_incomplete"] = "cleanup_incomplete"
+    count: int
+    differences: tuple[EnvironmentDifference, ...]
+
+
+class CleanupNotVerified(Note):
+    """The environment of a machine was not compared, by this error or as the stop was forced."""
+
+    kind: Literal["cleanup_not_verified"] = "cleanup_not_verified"
+    machine: str
+    error: str | None
+
+
+Caveat = Annotated[
+    OneMachine
+    | ConditionsMeasured
+    | LevelsScreened
+    | ScreeningAssumptions
+    | TrialExtent
+    | NotReset
+    | GeneratorOnSameMachine
+    | GeneratorBottleneck
+    | WarnedTrials
+    | ManyFailures
+    | FailuresUnequal
+    | ErrorRateByRandomisation
+    | ErrorRateByNormality
+    | OrderNotRandom
+    | JudgedOnce
+    | BudgetNotDeclared
+    | NeverSteady
+    | SteadyLater
+    | SteadinessUnknown
+    | SystemFutility
+    | WorkloadFutility
+    | WorkloadDecided
+    | CleanupVerified
+    | CleanupIncomplete
+    | CleanupNotVerified,
+    Field(discriminator="kind"),
+]

@@ -31,6 +31,8 @@ from steelyard.judge.analyses.requests.findings import RequestTimesFinding
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
+from steelyard.judge.caveats import Caveat
+from steelyard.judge.checks import StudyCheck
 from steelyard.judge.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.study.labels import Labels
@@ -262,8 +264,8 @@ class Findings(Frozen):
     covariates: tuple[CovariateFinding, ...] = ()
     lengths: LengthFinding | None = None
     stop: StopFinding
-    diagnostics: tuple[str, ...]
-    limits: tuple[str, ...]
+    diagnostics: tuple[StudyCheck, ...]
+    caveats: tuple[Caveat, ...]
     rankings: tuple[RankingFinding, ...] = ()
     claims: tuple[ClaimFinding, ...] = ()
     dummy: VerdictFinding | None = None

@@ -35,18 +35,17 @@ from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_verdicts
 from steelyard.judge.analyses.sections.cut import section_findings
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
-from steelyard.judge.analyses.steadiness.windows import steadiness_limits, steady_findings
-from steelyard.judge.caveats import limits
+from steelyard.judge.analyses.steadiness.windows import steadiness_caveats, steady_findings
 from steelyard.judge.cells import attempt_findings, cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.environment import left_as_found
+from steelyard.judge.environment import cleanup_caveats
 from steelyard.judge.families import beside, comparisons, contestants, pairs
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.judge.modes import mode_words
 from steelyard.judge.series import Readings
-from steelyard.judge.stop import find_stop, given_up_words
-from steelyard.judge.study_checks import diagnostics
+from steelyard.judge.stop import find_stop, futility_caveats
+from steelyard.judge.study_caveats import study_caveats
+from steelyard.judge.study_checks import study_checks
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
@@ -247,12 +246,11 @@ def _doubted(evidence: Evidence) -> Part:
     return {
         "calibrations": tuple(calibration_findings(*evidence.measured)),
         "differences": tuple(difference_findings(*evidence.measured)),
-        "diagnostics": tuple(diagnostics(evidence.plan, evidence.overall, evidence.records)),
-        "limits": (
-            *limits(*evidence.measured),
-            *steadiness_limits(evidence.study, evidence.steadiness),
-            *mode_words(evidence.overall),
-            *given_up_words(evidence.events),
-            *left_as_found(evidence.events),
+        "diagnostics": tuple(study_checks(evidence.plan, evidence.overall, evidence.records)),
+        "caveats": (
+            *study_caveats(*evidence.measured),
+            *steadiness_caveats(evidence.study, evidence.steadiness),
+            *futility_caveats(evidence.events),
+            *cleanup_caveats(evidence.events),
         ),
     }

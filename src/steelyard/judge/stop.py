@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from steelyard.judge.caveats import SystemFutility, WorkloadDecided, WorkloadFutility
 from steelyard.judge.findings import StopFinding
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import (
     Event,
-    FutilityReason,
     SystemStopped,
     WorkloadsEliminated,
     WorkloadStopped,
@@ -18,11 +18,13 @@ from steelyard.records.sessions import last_reason, spent_ns
 from steelyard.study.model import WORKLOAD
 
 
-def left_words(workload: str, plan: Plan, events: Sequence[Event]) -> Iterator[str]:
-    """A sentence on a workload of several that left: all was decided, or nothing came of it."""
+def workload_caveats(
+    workload: str, plan: Plan, events: Sequence[Event]
+) -> Iterator[WorkloadFutility | WorkloadDecided]:
+    """Why a workload of several was no longer measured: futility, or all was decided."""
     stopped = [e for e in events if isinstance(e, WorkloadStopped) and e.workload == workload]
     for event in {event.stopped_on: event for event in reversed(stopped)}.values():
-        yield f"{why_workload_left(event)} The other workloads went on without it."
+        yield workload_futility(event).model_copy(update={"others_continued": True})
     if stopped:
         return
     gone = [
@@ -32,61 +34,25 @@ def left_words(workload: str, plan: Plan, events: Sequence[Event]) -> Iterator[s
     ]
     last = max((v.visit for v in plan.visits if gone and v.block < min(gone)), default=None)
     if last is not None:
-        yield (
-            f"measured until visit {last}, when all that is asked of it was decided. Later visits "
-            "went without its trials, so what these may leave behind for other workloads (heat, "
-            "caches, a disk that still writes) was gone from there on: what is said of the others "
-            "assumes that a reset leaves nothing of it."
-        )
+        yield WorkloadDecided(last_visit=last)
 
 
-def given_up_words(events: Sequence[Event]) -> Iterator[str]:
-    """What made systems leave because nothing came of them, not because they were decided."""
-    left = {e.system: e.reason for e in events if isinstance(e, SystemStopped)}
-    whole = last_reason(events) == "failures"
-    for system, reason in left.items():
-        went_on = "" if whole else "; the other systems went on without it"
-        yield f"{why_left(system, reason)} What compares it was not continued{went_on}."
+def futility_caveats(events: Sequence[Event]) -> Iterator[SystemFutility]:
+    """The systems that were stopped for futility, not because all was decided."""
+    others_continued = last_reason(events) != "failures"
+    for system, reason in {
+        e.system: e.reason for e in events if isinstance(e, SystemStopped)
+    }.items():
+        yield SystemFutility(system=system, reason=reason, others_continued=others_continued)
 
 
-def why_workload_left(event: WorkloadStopped) -> str:
-    """Why a workload of several left, on all systems or some: the ledger's words as sentences."""
-    workload, reasons = event.workload, event.reasons
-    first, *others = reasons.values()
-    if len(reasons) > 1 and all(other == first for other in others):
-        return why_left(workload, first)
-    said = [why_left(f"{workload} on {system}", reason) for system, reason in reasons.items()]
-    whole = (
-        ""
-        if set(event.stopped_on) <= set(reasons)
-        else (
-            f" Nothing of {workload} can be compared without that, so it was not measured on "
-            "the other systems either."
-        )
+def workload_futility(event: WorkloadStopped) -> WorkloadFutility:
+    """Why a workload of several was stopped for futility, by the event of the ledger."""
+    return WorkloadFutility(
+        workload=event.workload,
+        reasons=event.reasons,
+        on_all_systems=not set(event.stopped_on) <= set(event.reasons),
     )
-    return " ".join(said) + whole
-
-
-def why_left(system: str, reason: FutilityReason) -> str:
-    """Why a system left: what the ledger says of it, as a sentence."""
-    why = _why(reason)
-    if reason.missing_responses:
-        primary, trials = " or ".join(reason.missing_responses), reason.trials
-        return (
-            f"{system} left the study: the primary response {primary} was missing in {trials} of "
-            f"{trials} trials{why}."
-        )
-    *others, last = map(str, reason.failed_visits)
-    told = f"visits {', '.join(others)} and {last}" if others else f"visit {last}"
-    return f"{system} left the study: {told} of it brought no good trial{why}."
-
-
-def _why(reason: FutilityReason) -> str:
-    """What most of the trials report."""
-    often, outcome = reason.commonest.trials, reason.commonest.outcome
-    most = "" if often == reason.trials else f"in {often} of {reason.trials} "
-    failed = "" if outcome is None else f"{outcome.replace('_', ' ')}: "
-    return f": {most}{failed}{reason.commonest.message.rstrip('.')}"
 
 
 def find_stop(plan: Plan, records: Sequence[TrialRecord], events: Sequence[Event]) -> StopFinding:

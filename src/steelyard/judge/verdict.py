@@ -23,7 +23,7 @@ from steelyard.judge.families import deciding, of_response
 from steelyard.judge.findings import Findings
 from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.stop import find_stop, left_words
+from steelyard.judge.stop import find_stop, workload_caveats
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
@@ -161,12 +161,15 @@ def _of_the_run(
         differences=tuple(difference_findings(study, plan, records)),
         stop=stop,
         diagnostics=(),
-        limits=(),
+        caveats=(),
         workloads=tuple(
             each.model_copy(
                 update={
                     "stop": stop,
-                    "limits": (*each.limits, *left_words(each.workload or "", plan, events)),
+                    "caveats": (
+                        *each.caveats,
+                        *workload_caveats(each.workload or "", plan, events),
+                    ),
                 }
             )
             for each in own

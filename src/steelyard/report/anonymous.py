@@ -23,10 +23,10 @@ IDENTIFYING = frozenset(
 _FREE_TEXT = (
     "attempts",
     "calibrations",
+    "caveats",
     "costs",
     "diagnostics",
     "differences",
-    "limits",
     "placements",
     "resolution",
     "verdicts",

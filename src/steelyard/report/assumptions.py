@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.note import Note
+from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_sure import influence_sure_lines
 from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
@@ -153,6 +155,17 @@ def _stalls(verdict: VerdictFinding) -> str:
     shares = (verdict.stall_rate_other, verdict.stall_rate_baseline)
     texts = ["not known" if share is None else percent(share) for share in shares]
     return f" (stalled visits {' against '.join(texts)})"
+
+
+def caveat_lines(findings: Findings, without: tuple[type[Note], ...] = ()) -> list[str]:
+    """What was not tested and what the error rate rests on, but for some kinds."""
+    caveats = (each for each in findings.caveats if not isinstance(each, without))
+    return [f"{notes.text(each, findings.labels)}." for each in caveats]
+
+
+def check_lines(findings: Findings) -> list[str]:
+    """What a reader may check of the study itself."""
+    return [f"{notes.text(each, findings.labels)}." for each in findings.diagnostics]
 
 
 def warning_lines(findings: Findings) -> list[str]:

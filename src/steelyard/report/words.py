@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from steelyard.inference.paired_t import ASSUMPTION
 from steelyard.judge.analyses.factors.influence import SoFar
-from steelyard.judge.caveats import GUARANTEE, SUSPECT
+from steelyard.judge.caveats import ErrorRateByNormality, ErrorRateByRandomisation, WarnedTrials
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
-from steelyard.report.assumptions import judged, sure_lines, warning_lines
+from steelyard.report.assumptions import caveat_lines, judged, sure_lines, warning_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
 from steelyard.report.figures import counted
 from steelyard.report.influence_words import influence_answer
@@ -19,6 +18,8 @@ from steelyard.report.tables.failures import failed_lines
 from steelyard.report.tables.ranking import ranking_lines
 from steelyard.report.vocabulary import ordered
 from steelyard.study.labels import Labels
+
+_ABOVE = (ErrorRateByRandomisation, ErrorRateByNormality, WarnedTrials)
 
 
 def exploratory_lines(findings: Findings) -> list[str]:
@@ -46,17 +47,15 @@ def verdict_lines(findings: Findings) -> list[str]:
     warnings = told(findings, warning_lines)
     if warnings:
         lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]
-    limits = told(findings, _limit_lines)
-    if limits:
-        lines += ["", "What was not tested:", *(f"  {line}" for line in limits)]
+    caveats = told(findings, _caveat_lines)
+    if caveats:
+        lines += ["", "What was not tested:", *(f"  {line}" for line in caveats)]
     return lines
 
 
-def _limit_lines(findings: Findings) -> list[str]:
-    """Those of the report but what is said above already: what it rests on, and doubts."""
-    above = (GUARANTEE, ASSUMPTION)
-    rest = [each for each in findings.limits if not each.startswith(above)]
-    return [each for each in rest if SUSPECT not in each]
+def _caveat_lines(findings: Findings) -> list[str]:
+    """Without what stands above already: what the error rate rests on, and counts of warnings."""
+    return caveat_lines(findings, without=_ABOVE)
 
 
 def _answers(findings: Findings) -> list[str]:

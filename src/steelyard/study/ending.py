@@ -1,9 +1,8 @@
-"""What one trial measures, in words: a window by the clock, so many operations, or a whole run."""
+"""What ends a trial: the clock after a window, a number of operations, or the command itself."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from steelyard.study.declared.setting import Settings
@@ -13,19 +12,57 @@ from steelyard.study.model import Study, WorkloadSpec
 from steelyard.study.workload.settings import SharedSettings
 from steelyard.units import format_duration
 
-_WHOLE = "one run to its own end"
+
+@dataclass(frozen=True)
+class Extent:
+    """What one trial measures, after ``warmup_s``: ``window_s``, or so many operations.
+
+    One of them is set; with none, a trial is one run of a command to its end. ``operation`` is
+    the plural of what is counted: ``messages``.
+    """
+
+    warmup_s: float | None = None
+    window_s: float | None = None
+    operations: int | None = None
+    operations_per_user: int | None = None
+    operation: str | None = None
+
+
+def extent_of(study: Study) -> Extent:
+    """What a trial of a study of one workload measures."""
+    if _runs_to_its_end(study):
+        return Extent()
+    warmup_s, found = study.trials.warmup_s, _counted(study)
+    if found is None:
+        return Extent(warmup_s=warmup_s, window_s=study.trials.window_s)
+    return Extent(
+        warmup_s=warmup_s,
+        operations=found.operations,
+        operations_per_user=found.operations_per_user,
+        operation=study.workload.operation,
+    )
 
 
 def ending(study: Study) -> str:
-    """What a trial does once it has begun: ``warm-up 1 s, window 10 s``."""
-    return _each(study, _ending)
+    """What a trial does once it has begun: ``warm-up 1 s, window 10 s``; by workload if several."""
+    by_words: dict[str, list[str]] = {}
+    for one in studies(study):
+        by_words.setdefault(_ending(extent_of(one)), []).append(name_of(one))
+    if len(by_words) == 1:
+        return next(iter(by_words))
+    return "; ".join(f"of {', '.join(names)} {words}" for words, names in by_words.items())
 
 
-def _ending(study: Study) -> str:
-    if _runs_to_its_end(study):
-        return _WHOLE
-    of = _of_operations(study) or f"window {format_duration(study.trials.window_s)}"
-    return f"warm-up {format_duration(study.trials.warmup_s)}, {of}"
+def _ending(extent: Extent) -> str:
+    if extent.warmup_s is None:
+        return "one run to its own end"
+    if extent.window_s is not None:
+        of = f"window {format_duration(extent.window_s)}"
+    elif extent.operations_per_user is not None:
+        of = f"{extent.operations_per_user:,} {extent.operation} of each user"
+    else:
+        of = f"{extent.operations:,} {extent.operation}"
+    return f"warm-up {format_duration(extent.warmup_s)}, {of}"
 
 
 def is_foreseen(study: Study) -> bool:
@@ -41,29 +78,7 @@ def _lasts_as_it_likes(study: Study) -> bool:
 
 def ends_by_the_clock(study: Study) -> bool:
     """Whether a trial of this one workload measures a window of the study's length."""
-    return not _runs_to_its_end(study) and _of_operations(study) is None
-
-
-def measured(study: Study) -> str:
-    """What the figures of a trial are of."""
-    return _each(study, _measured)
-
-
-def _each(study: Study, said: Callable[[Study], str]) -> str:
-    """Of several workloads that differ in it, whose is which."""
-    by_words: dict[str, list[str]] = {}
-    for one in studies(study):
-        by_words.setdefault(said(one), []).append(name_of(one))
-    if len(by_words) == 1:
-        return next(iter(by_words))
-    return "; ".join(f"of {', '.join(names)} {words}" for words, names in by_words.items())
-
-
-def _measured(study: Study) -> str:
-    if _runs_to_its_end(study):
-        return _WHOLE
-    of = _of_operations(study) or f"{study.trials.window_s:g} s"
-    return f"{of} after {study.trials.warmup_s:g} s of warm-up"
+    return extent_of(study).window_s is not None
 
 
 def _runs_to_its_end(study: Study) -> bool:
@@ -71,13 +86,9 @@ def _runs_to_its_end(study: Study) -> bool:
     return entry.is_tool and entry.ends != "window"
 
 
-def _of_operations(study: Study) -> str | None:
-    found = counted(study.workload.settings)
-    if found is None or not workload_of(study.workload).is_load:
-        return None
-    if found.operations_per_user is not None:
-        return f"{found.operations_per_user:,} {study.workload.operation} of each user"
-    return f"{found.operations:,} {study.workload.operation}"
+def _counted(study: Study) -> Counted | None:
+    """After how many operations a load ends; a tool counts by itself."""
+    return counted(study.workload.settings) if workload_of(study.workload).is_load else None
 
 
 COUNTS = ("messages", "requests", "total")

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 from steelyard.errors import HostError, RecordError
 from steelyard.judge.analyses.planning.resolution import resolutions
+from steelyard.judge.caveats import SystemFutility
 from steelyard.judge.each_workload import OfOne, apart, several
 from steelyard.judge.elimination import NOBODY, Measured, hopeless, still_measured
-from steelyard.judge.stop import why_left, why_workload_left
+from steelyard.judge.stop import workload_futility
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -286,7 +287,7 @@ class _Sitting:
             name for name in stage.plan.systems if name in failed.keys() - self.given_up
         ]:
             stage.ledger.append(SystemStopped(system=system, reason=failed[system]))
-            self.watcher.gives_up(why_left(system, failed[system]))
+            self.watcher.gives_up(SystemFutility(system=system, reason=failed[system]))
         self.given_up |= failed.keys()
 
     def _give_up_workloads(self) -> None:
@@ -313,7 +314,7 @@ class _Sitting:
             workload=name, reasons=new, stopped_on=tuple(sorted(gone)), visit=done
         )
         stage.ledger.append(stopped)
-        self.watcher.gives_up(why_workload_left(stopped))
+        self.watcher.gives_up(workload_futility(stopped))
         self.lost[name] = gone
 
     def _decided(self) -> bool:

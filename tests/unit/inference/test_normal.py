@@ -12,6 +12,7 @@ from steelyard.inference.paired_t import FIRST_PAIRS, boundary, contrasts
 from steelyard.inference.randomisation import random_pairs
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge import judge_trials
+from steelyard.judge.caveats import ErrorRateByNormality
 
 PAIRS = (5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48)
 TWO_SIDED_5 = (5.73, 4.63, 4.12, 3.85, 3.55, 3.38, 3.17, 3.07, 3.00, 2.94, 2.88)
@@ -44,7 +45,7 @@ def test_pairs_are_judged_under_a_drift_with_the_assumption_said(
     assert verdict.low_log is not None
     assert verdict.high_log is not None
     assert verdict.low_log < effect < verdict.high_log
-    assert any("engine `normal` was asked for" in line for line in found.lost)
+    assert any(isinstance(each, ErrorRateByNormality) for each in found.caveats)
 
 
 def test_no_word_falls_before_the_fifth_pair() -> None:

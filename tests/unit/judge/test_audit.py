@@ -1,19 +1,23 @@
-"""Cells, differences, limits: what is told beside the verdict."""
+"""Cells, differences, caveats: what stands beside the verdicts."""
 
 from __future__ import annotations
 
-import re
+import math
 
 import numpy as np
 import pytest
 from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
 from steelyard.inference.diagnostics import carry_over, counts_differ, shape_of
+from steelyard.judge.caveats import ConditionsMeasured, FailuresUnequal, GeneratorOnSameMachine
 from steelyard.judge.cells import median_interval
+from steelyard.judge.checks import CarryOverEffect
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
+from steelyard.report import notes
+from steelyard.study.labels import Labels
 
 
 def test_the_median_of_six_values_lies_between_the_extremes() -> None:
@@ -79,15 +83,16 @@ def test_attempts_that_fail_on_one_system_only_void_the_guarantee() -> None:
         for r in records
         if r.cell.system == "durable"
     ]
-    limits = judge_study(study, plan, [*records, *failed], run="r").limits
-    assert any("fail unequally" in limit for limit in limits)
+    found = judge_study(study, plan, [*records, *failed], run="r").caveats
+    (unequal,) = [each for each in found if isinstance(each, FailuresUnequal)]
+    assert (unequal.other, unequal.failed_baseline, unequal.failed_other) == ("durable", 0, 24)
 
 
-def test_the_limits_name_what_was_not_tested() -> None:
-    limits = " ".join(judged(a_study(), noisy(0.8)).limits)
-    assert "other machines were not tested" in limits
-    assert "1 user; 4 users" in limits
-    assert "same machine" in limits
+def test_the_caveats_name_machine_conditions_and_generator() -> None:
+    found = judged(a_study(), noisy(0.8)).caveats
+    assert found[0].kind == "one_machine"
+    assert ConditionsMeasured(conditions=({"load.users": 1}, {"load.users": 4})) in found
+    assert GeneratorOnSameMachine() in found
 
 
 def test_overhead_is_the_time_outside_reset_warmup_and_window() -> None:
@@ -122,10 +127,10 @@ def test_where_no_load_is_driven_nothing_is_said_of_a_load_from_the_same_machine
     study = a_study()
     tool = study.workload.model_copy(update={"use": "dd"})
     found = judged(study.model_copy(update={"workloads": {"dd": tool}}), noisy(0.8))
-    assert not any("The load came from" in limit for limit in found.limits)
+    assert GeneratorOnSameMachine() not in found.caveats
 
 
-def test_what_a_visit_leaves_is_told_in_percent_of_the_response_and_not_of_its_logarithm() -> None:
+def test_carry_over_is_written_in_percent_of_the_response_and_not_of_its_logarithm() -> None:
     study = a_study(users=(1,), per_cell=20)
     plan = make_plan(study, 3)
     before = {visit.visit: visit.system for visit in plan.visits}
@@ -135,10 +140,10 @@ def test_what_a_visit_leaves_is_told_in_percent_of_the_response_and_not_of_its_l
         after = before.get(trial.visit - 1) == "durable"
         return (value(trial) or 1.0) * (0.1 if after else 1.0)
 
-    lines = judge_study(study, plan, measured(plan, haunted), run="r").diagnostics
-    (line,) = [each for each in lines if "left behind" in each]
-    low, high = (float(found) for found in re.findall(r"([-+][\d.]+)%", line))
-    assert -91 < low < -90 < high < -89
+    checks = judge_study(study, plan, measured(plan, haunted), run="r").diagnostics
+    (found,) = [each for each in checks if isinstance(each, CarryOverEffect)]
+    assert 0.09 < math.exp(found.low_log) < 0.10 < math.exp(found.high_log) < 0.11
+    assert "% less" in notes.text(found, Labels())
 
 
 def test_carry_over_finds_what_the_visit_before_leaves() -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.caveats import SystemFutility
 from steelyard.judge.elimination import racing
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
@@ -204,7 +205,8 @@ def test_the_findings_name_a_system_that_was_given_up() -> None:
     reason = FutilityReason(failed_visits=(3, 7, 9), trials=3, commonest=died)
     event = SystemStopped(system="c", reason=reason)
     found = judge_study(study, plan, measured(plan, noisy(RATIOS), 24), run="one", events=[event])
-    assert any("c left the study: visits 3, 7 and 9 of it" in each for each in found.limits)
+    (stopped,) = [each for each in found.caveats if isinstance(each, SystemFutility)]
+    assert stopped == SystemFutility(system="c", reason=reason, others_continued=True)
 
 
 def failed(record: TrialRecord) -> TrialRecord:

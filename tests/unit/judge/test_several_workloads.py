@@ -10,6 +10,7 @@ import pytest
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.each_workload import apart
 from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
 from steelyard.judge.findings import Findings, VerdictFinding
@@ -262,8 +263,8 @@ def test_the_verdict_of_a_workload_that_left_stands_and_the_others_go_on() -> No
     ]  # fmt: skip
     assert found.stop.visits_done == max(record.visit for record in kept)
     disk = found.workloads[1]
-    assert any(f"measured until visit {left - 1}," in each for each in disk.limits)
-    assert not any("measured until" in each for each in found.workloads[0].limits)
+    assert WorkloadDecided(last_visit=left - 1) in disk.caveats
+    assert not any(isinstance(each, WorkloadDecided) for each in found.workloads[0].caveats)
 
 
 def test_influence_is_told_of_every_workload_at_its_part_of_the_rate() -> None:
@@ -335,5 +336,5 @@ def test_visits_without_a_workload_that_was_lost_are_whole() -> None:
     found = judge_study(study, plan, kept, run="r", events=[event])
     assert found.stop.visits_done == 9
     cpu, disk = found.workloads
-    assert any(each.startswith("cpu left the study: ") for each in cpu.limits)
-    assert not any("left the study" in each for each in disk.limits)
+    assert [each.workload for each in cpu.caveats if isinstance(each, WorkloadFutility)] == ["cpu"]
+    assert not any(isinstance(each, WorkloadFutility) for each in disk.caveats)

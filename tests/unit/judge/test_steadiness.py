@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from tests.calibration.warmups import MARGIN_LOG, SHAPES, series
 from tests.unit.judge.test_judge_study import a_study, measured, noisy
 
-from steelyard.judge.analyses.steadiness.steady import Steadiness, mser, segments, steady
+from steelyard.judge.analyses.steadiness.findings import (
+    LevelChanges,
+    NothingCompleted,
+    Steadiness,
+    TooFewIntervals,
+)
+from steelyard.judge.analyses.steadiness.steady import mser, segments, steady
 from steelyard.judge.analyses.steadiness.windows import mean_course
+from steelyard.judge.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course, course_of
+from steelyard.report import notes
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.markdown import markdown_text
+from steelyard.study.ending import Extent
+from steelyard.study.labels import Labels
 
 
 def test_mser_cuts_where_a_step_ends() -> None:
@@ -38,7 +46,7 @@ def test_levels_are_found_where_they_change() -> None:
 def test_a_level_that_changes_near_the_end_is_never_steady() -> None:
     found = steady(series(SHAPES["a step of 5 % after 480 s"], 1, 24), MARGIN_LOG)
     assert found.state is Steadiness.NEVER
-    assert found.why == "its level changes within the window"
+    assert found.reason == LevelChanges()
 
 
 def test_a_slow_dip_that_mser_keeps_is_not_called_steady() -> None:
@@ -49,11 +57,11 @@ def test_a_slow_dip_that_mser_keeps_is_not_called_steady() -> None:
 def test_too_few_intervals_tell_nothing() -> None:
     found = steady(np.ones(12), MARGIN_LOG)
     assert found.state is Steadiness.UNKNOWN
-    assert found.why == "12 intervals, 20 are needed"
+    assert found.reason == TooFewIntervals(intervals=12, needed=20)
 
 
 def test_a_window_without_answers_tells_nothing() -> None:
-    assert steady(np.zeros(100), MARGIN_LOG).why == "nothing was answered"
+    assert steady(np.zeros(100), MARGIN_LOG).reason == NothingCompleted()
 
 
 def test_a_course_is_read_from_the_rows_of_a_load_without_the_last() -> None:
@@ -90,27 +98,26 @@ def judged(shape: str) -> Findings:
     return judge_study(study, plan, records, run="r", courses=courses)
 
 
-def test_a_window_that_never_is_steady_bounds_the_verdict_in_words() -> None:
+def test_a_window_that_never_is_steady_is_a_caveat() -> None:
     found = judged("a ramp of 4 % over all")
     assert {each.state for each in found.steadiness} == {Steadiness.NEVER}
-    said = [line for line in found.limits if "not steady within the window" in line]
-    assert len(said) == 1
-    assert "fast at 4 users and 1 more cell" in said[0]
-    assert "10 s after 2 s of warm-up" in said[0]
+    (never,) = [each for each in found.caveats if isinstance(each, NeverSteady)]
+    assert [cell.system for cell in never.cells] == ["fast", "durable"]
+    assert never.extent == Extent(warmup_s=2.0, window_s=10.0)
+    assert "fast at 4 users and 1 more cell" in notes.text(never, Labels())
 
 
 def test_a_window_that_is_steady_later_says_which_warmup_all_systems_need() -> None:
     found = judged("a step of 10 % after 60 s")
-    said = next(line for line in found.limits if "becomes steady only" in line)
-    declared = re.search(r"Declare `warmup: (\d+) s`, the same for all systems", said)
-    assert declared is not None
-    assert 62 <= int(declared[1]) <= 77  # the step at 60 s, after 2 s, in batches of 5
+    (later,) = [each for each in found.caveats if isinstance(each, SteadyLater)]
+    assert 62 <= later.warmup_s <= 77  # the step at 60 s, after 2 s, in batches of 5
 
 
 def test_a_steady_window_bounds_nothing() -> None:
     found = judged("flat")
     assert {each.state for each in found.steadiness} == {Steadiness.STEADY}
-    assert not any("steady" in line for line in found.limits)
+    bounds = (NeverSteady, SteadyLater, SteadinessUnknown)
+    assert not any(isinstance(each, bounds) for each in found.caveats)
 
 
 def test_the_report_has_a_row_for_each_cell() -> None:

@@ -108,13 +108,12 @@ def test_a_visit_that_lacks_a_load_counts_at_the_loads_it_has() -> None:
     assert counts == [23, 24, 23]
 
 
-def test_an_order_that_was_not_drawn_says_what_is_lost() -> None:
+def test_an_order_that_was_not_drawn_has_its_caveats() -> None:
     systems = ["a"] * 20 + ["b"] * 20
     found = judged(systems, measured(systems, {"b": 1.08}), design="none")
     assert found.of("b").word is VerdictWord.FASTER
     assert found.of("b").decided_at_visit == 40
-    assert "not drawn by a coin" in found.lost[0]
-    assert "Judged once" in found.lost[1]
+    assert [each.kind for each in found.caveats] == ["order_not_random", "judged_once"]
 
 
 def test_the_same_trials_and_seed_give_the_same_verdict_to_the_last_bit() -> None:

@@ -4,6 +4,7 @@ import pytest
 from tests.unit.judge.several_workloads import judged
 from tests.unit.report.golden_findings import CASES, golden
 
+from steelyard.judge.checks import FactChanged
 from steelyard.judge.findings import DifferenceFinding
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
 from steelyard.report.formats.markdown import markdown_text
@@ -71,10 +72,10 @@ def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_conditio
 def test_what_a_workload_of_several_says_of_a_machine_goes_too() -> None:
     several = judged()
     told = tuple(
-        each.model_copy(update={"diagnostics": ("mount /tmp/ann/data of ann-pc is gone",)})
+        each.model_copy(update={"diagnostics": (FactChanged(fact="mount /tmp/ann of ann-pc"),)})
         for each in several.workloads
     )
     found = anonymous(several.model_copy(update={"workloads": told}), ["ann-pc"])
-    words = {line for each in found.workloads for line in each.diagnostics}
-    assert words == {"mount <path> of <machine> is gone"}
+    checks = {check for each in found.workloads for check in each.diagnostics}
+    assert checks == {FactChanged(fact="mount <path> of <machine>")}
     assert anonymous(several) == several

@@ -20,6 +20,7 @@ from steelyard.judge.analyses.scaling import findings as scaling
 from steelyard.judge.analyses.sections import findings as sections
 from steelyard.judge.analyses.steadiness import findings as steadiness
 from steelyard.report.formats.csv import COLUMNS, CONDITION
+from steelyard.report.notes.registry import WRITERS
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "findings.md"
 MODELS = {
@@ -80,3 +81,8 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
     }
     named = set(re.findall(r"`([\w.]+)`", text)) - kinds
     assert named <= set(COLUMNS)
+
+
+def test_the_reference_names_every_kind_of_note() -> None:
+    rows = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    assert {kind.model_fields["kind"].default for kind in WRITERS} <= rows

@@ -4,9 +4,14 @@ import pytest
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.caveats import GUARANTEE, SUSPECT
+from steelyard.judge.caveats import (
+    ErrorRateByRandomisation,
+    GeneratorOnSameMachine,
+    WarnedTrials,
+)
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
+from steelyard.report import notes
 from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
@@ -221,16 +226,19 @@ def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
     assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
 
 
-def test_what_was_not_tested_stands_at_the_end_but_for_what_was_said_above() -> None:
-    told = (
-        f"{GUARANTEE} for any noise.",
-        "left left the study: nothing came of it.",
-        f"3 of 9 trials that count {SUSPECT} run delay.",
+def test_what_was_not_tested_stands_at_the_end_but_for_what_stands_above() -> None:
+    found = (
+        ErrorRateByRandomisation(simulated_spread_ratio=4.0),
+        GeneratorOnSameMachine(),
+        WarnedTrials(warning="run_delay", trials=3, good_trials=9),
     )
-    lines = verdict_lines(golden("plain").model_copy(update={"limits": told}))
-    assert lines[-2:] == ["What was not tested:", "  left left the study: nothing came of it."]
+    lines = verdict_lines(golden("plain").model_copy(update={"caveats": found}))
+    assert lines[-2:] == [
+        "What was not tested:",
+        f"  {notes.text(GeneratorOnSameMachine(), Labels())}.",
+    ]
     assert "What was not tested:" not in verdict_lines(
-        golden("plain").model_copy(update={"limits": ()})
+        golden("plain").model_copy(update={"caveats": ()})
     )
 
 

@@ -1,4 +1,4 @@
-"""What one trial measures, as plans and reports say it."""
+"""What one trial measures."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.judge.caveats import limits
+from steelyard.judge.caveats import NotReset, TrialExtent
+from steelyard.judge.study_caveats import study_caveats
 from steelyard.plan.make import make_plan
-from steelyard.study.ending import ending, measured
+from steelyard.study.ending import Extent, ending, extent_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 
@@ -44,33 +45,33 @@ def by_a_window_of_its_own() -> Study:
 
 
 @pytest.mark.parametrize(
-    ("study", "words", "ends"),
+    ("study", "extent", "words"),
     [
-        (by_the_clock(), "4 s after 1 s of warm-up", "warm-up 1 s, window 4 s"),
+        (by_the_clock(), Extent(1.0, window_s=4.0), "warm-up 1 s, window 4 s"),
         (
             by_count(),
-            "25 messages of each user after 1 s of warm-up",
+            Extent(1.0, operations_per_user=25, operation="messages"),
             "warm-up 1 s, 25 messages of each user",
         ),
-        (by_itself(), "one run to its own end", "one run to its own end"),
-        (by_a_window_of_its_own(), "4 s after 1 s of warm-up", "warm-up 1 s, window 4 s"),
+        (by_itself(), Extent(), "one run to its own end"),
+        (by_a_window_of_its_own(), Extent(1.0, window_s=4.0), "warm-up 1 s, window 4 s"),
     ],
     ids=["clock", "count", "tool", "tool with a window"],
 )
-def test_what_a_trial_measures_is_told_by_what_ends_it(study: Study, words: str, ends: str) -> None:
-    assert measured(study) == words
-    assert ending(study) == ends
+def test_what_a_trial_measures_is_what_ends_it(study: Study, extent: Extent, words: str) -> None:
+    assert extent_of(study) == extent
+    assert ending(study) == words
 
 
-def test_of_several_workloads_each_is_told_that_differs() -> None:
+def test_of_several_workloads_each_is_named_that_differs() -> None:
     study = read("workloads: {copy: {use: dd}, burn: {use: stress-ng}, more: {use: dd}}\n")
-    words = "of copy, more one run to its own end; of burn 4 s after 1 s of warm-up"
-    assert measured(study) == words
+    words = "of copy, more one run to its own end; of burn warm-up 1 s, window 4 s"
+    assert ending(study) == words
 
 
-def test_the_limits_of_a_study_name_the_reset_of_each_system_and_what_was_measured() -> None:
+def test_the_caveats_of_a_study_name_the_reset_of_each_system_and_what_was_measured() -> None:
     study = by_count()
-    told = list(limits(study, make_plan(study, 1), []))
-    assert "A trial measures 25 messages of each user after 1 s of warm-up: longer runs " in told[2]
-    assert told[3].startswith("Trials of one start from a reset of strength 'container': ")
-    assert told[4].startswith("Trials of two start from a reset of strength 'snapshot': ")
+    found = list(study_caveats(study, make_plan(study, 1), []))
+    assert TrialExtent(extent=extent_of(study)) in found
+    assert NotReset(strength="container", systems=("one",)) in found
+    assert NotReset(strength="snapshot", systems=("two",)) in found

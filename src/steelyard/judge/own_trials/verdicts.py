@@ -1,7 +1,8 @@
 """The judge for trials that were measured elsewhere: one function on arrays.
 
 The engine, the words and the findings are those of a study (``docs/methods/judge.md``); what a
-study knows and bare arrays do not is taken from the caller, and ``lost`` says what that costs.
+study knows and bare arrays do not is taken from the caller, and ``caveats`` name what the error
+rate then rests on.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ from pydantic import BaseModel, ConfigDict
 
 from steelyard.inference.confidence import Stream
 from steelyard.inference.exact import pool_of
-from steelyard.inference.paired_t import ASSUMPTION
 from steelyard.inference.randomisation import PATHS, Signs, draw, shuffles
 from steelyard.inference.sequential import UNDECIDED, decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.weights import Floats
+from steelyard.judge.caveats import (
+    BudgetNotDeclared,
+    Caveat,
+    ErrorRateByNormality,
+    JudgedOnce,
+    OrderNotRandom,
+)
 from steelyard.judge.comparison import Judged, finding
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
@@ -51,7 +58,7 @@ class TrialsVerdict(BaseModel):
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
     baseline one over all loads, then one at each load. ``decided_at_visit`` counts visits from
-    the first. ``lost`` says in sentences what of the guarantee does not hold for these trials.
+    the first. ``caveats`` bound what the error rate of these trials holds for.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -67,7 +74,7 @@ class TrialsVerdict(BaseModel):
     design: Design
     seed: int
     beside_covariate: bool = False
-    lost: tuple[str, ...]
+    caveats: tuple[Caveat, ...]
 
     def of(self, other: str, load: Level | None = None) -> VerdictFinding:
         """The verdict on one system, at a load or over all of them.
@@ -117,8 +124,8 @@ def judge_trials(
         design: How the order was drawn. ``bigstick``: a fair coin, unless one of the two systems
             leads by 2. ``pairs``: each pair of trials holds both systems, in an order drawn by
             a coin. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
-            tells. ``none``: not drawn; then there is one look, after the last trial, and ``lost``
-            says what that costs.
+            tells. ``none``: not drawn; then there is one look, after the last trial, and
+            ``caveats`` name what the error rate then rests on.
         direction: Whether a larger response is better.
         block: The block of each trial, checked against ``design``.
         load: The load of each trial. A visit measures one system once at every load; its rows
@@ -155,7 +162,7 @@ def judge_trials(
     bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine, rounds)
     spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
     verdicts = bench.verdicts(spec, math.log1p(margin), alpha)
-    return bench.told(rows, spec, verdicts, lost=_lost(design, budget, limit, engine))
+    return bench.told(rows, spec, verdicts, caveats=_caveats(design, budget, limit, engine))
 
 
 def _rows(
@@ -217,7 +224,7 @@ class _Bench:
         response: ResponseSpec,
         verdicts: Iterable[VerdictFinding],
         *,
-        lost: Iterable[str],
+        caveats: Iterable[Caveat],
     ) -> TrialsVerdict:
         """The verdicts, with all that they rest on."""
         return TrialsVerdict(
@@ -237,7 +244,7 @@ class _Bench:
             design=self.design,
             seed=self.seed,
             beside_covariate=len(set(rows.covariate or ())) > 1,
-            lost=tuple(lost),
+            caveats=tuple(caveats),
         )
 
     def judged(self, comparison: Comparison, margin_log: float) -> Judged:
@@ -350,21 +357,11 @@ def _comparisons(
             )
 
 
-def _lost(design: Design, asked: int | None, budget: int, engine: Engine) -> Iterator[str]:
+def _caveats(design: Design, asked: int | None, budget: int, engine: Engine) -> Iterator[Caveat]:
     if engine == "normal":
-        yield f"{ASSUMPTION}."
+        yield ErrorRateByNormality()
     if design == "none":
-        yield (
-            "The order was not drawn by a coin: a machine that drifts, warms up or has neighbours "
-            "can make equal systems look different, at any rate. The error rate holds only if the "
-            "trials are independent of each other and of the time."
-        )
-        yield (
-            "Judged once, after the last trial: it holds only if the number of trials was fixed "
-            "before the first one."
-        )
+        yield OrderNotRandom()
+        yield JudgedOnce()
     elif asked is None:
-        yield (
-            f"No budget was given: the error rate holds if at most {budget} visits were planned "
-            "before the first one."
-        )
+        yield BudgetNotDeclared(visits=budget)

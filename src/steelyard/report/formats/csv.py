@@ -28,12 +28,14 @@ from steelyard.judge.findings import (
     VerdictFinding,
 )
 from steelyard.plan.model import Cell
+from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows
 from steelyard.report.tables.saturation import saturation_rows
 from steelyard.report.vocabulary import response_of
+from steelyard.study.labels import Labels
 from steelyard.study.model import WORKLOAD
 
 COLUMNS = (
@@ -87,7 +89,7 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
         yield from _means(section)
     yield from (row | _conditions(row["conditions"]) for row in cost_rows(findings))
     for window in findings.steadiness:
-        yield _steadiness(window)
+        yield _steadiness(window, findings.labels)
     yield from flat_request_rows(findings.request_times)
     yield from map(_attempt, findings.attempts)
     yield from map(_not_applicable, findings.not_applicable)
@@ -219,7 +221,7 @@ def _means(section: SectionFinding) -> Iterator[dict[str, Any]]:
         }
 
 
-def _steadiness(window: SteadyFinding) -> dict[str, Any]:
+def _steadiness(window: SteadyFinding, labels: Labels) -> dict[str, Any]:
     return {
         "kind": "steadiness",
         "unit": "s",
@@ -230,7 +232,7 @@ def _steadiness(window: SteadyFinding) -> dict[str, Any]:
         "low_log": window.drift_low_log,
         "high_log": window.drift_high_log,
         "n": window.trials,
-        "note": window.why,
+        "note": None if window.reason is None else notes.text(window.reason, labels),
         **_conditions(window.cell.conditions),
     }
 

@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.report.assumptions import sure_lines, warning_lines
+from steelyard.report.assumptions import caveat_lines, check_lines, sure_lines, warning_lines
 from steelyard.report.charts.all import Charts, all_charts
 from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.charts.time import Series
@@ -69,8 +69,8 @@ def render(findings: Findings, series: Series, *, records: str | None = "..") ->
         failures=told(findings, failed_lines),
         warnings=told(findings, warning_lines),
         sure=[*told(findings, sure_lines), *([NO_GRAND_MEAN] if findings.workloads else [])],
-        limits_of_all=told(findings, lambda each: each.limits),
-        diagnostics=told(findings, lambda each: each.diagnostics),
+        caveats=told(findings, caveat_lines),
+        diagnostics=told(findings, check_lines),
         legend=_legend(findings),
         interference=interference_tables(findings),
         failed=failed_table(findings),

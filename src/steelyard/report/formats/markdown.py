@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from steelyard.judge.findings import Findings
-from steelyard.report.assumptions import sure_lines, warning_lines
+from steelyard.report.assumptions import caveat_lines, check_lines, sure_lines, warning_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, titled, told
 from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.summary import glance
@@ -75,10 +75,10 @@ def _parts(findings: Findings) -> Iterator[str]:
     yield from _titled(
         f"What differs between the {compared_all(findings)}", difference_table(findings)
     )
-    limits = told(findings, lambda each: each.limits)
-    yield "## What was not tested" if limits else ""
-    yield _bullets(limits)
-    diagnostics = told(findings, lambda each: each.diagnostics)
+    caveats = told(findings, caveat_lines)
+    yield "## What was not tested" if caveats else ""
+    yield _bullets(caveats)
+    diagnostics = told(findings, check_lines)
     yield "## Diagnostics" if diagnostics else ""
     yield _bullets(diagnostics)
     yield "## How it was done"

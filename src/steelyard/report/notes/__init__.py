@@ -6,6 +6,16 @@ here, so that ``text`` knows every kind.
 
 from __future__ import annotations
 
+from steelyard.report.notes import caveats, checks, steadiness, stop
 from steelyard.report.notes.registry import json_text, text, writes, writes_levels
 
-__all__ = ["json_text", "text", "writes", "writes_levels"]
+__all__ = [
+    "caveats",
+    "checks",
+    "json_text",
+    "steadiness",
+    "stop",
+    "text",
+    "writes",
+    "writes_levels",
+]

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
-from steelyard.judge.analyses.steadiness.findings import SteadyFinding
-from steelyard.judge.analyses.steadiness.steady import Steadiness
+from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CalibrationFinding,
@@ -19,6 +18,7 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.series import Key, key_of
 from steelyard.plan.model import Cell
+from steelyard.report import notes
 from steelyard.report.assumptions import OK, STOP_WORDS, judged, limit_rows
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
@@ -301,7 +301,9 @@ def steadiness_table(findings: Findings) -> Table:
 
 
 def _steadiness_texts(found: SteadyFinding, labels: Labels) -> tuple[str, ...]:
-    words = _STEADY_WORDS[found.state] + (f": {found.why}" if found.why else "")
+    words = _STEADY_WORDS[found.state] + (
+        f": {notes.text(found.reason, labels)}" if found.reason else ""
+    )
     low, high = found.drift_low_log, found.drift_high_log
     drift = NONE if low is None or high is None else interval(low, high, estimate_log=0.0)
     return (

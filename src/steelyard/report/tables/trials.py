@@ -6,7 +6,7 @@ from steelyard import __version__
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, StopFinding
 from steelyard.judge.own_trials.verdicts import LOAD, TrialsVerdict
-from steelyard.report.assumptions import note_lines, resting_lines
+from steelyard.report.assumptions import caveat_lines, note_lines, resting_lines
 from steelyard.report.figures import counted
 from steelyard.report.words import answer
 
@@ -30,7 +30,7 @@ def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
         rest = [line for line in rest if not line.startswith("The verdict holds")]
     beside = ["What follows the covariate was taken out."] if found.beside_covariate else []
     lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *beside, *rest)]
-    doubts = [*found.lost, *note_lines(findings)]
+    doubts = [*caveat_lines(findings), *note_lines(findings)]
     if doubts:
         lines += ["", "Before relying on this:", *(f"  {doubt}" for doubt in doubts)]
     return lines
@@ -65,7 +65,7 @@ def findings_of(found: TrialsVerdict, title: str) -> Findings:
             spent_s=0.0,  # not known, and in none of the sentences
         ),
         diagnostics=(),
-        limits=found.lost,
+        caveats=found.caveats,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from steelyard.hosts.undo import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
+from steelyard.judge.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
@@ -33,8 +34,8 @@ class Watcher(Protocol):
     def looked(self, look: Look, visits_done: int) -> None:
         """A visit is complete and the judge was asked."""
 
-    def gives_up(self, words: str) -> None:
-        """A system leaves because nothing comes of it."""
+    def gives_up(self, reason: SystemFutility | WorkloadFutility) -> None:
+        """A system or a workload of several is stopped for futility."""
 
     def undoing(self) -> None:
         """The session ends; the machine is being left as found."""
@@ -57,6 +58,6 @@ class Silence:
 
     def looked(self, look: Look, visits_done: int) -> None: ...
 
-    def gives_up(self, words: str) -> None: ...
+    def gives_up(self, reason: SystemFutility | WorkloadFutility) -> None: ...
 
     def undoing(self) -> None: ...

@@ -14,13 +14,21 @@ optimal partitioning of data on an interval", IEEE Signal Processing Letters 12 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from steelyard.inference.distributions import t_bound
+from steelyard.judge.analyses.steadiness.findings import (
+    Drifts,
+    LevelChanges,
+    NothingCompleted,
+    NotShownSteady,
+    Steadiness,
+    TooFewIntervals,
+    TooNoisy,
+)
 
 Floats = npt.NDArray[np.float64]
 FEWEST_BATCHES = 20
@@ -28,15 +36,6 @@ SLOPE_BATCHES = 20
 _BATCH = 5
 _LEVEL = 0.95
 _PENALTY = 3.0
-
-
-class Steadiness(StrEnum):
-    """``unknown``: too short, or too noisy to show it flat."""
-
-    STEADY = "steady"
-    STEADY_LATER = "steady_later"
-    NEVER = "never"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -53,18 +52,18 @@ class Steady:
     drift_low_log: float | None = None
     drift_high_log: float | None = None
     bias_log: float | None = None
-    why: str | None = None
+    reason: NotShownSteady | None = None
 
 
 def steady(series: Floats, margin_log: float) -> Steady:
     """Whether a series of equal bins is steady to a quarter of the margin."""
     size = min(_BATCH, len(series) // FEWEST_BATCHES)
     if size == 0:
-        why = f"{len(series)} intervals, {FEWEST_BATCHES} are needed"
-        return Steady(Steadiness.UNKNOWN, len(series), why=why)
+        reason = TooFewIntervals(intervals=len(series), needed=FEWEST_BATCHES)
+        return Steady(Steadiness.UNKNOWN, len(series), reason=reason)
     mean = float(series.mean())
     if mean <= 0:
-        return Steady(Steadiness.UNKNOWN, len(series), why="nothing was answered")
+        return Steady(Steadiness.UNKNOWN, len(series), reason=NothingCompleted())
     batches = _batched(series / mean, size)
     cut = mser(batches)
     kept = batches[cut:]
@@ -98,27 +97,14 @@ def _judged(found: Steady, batches: Floats, cut: int, margin_log: float) -> Stea
     means = [float(batches[max(a, cut) : b].mean()) for a, b in levels if b > cut]
     apart = max(means) - min(means)
     if apart > margin_log / 2 or (2 * last < len(batches) and apart > near):
-        why = "its level changes within the window"
-        return _with(found, Steadiness.NEVER, why)
+        return replace(found, state=Steadiness.NEVER, reason=LevelChanges())
     if low > near or high < -near:
-        return _with(found, Steadiness.NEVER, "it still drifts")
+        return replace(found, state=Steadiness.NEVER, reason=Drifts())
     if low < -near or high > near:
-        return _with(found, Steadiness.UNKNOWN, "too noisy to tell a drift from none")
+        return replace(found, state=Steadiness.UNKNOWN, reason=TooNoisy())
     if abs(found.bias_log or 0.0) > near:
-        return _with(found, Steadiness.STEADY_LATER, None)
+        return replace(found, state=Steadiness.STEADY_LATER)
     return found
-
-
-def _with(found: Steady, state: Steadiness, why: str | None) -> Steady:
-    return Steady(
-        state,
-        found.bins,
-        found.cut,
-        found.drift_low_log,
-        found.drift_high_log,
-        found.bias_log,
-        why,
-    )
 
 
 def _batched(series: Floats, size: int) -> Floats:

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from steelyard.judge.analyses.steadiness.findings import SteadyFinding
-from steelyard.judge.analyses.steadiness.steady import Floats, Steadiness, steady
+from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
+from steelyard.judge.analyses.steadiness.steady import Floats, steady
+from steelyard.judge.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.ending import measured
-from steelyard.study.labels import Labels
+from steelyard.study.ending import extent_of
 from steelyard.study.model import Study
 
 
@@ -51,7 +51,7 @@ def _finding(cell: Cell, courses: Sequence[Course], margin_log: float) -> Steady
         bias_log=found.bias_log,
         drift_low_log=found.drift_low_log,
         drift_high_log=found.drift_high_log,
-        why=found.why,
+        reason=found.reason,
     )
 
 
@@ -67,34 +67,24 @@ def mean_course(courses: Sequence[Course]) -> tuple[Floats, float]:
     return np.asarray(mean), courses[0].interval_s
 
 
-def steadiness_limits(study: Study, found: Sequence[SteadyFinding]) -> Iterator[str]:
-    """What the windows do not allow to say. The cut must be one for all systems, and declared."""
-    labels = Labels.of(study)
-    window = f"the declared window, {measured(study)}"
+def steadiness_caveats(study: Study, found: Sequence[SteadyFinding]) -> Iterator[Caveat]:
+    """What the windows do not show. A warm-up must be the same for all systems, and declared."""
     never = [each for each in found if each.state is Steadiness.NEVER]
     if never:
-        yield (
-            f"Throughput is not steady within the window in {_cells(never, labels)}: there, what "
-            f"is said holds for {window}, and not for longer runs."
-        )
+        yield NeverSteady(cells=_cells(never), extent=extent_of(study))
     later = [each for each in found if each.state is Steadiness.STEADY_LATER]
     if later:
         cut_s = max(each.cut_s or 0.0 for each in later)
-        most = max((each.bias_log or 0.0 for each in later), key=abs)
-        warmup_s = math.ceil(10 * (study.trials.warmup_s + cut_s)) / 10
-        yield (
-            f"Throughput becomes steady only within the window in {_cells(later, labels)}, which "
-            f"moves its mean by up to {math.expm1(most):+.1%}: what is said holds for {window}. "
-            f"Declare `warmup: {warmup_s:g} s`, the same for all systems, to leave that out."
+        yield SteadyLater(
+            cells=_cells(later),
+            extent=extent_of(study),
+            bias_log=max((each.bias_log or 0.0 for each in later), key=abs),
+            warmup_s=math.ceil(10 * (study.trials.warmup_s + cut_s)) / 10,
         )
     unknown = [each for each in found if each.state is Steadiness.UNKNOWN]
     if unknown:
-        why = unknown[0].why or "too little is known"
-        yield f"Whether throughput was steady cannot be told in {_cells(unknown, labels)}: {why}."
+        yield SteadinessUnknown(cells=_cells(unknown), reason=unknown[0].reason)
 
 
-def _cells(found: Sequence[SteadyFinding], labels: Labels) -> str:
-    first = found[0].cell
-    name = labels.place(first.system, first.conditions)
-    more = len(found) - 1
-    return name if not more else f"{name} and {more} more {'cell' if more == 1 else 'cells'}"
+def _cells(found: Sequence[SteadyFinding]) -> tuple[Cell, ...]:
+    return tuple(each.cell for each in found)

@@ -1,0 +1,110 @@
+"""What a study and its records do not show, and what its error rate rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from steelyard.inference.diagnostics import counts_differ
+from steelyard.judge.caveats import (
+    Caveat,
+    ConditionsMeasured,
+    ErrorRateByNormality,
+    ErrorRateByRandomisation,
+    FailuresUnequal,
+    GeneratorBottleneck,
+    GeneratorOnSameMachine,
+    LevelsScreened,
+    ManyFailures,
+    NotReset,
+    OneMachine,
+    ScreeningAssumptions,
+    TrialExtent,
+    WarnedTrials,
+)
+from steelyard.plan.model import Plan
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.study.ending import extent_of
+from steelyard.study.lookup import workload_of
+from steelyard.study.model import Study
+from steelyard.study.timing import resets
+
+_MOST_FAILED = 0.10
+_SIMULATED_SPREAD_RATIO = 4.0
+_NO_FAULT_OF_A_SYSTEM = {Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST}
+
+
+def study_caveats(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+    """All of them, from the study of one workload and its records."""
+    yield OneMachine(
+        processor=_constant_fact(records, "cpu.model"),
+        kernel=_constant_fact(records, "kernel.release"),
+    )
+    if any(plan.conditions):
+        yield ConditionsMeasured(conditions=tuple(filter(None, plan.conditions)))
+    if plan.screen is not None:
+        yield LevelsScreened(factors=plan.screen.factors)
+        yield ScreeningAssumptions()
+    yield TrialExtent(extent=extent_of(study))
+    yield from _resets(study)
+    yield from _generator(study, records)
+    yield from _warned(records)
+    yield from _failures(plan, records)
+    if len(plan.systems) > 1:
+        yield (
+            ErrorRateByNormality()
+            if study.judge.engine == "normal"
+            else ErrorRateByRandomisation(simulated_spread_ratio=_SIMULATED_SPREAD_RATIO)
+        )
+
+
+def _constant_fact(records: Sequence[TrialRecord], fact: str) -> str | None:
+    values = {facts.get(fact) for r in records if (facts := r.facts.get("system"))}
+    return values.pop() if len(values) == 1 else None
+
+
+def _resets(study: Study) -> Iterator[Caveat]:
+    """One for each strength; of which systems, where they differ."""
+    by_strength: dict[str, list[str]] = {}
+    for name, strength in resets(study).items():
+        by_strength.setdefault(strength, []).append(name)
+    for strength, names in by_strength.items():
+        yield NotReset(strength=strength, systems=tuple(names) if len(by_strength) > 1 else ())
+
+
+def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+    if study.generator.host == "local" and workload_of(study.workload).is_load:
+        yield GeneratorOnSameMachine()
+    good = [r for r in records if r.outcome is Outcome.OK]
+    limited = [r for r in good if r.limited_by is not None and "generator" in r.limited_by]
+    if limited:
+        yield GeneratorBottleneck(trials=len(limited), good_trials=len(good))
+
+
+def _warned(records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+    good = [r for r in records if r.outcome is Outcome.OK]
+    kinds = Counter(kind for r in good for kind in dict.fromkeys(d.kind for d in r.doubts))
+    for kind, count in kinds.most_common():
+        yield WarnedTrials(warning=kind, trials=count, good_trials=len(good))
+
+
+def _failures(plan: Plan, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+    """Whether leaving out failed attempts may have favoured a system."""
+    counted = [r for r in records if r.outcome not in _NO_FAULT_OF_A_SYSTEM]
+    failed = Counter(r.cell.system for r in counted if r.outcome is not Outcome.OK)
+    of = Counter(r.cell.system for r in counted)
+    total = sum(failed.values())
+    if total > _MOST_FAILED * len(counted):
+        yield ManyFailures(failed=total, attempts=len(counted), limit_share=_MOST_FAILED)
+    baseline = plan.systems[0]
+    for system in plan.systems[1:]:
+        one, another = (failed[baseline], of[baseline]), (failed[system], of[system])
+        if of[system] and of[baseline] and counts_differ(another, one):
+            yield FailuresUnequal(
+                baseline=baseline,
+                other=system,
+                failed_baseline=failed[baseline],
+                attempts_baseline=of[baseline],
+                failed_other=failed[system],
+                attempts_other=of[system],
+            )

@@ -1,0 +1,177 @@
+"""What bounds every claim: what was not tested, failures, and what the error rate rests on."""
+
+from __future__ import annotations
+
+from steelyard.judge.caveats import (
+    BudgetNotDeclared,
+    ConditionsMeasured,
+    ErrorRateByNormality,
+    ErrorRateByRandomisation,
+    FailuresUnequal,
+    GeneratorBottleneck,
+    GeneratorOnSameMachine,
+    JudgedOnce,
+    LevelsScreened,
+    ManyFailures,
+    NotReset,
+    OneMachine,
+    OrderNotRandom,
+    ScreeningAssumptions,
+    TrialExtent,
+    WarnedTrials,
+)
+from steelyard.report.figures import percent
+from steelyard.report.notes.registry import writes, writes_levels
+from steelyard.study.ending import Extent
+from steelyard.study.labels import Labels
+
+_KEPT_BY_A_SERVICE = "system caches, disk layout and boot state"
+_KEPT = {
+    "service": _KEPT_BY_A_SERVICE,
+    "process": _KEPT_BY_A_SERVICE,
+    "container": _KEPT_BY_A_SERVICE,
+    "snapshot": "boot state and hardware of the host",
+    "boot": "installation and hardware",
+}
+"""What is not renewed by a reset of each strength."""
+
+
+@writes(OneMachine)
+def _one_machine(note: OneMachine) -> str:
+    facts = [
+        f"{noun} {value}"
+        for noun, value in (("processor", note.processor), ("kernel", note.kernel))
+        if value is not None
+    ]
+    machine = f" ({', '.join(facts)})" if facts else ""
+    return f"Measured on one machine{machine}: other machines were not tested"
+
+
+@writes_levels(ConditionsMeasured)
+def _conditions_measured(note: ConditionsMeasured, labels: Labels) -> str:
+    texts = "; ".join(labels.conditions(each) for each in note.conditions)
+    return f"Measured at {texts}: nothing between or beyond was tested"
+
+
+@writes_levels(LevelsScreened)
+def _levels_screened(note: LevelsScreened, labels: Labels) -> str:
+    levels = "; ".join(
+        f"{name} {', '.join(labels.level(level, name) for level in each)}"
+        for name, each in note.factors.items()
+    )
+    return f"Screened at {levels}: nothing between or beyond was tested"
+
+
+@writes(ScreeningAssumptions)
+def _screening_assumptions(_: ScreeningAssumptions) -> str:
+    return (
+        "The error rate of effects assumes equal variance in all cells and random order; that of "
+        "shares also approximately normal noise"
+    )
+
+
+@writes(TrialExtent)
+def _trial_extent(note: TrialExtent) -> str:
+    return f"A trial measures {extent_text(note.extent)}: longer runs were not tested"
+
+
+def extent_text(extent: Extent) -> str:
+    """``10 s after 2 s of warm-up``, ``25 messages of each user after 2 s of warm-up``."""
+    if extent.warmup_s is None:
+        return "one run of the command to its end"
+    if extent.window_s is not None:
+        of = f"{extent.window_s:g} s"
+    elif extent.operations_per_user is not None:
+        of = f"{extent.operations_per_user:,} {extent.operation} of each user"
+    else:
+        of = f"{extent.operations:,} {extent.operation}"
+    return f"{of} after {extent.warmup_s:g} s of warm-up"
+
+
+@writes(NotReset)
+def _not_reset(note: NotReset) -> str:
+    of = f" of {', '.join(note.systems)}" if note.systems else ""
+    return (
+        f"Trials{of} start from a reset of strength '{note.strength}', which does not renew "
+        f"{_KEPT[note.strength]}"
+    )
+
+
+@writes(GeneratorOnSameMachine)
+def _generator_on_same_machine(_: GeneratorOnSameMachine) -> str:
+    return "The load generator ran on the same machine and shared its processors with the systems"
+
+
+@writes(GeneratorBottleneck)
+def _generator_bottleneck(note: GeneratorBottleneck) -> str:
+    return (
+        f"The load generator was the bottleneck in {note.trials} of {note.good_trials} trials: "
+        "these measure the generator, and systems look more alike than they are"
+    )
+
+
+@writes(WarnedTrials)
+def _warned_trials(note: WarnedTrials) -> str:
+    warning = note.warning.replace("_", " ")
+    return f"{note.trials} of {note.good_trials} valid trials have the warning: {warning}"
+
+
+@writes(ManyFailures)
+def _many_failures(note: ManyFailures) -> str:
+    return (
+        f"{note.failed} of {note.attempts} attempts failed, more than {percent(note.limit_share)}: "
+        "results may be biased towards the attempts that succeed"
+    )
+
+
+@writes(FailuresUnequal)
+def _failures_unequal(note: FailuresUnequal) -> str:
+    return (
+        f"Attempts fail unequally: {note.failed_baseline} of {note.attempts_baseline} on "
+        f"{note.baseline}, {note.failed_other} of {note.attempts_other} on {note.other}. Leaving "
+        "them out is not blind to the system, so the error rate is not guaranteed"
+    )
+
+
+@writes(ErrorRateByRandomisation)
+def _error_rate_by_randomisation(note: ErrorRateByRandomisation) -> str:
+    return (
+        "The error rate holds for any noise, given the recorded random assignment, no carry-over "
+        "between visits, and systems that differ by a constant ratio; under unequal variance it "
+        "rests on Welch's test, simulated up to a ratio of standard deviations of "
+        f"{note.simulated_spread_ratio:g}:1"
+    )
+
+
+@writes(ErrorRateByNormality)
+def _error_rate_by_normality(_: ErrorRateByNormality) -> str:
+    return (
+        "The error rate of the engine `normal` holds if the differences within pairs are normal, "
+        "independent and centred at one ratio. No error rate is reserved for an extension of the "
+        "budget"
+    )
+
+
+@writes(OrderNotRandom)
+def _order_not_random(_: OrderNotRandom) -> str:
+    return (
+        "The order was not randomised: drift, warm-up or background load can make equal systems "
+        "look different. The error rate holds only if the trials are independent of each other "
+        "and of time"
+    )
+
+
+@writes(JudgedOnce)
+def _judged_once(_: JudgedOnce) -> str:
+    return (
+        "Judged once, after the last trial: the error rate holds only if the number of trials was "
+        "fixed before the first one"
+    )
+
+
+@writes(BudgetNotDeclared)
+def _budget_not_declared(note: BudgetNotDeclared) -> str:
+    return (
+        f"No budget was declared: the error rate holds if at most {note.visits} visits were "
+        "planned before the first one"
+    )

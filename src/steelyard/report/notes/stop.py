@@ -1,0 +1,103 @@
+"""Why a system or workload was no longer measured, and whether the clean-up is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from steelyard.judge.caveats import (
+    CleanupIncomplete,
+    CleanupNotVerified,
+    CleanupVerified,
+    SystemFutility,
+    WorkloadDecided,
+    WorkloadFutility,
+)
+from steelyard.records.events import EnvironmentDifference, FutilityReason
+from steelyard.report.figures import counted, listed
+from steelyard.report.notes.registry import writes
+
+
+@writes(SystemFutility)
+def _system_futility(note: SystemFutility) -> str:
+    said = f"{note.system} was stopped for futility: {_reason(note.reason)}"
+    if note.others_continued is None:
+        return said
+    others = "; the other systems were measured further" if note.others_continued else ""
+    return f"{said}. Its comparisons were not continued{others}"
+
+
+@writes(WorkloadFutility)
+def _workload_futility(note: WorkloadFutility) -> str:
+    said = _by_system(note.workload, note.reasons)
+    if note.on_all_systems:
+        said += (
+            f". Nothing of {note.workload} can be compared without that, so it was stopped on the "
+            "other systems as well"
+        )
+    return f"{said}. The other workloads were measured further" if note.others_continued else said
+
+
+def _by_system(workload: str, by_system: Mapping[str, FutilityReason]) -> str:
+    reasons = list(by_system.values())
+    if len(reasons) > 1 and all(each == reasons[0] for each in reasons):
+        return f"{workload} was stopped for futility: {_reason(reasons[0])}"
+    return ". ".join(
+        f"{workload} was stopped on {system} for futility: {_reason(reason)}"
+        for system, reason in by_system.items()
+    )
+
+
+def _reason(reason: FutilityReason) -> str:
+    if reason.missing_responses:
+        missing = " or ".join(reason.missing_responses)
+        all_trials = f"{reason.trials} of {reason.trials} trials"
+        return f"the primary response {missing} was missing in {all_trials}{_commonest(reason)}"
+    noun = "visit" if len(reason.failed_visits) == 1 else "visits"
+    visits = f"{noun} {listed(list(map(str, reason.failed_visits)))}"
+    return f"no valid trial in {visits}{_commonest(reason)}"
+
+
+def _commonest(reason: FutilityReason) -> str:
+    """What most of the trials report."""
+    often, outcome = reason.commonest.trials, reason.commonest.outcome
+    most = "" if often == reason.trials else f"{often} of {reason.trials}: "
+    failed = "" if outcome is None else f"{outcome.replace('_', ' ')}: "
+    return f" ({most}{failed}{reason.commonest.message.rstrip('.')})"
+
+
+@writes(WorkloadDecided)
+def _workload_decided(note: WorkloadDecided) -> str:
+    return (
+        f"Measured up to visit {note.last_visit}, when all its comparisons were decided. Later "
+        "visits ran without its trials: results of the other workloads assume that a reset removes "
+        "any carry-over of it (heat, caches, pending writes)"
+    )
+
+
+@writes(CleanupVerified)
+def _cleanup_verified(note: CleanupVerified) -> str:
+    return (
+        "Clean-up verified: mounts, devices, settings, networks, containers and processes of "
+        f"{', '.join(note.machines)} were the same after the run as before it"
+    )
+
+
+@writes(CleanupIncomplete)
+def _cleanup_incomplete(note: CleanupIncomplete) -> str:
+    shown = "; ".join(map(_difference, note.differences))
+    rest = note.count - len(note.differences)
+    more = f"; and {rest} more, see the ledger" if rest else ""
+    count = counted(note.count, "difference")
+    return f"Clean-up incomplete: {count} from before the run: {shown}{more}"
+
+
+def _difference(each: EnvironmentDifference) -> str:
+    was = "absent" if each.before is None else repr(each.before)
+    now = "absent" if each.after is None else repr(each.after)
+    return f"{each.machine}: {each.kind} {each.name} was {was}, is {now}"
+
+
+@writes(CleanupNotVerified)
+def _cleanup_not_verified(note: CleanupNotVerified) -> str:
+    why = "the stop was forced" if note.error is None else note.error.rstrip(".")
+    return f"Clean-up of {note.machine} was not verified: {why}"

@@ -1,0 +1,53 @@
+"""Whether the clean-up of the machines is verified after a run."""
+
+from __future__ import annotations
+
+from steelyard.judge.caveats import CleanupIncomplete, CleanupNotVerified, CleanupVerified
+from steelyard.judge.environment import cleanup_caveats
+from steelyard.records.events import EnvironmentCompared, EnvironmentDifference, SessionOpened
+from steelyard.report import notes
+from steelyard.study.labels import Labels
+
+
+def compared(
+    *names: str, not_listed: dict[str, str] | None = None, forced: tuple[str, ...] = ()
+) -> EnvironmentCompared:
+    return EnvironmentCompared(
+        machines=() if not_listed or forced else ("local",),
+        count=len(names),
+        differences=tuple(
+            EnvironmentDifference(
+                machine="local", kind="mount", name=name, before=None, after="/dev/x"
+            )
+            for name in names
+        ),
+        not_listed=not_listed or {},
+        forced_stop=forced,
+    )
+
+
+def test_a_run_that_was_not_compared_claims_nothing() -> None:
+    assert list(cleanup_caveats([SessionOpened()])) == []
+
+
+def test_the_clean_up_of_machines_that_are_the_same_is_verified() -> None:
+    assert list(cleanup_caveats([compared()])) == [CleanupVerified(machines=("local",))]
+
+
+def test_differences_are_counted_and_the_first_named() -> None:
+    (found,) = cleanup_caveats([compared("/a", "/b"), compared("/c", "/d")])
+    assert isinstance(found, CleanupIncomplete)
+    assert (found.count, [each.name for each in found.differences]) == (4, ["/a", "/b", "/c"])
+    assert notes.text(found, Labels()).endswith(
+        "local: mount /c was absent, is '/dev/x'; and 1 more, see the ledger"
+    )
+
+
+def test_the_clean_up_of_a_machine_that_could_not_be_listed_is_not_verified() -> None:
+    (found,) = cleanup_caveats([compared(not_listed={"ssh://far": "unreachable"})])
+    assert found == CleanupNotVerified(machine="ssh://far", error="unreachable")
+
+
+def test_the_clean_up_after_a_forced_stop_is_not_verified() -> None:
+    (found,) = cleanup_caveats([compared(forced=("local",))])
+    assert found == CleanupNotVerified(machine="local", error=None)
