@@ -162,7 +162,7 @@ def an_early_stop_is_told_to_overstate() -> str | None:
     verdict = judge_trials(order, figures, baseline="A", paths=500).of("B")
     if VerdictWord.FASTER not in verdict.words:
         return f"3 % at 2 % noise is {verdict.word} after 60 visits"
-    told = any("overstate" in note for note in verdict.notes)
+    told = any(note.kind == "stopped_early" for note in verdict.notes)
     return None if told else "nothing is said of early stops"
 
 

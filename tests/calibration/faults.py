@@ -26,6 +26,7 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Doubt, Measured, Outcome, TrialRecord
 from steelyard.report.assumptions import caveat_lines, failure_lines
+from steelyard.report.notes.verdict import note_text
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02
@@ -103,7 +104,7 @@ FAULTS = (
         ("depend on the system of", "depends on the system of"),
     ),
     Fault("bursts of stolen time in one arm", _steal, ("steal", "stolen")),
-    Fault("other programs compute beside one arm", _strangers, ("other programs", "foreign")),
+    Fault("other programs compute beside one arm", _strangers, ("background load", "foreign")),
     Fault("the generator is at its ceiling, 10 % are hidden", _ceiling, ("generator",), _ALIKE),
     Fault("the clock steps during trials of one arm", _clock_step, ("clock",)),
     Fault("the processor throttles in one arm", _throttled, ("throttl", "frequency")),
@@ -136,7 +137,8 @@ def _texts(findings: Findings) -> list[str]:
     """What is said where a reader of the verdict must see it: notes, what was not tested, and what
     a report counts under "before relying on this".
     """
-    notes = [note for each in findings.verdicts if not each.exploratory for note in each.notes]
+    judged = [each for each in findings.verdicts if not each.exploratory]
+    notes = [note_text(note) for each in judged for note in each.reasons]
     always = (ErrorRateByRandomisation, GeneratorOnSameMachine)
     return [*notes, *caveat_lines(findings, without=always), *failure_lines(findings)]
 

@@ -19,15 +19,24 @@ from steelyard.judge.analyses.failures.findings import FailureContrastFinding, F
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.caveats import ConditionsMeasured, OneMachine
 from steelyard.judge.checks import CarryOverEffect
+from steelyard.judge.families import Family
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
     DifferenceFinding,
     Findings,
-    GuardFinding,
     ResponseFinding,
     StopFinding,
     VerdictFinding,
+)
+from steelyard.judge.verdict_notes import (
+    GuardFinding,
+    GuardrailsOpen,
+    NoVariation,
+    NoVisits,
+    SpreadsDiffer,
+    TooFewVisits,
+    ValueUnusable,
 )
 from steelyard.plan.model import Cell
 from steelyard.study.model import Level
@@ -64,7 +73,7 @@ def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any
         "words": (VerdictWord(word),),
         "margin_log": MARGIN_LOG,
         "alpha": 0.05,
-        "family": "throughput, over all conditions",
+        "family": Family(response="throughput", scope="overall"),
         "estimate_log": log,
         "low_log": None if log is None else log - half,
         "high_log": None if log is None else log + half,
@@ -87,7 +96,7 @@ def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any
 
 def per_condition(word: str, percent: float | None, half: float, users: int, **changes: Any) -> Any:
     """The same for one number of users, in the family of conditions."""
-    family = "throughput, each of 3 conditions"
+    family = Family(response="throughput", scope="conditions", places=3)
     given = {"conditions": {"load.users": users}, "family": family, "interval_level": 0.9833}
     return verdict(word, percent, half, **(given | changes))
 
@@ -236,7 +245,9 @@ def decided_verdicts() -> tuple[VerdictFinding, ...]:
         ("disk.writes", "faster", 86.0),
     ]
     rest = [
-        verdict(w, p, 0.1, response=n, exploratory=True, family="exploratory")
+        verdict(
+            w, p, 0.1, response=n, exploratory=True, family=Family(response=n, scope="exploratory")
+        )
         for n, w, p in secondary
     ]
     return (verdict("slower", -71.0, 0.07), *slower, *rest)
@@ -249,7 +260,7 @@ def _mixed() -> Findings:
         verdict("undecided", 1.1, 0.0175, visits_to_decide=14, decided_at_visit=None),
         per_condition("equivalent", -0.4, 0.013, 1),
         per_condition("faster", 0.6, 0.0055, 4, words=both),
-        per_condition("not_judged", None, 0, 16, notes=("fewer than 8 visits",), n_other=2),
+        per_condition("not_judged", None, 0, 16, not_judged=(NoVariation(),), n_other=2),
     )
     stop = StopFinding(
         reason="budget_visits", visits_done=28, visits_planned=28, trials_done=84,
@@ -284,12 +295,16 @@ def _failed() -> Findings:
     ]  # fmt: skip
     shape: dict[str, Any] = {
         "arms_differ_in_shape": True, "spread_ratio": 3.1, "stall_rate_other": 0.125,
+        "notes": (SpreadsDiffer(ratio=3.1, chance=0.02, visits_baseline=6, visits_other=6,
+                                welch_test=True),),
     }  # fmt: skip
     verdicts = (
         verdict("slower", -68.0, 0.2, **shape),
         per_condition("slower", -66.2, 0.1, 1),
         per_condition("slower", -71.3, 0.1, 4),
-        per_condition("not_judged", None, 0, 16, n_other=0, notes=("durable has no valid trial",)),
+        per_condition(
+            "not_judged", None, 0, 16, n_other=0, not_judged=(NoVisits(system="durable"),)
+        ),
     )
     differences = (
         DifferenceFinding(
@@ -314,7 +329,10 @@ def _failed() -> Findings:
 def _huge() -> Findings:
     """Effects far beyond percent, one interval end without a bound, a tiny effect near zero."""
     p99 = P99.model_copy(update={"primary": True})
-    base: dict[str, Any] = {"response": "response.p99", "family": "response time p99, over all"}
+    base: dict[str, Any] = {
+        "response": "response.p99",
+        "family": Family(response="response time p99", scope="overall"),
+    }
     verdicts = (
         verdict("slower", 4100.0, 0.3, **base),
         per_condition("slower", 240.0, 0.09, 1, response="response.p99"),
@@ -362,7 +380,7 @@ def _nothing() -> Findings:
     empty: dict[str, Any] = {"values": (), "trials": (), "median": None, "low": None, "high": None}
     verdicts = (
         verdict("not_judged", None, n_baseline=0, n_other=0, spread_ratio=None,
-                notes=("no visit is complete",)),
+                not_judged=(TooFewVisits(visits=0, needed=8),)),
     )  # fmt: skip
     stop = StopFinding(
         reason="interrupted", visits_done=0, visits_planned=28, trials_done=0,
@@ -415,7 +433,7 @@ def _claims() -> Findings:
               factor=0.03),
         claim("idle", "equivalent_to", "not_judged",
               part("not_judged", None, 0.0, (-margin, margin), n_subject=0,
-                   notes=("no ratio is defined: the value is zero in 6 trials of durable",))),
+                   notes=(ValueUnusable(system="durable", trials=6, value="zero"),))),
         claim("saturates", "peak_users", "supported", claimed_peak=(30.0, 70.0), peak=(41.2, 62.0)),
         claim("higher", "peak_users", "undecided", claimed_peak=(30.0, 70.0), peak=(88.0, None),
               notes=("no peak seen up to 128",)),
@@ -435,15 +453,20 @@ def _trade_off() -> Findings:
     failing = GuardFinding(**errors, state="broken", effect=0.0213)
     longer = GuardFinding(**tail, state="broken", effect=math.log(1.4))
     short = GuardFinding(**tail, state="held", effect=-0.2)
-    unseen = GuardFinding(**errors, state="not_measured", effect=None, note="not recorded")
+    unseen = GuardFinding(
+        **errors,
+        state="not_measured",
+        effect=None,
+        reason=ValueUnusable(system="durable", trials=3, value="missing"),
+    )
     waiting = GuardFinding(**tail, state="open", effect=0.1)
     verdicts = (
         verdict("trade_off", 12.0, 0.02, guards=(failing, longer), decided_at_visit=12),
         per_condition("trade_off", -9.0, 0.02, 1, guards=(failing,), decided_at_visit=12),
         per_condition("faster", 14.0, 0.02, 4, guards=(unseen, short)),
         per_condition(
-            "undecided", 13.0, 0.02, 16, guards=(waiting,), withheld=True,
-            notes=("durable is ahead, but that its p99 is not worse by 25 % or more is not shown",),
+            "undecided", 13.0, 0.02, 16, guards=(waiting,),
+            withheld=GuardrailsOpen(system="durable", guards=(waiting,)),
         ),
     )  # fmt: skip
     failures = (
@@ -497,7 +520,8 @@ def _six() -> Findings:
             word = "undecided" if abs(size) < 2 else "faster" if size > 0 else "slower"
             verdicts.append(
                 verdict(word, size, 0.0175, baseline=one, other=other, n_baseline=20, n_other=20,
-                        family="throughput, overall, each of 15 pairs", interval_level=0.9967)
+                        family=Family(response="throughput", scope="overall", pairs=15),
+                        interval_level=0.9967)
             )  # fmt: skip
     cells = cell_findings(
         {name: 1 + ratio / 100 for name, ratio in ratios.items()},
@@ -523,7 +547,10 @@ def _three() -> Findings:
     cells = cell_findings(
         dict.fromkeys(systems, 0.9) | {"native": 1.0}, {"throughput": (812.0, 1.0)}
     )
-    base: dict[str, Any] = {"baseline": "native", "family": "throughput, 2 comparisons"}
+    base: dict[str, Any] = {
+        "baseline": "native",
+        "family": Family(response="throughput", scope="overall", pairs=2, baseline="native"),
+    }
     verdicts = (
         verdict("slower", -10.0, 0.04, other=odd, **base),
         verdict("equivalent", 0.3, 0.012, other=second, **base),

@@ -65,7 +65,7 @@ def test_an_order_that_nobody_drew_is_judged_with_what_is_lost(tmp_path: Path) -
     out, _ = judged(tmp_path, text, "--design", "none")
     assert "new is better than old" in out
     assert "The order was not randomised" in out
-    assert "The verdict holds for any noise" not in out
+    assert "The error rate holds for any noise" not in out
     _, complaint = judged(tmp_path, text, code=2)
     assert "trials.csv:4:3: at trial 3 one system leads by 3 visits" in complaint
 
@@ -168,7 +168,7 @@ def test_a_covariate_of_the_machine_is_taken_out_and_told(tmp_path: Path) -> Non
     header, *rows = EXAMPLE.splitlines()
     speeds = (f"{row},{1 + (7 * at % 5) / 100}" for at, row in enumerate(rows))
     out, _ = judged(tmp_path, "\n".join([f"{header},covariate", *speeds]))
-    assert "What follows the covariate was taken out." in out
+    assert "The covariate was regressed out." in out
     assert "covariate" not in judged(tmp_path, EXAMPLE)[0]
 
 

@@ -77,7 +77,7 @@ class CarryOver:
     low_log: float
     high_log: float
 
-    def vetoes(self, margin_log: float) -> bool:
+    def forbids(self, margin_log: float) -> bool:
         """Whether it lies wholly beyond half the margin: the reset is not effective."""
         return self.low_log > margin_log / 2 or self.high_log < -margin_log / 2
 
@@ -85,15 +85,6 @@ class CarryOver:
     def shows(self) -> bool:
         """Whether it excludes 0, which only warns."""
         return self.low_log > 0 or self.high_log < 0
-
-    @property
-    def reason(self) -> str:
-        """What is said when it vetoes."""
-        return (
-            "a visit depends on the system of the visit before it "
-            f"({self.low_log:+.3f}..{self.high_log:+.3f} in logarithms): the reset is not "
-            "effective, so nothing is decided"
-        )
 
 
 def carry_over(

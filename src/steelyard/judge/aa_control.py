@@ -1,7 +1,7 @@
-"""The baseline against itself: a system that is measured twice under two names must be equal.
+"""The A/A control: the baseline, measured twice under two names, must be equal to itself.
 
-A difference between the two is a defect of the study, not of a system: something other than what
-is compared decides, and nothing may be said.
+A difference between the two is a defect of the study, not of a system: something else than the
+systems decides, and every decision is withheld.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.comparison import Judged, judge
-from steelyard.judge.families import Comparison
+from steelyard.judge.families import Comparison, Family
 from steelyard.judge.series import Pair, Readings
+from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
@@ -20,16 +21,14 @@ _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
 
 
 def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Readings:
-    """The records, with what the baseline against itself says of all of them."""
+    """The records, distrusted where the A/A control differs."""
     readings = Readings(
         plan, records, engine=study.judge.engine, canary=study.trials.canary_s is not None
     )
     found = judged_dummy(study, readings)
     if found is not None and _DIFFERENT & set(found.decision.words):
-        readings.distrusted = (
-            f"{study.baseline} differs from itself (measured again as {study.trials.dummy}), so "
-            "something else than the systems decides"
-        )
+        pair = found.comparison.pair
+        readings.distrusted = AaControlDiffers(baseline=pair.baseline, other=pair.other)
     return readings
 
 
@@ -45,6 +44,6 @@ def judged_dummy(study: Study, readings: Readings) -> Judged | None:
         conditions=None,
         alpha=alpha,
         share=alpha,
-        family=f"{study.primary.label}, {study.baseline} against itself",
+        family=Family(response=study.primary.label, scope="aa_control", baseline=study.baseline),
     )
     return judge(comparison, readings, study.trials.margin_log)

@@ -1,8 +1,7 @@
-"""One comparison judged: word, ratio, interval, doubts."""
+"""One comparison judged: word, ratio, interval, notes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,28 +13,36 @@ from steelyard.inference.sequential import UNDECIDED, Decision, decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
-from steelyard.judge.findings import GuardFinding, VerdictFinding
+from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.guardrails import Guarded, guarded
-from steelyard.judge.notes import NO_RATIO, notes_on
+from steelyard.judge.notes import notes_on
 from steelyard.judge.series import Readings, Series, stream_of, without_variation
-from steelyard.judge.withholding import TURNED, UNSTABLE, kept_invalid, veto
+from steelyard.judge.verdict_notes import (
+    DecisionContradicted,
+    EffectChanges,
+    EffectChangesSign,
+    GuardrailsOpen,
+    InvalidUnequal,
+    Withheld,
+)
+from steelyard.judge.withholding import invalid_unequal, veto
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What the engine says of a comparison, with what may forbid to say it.
+    """The decision of the engine on a comparison, and what may forbid to announce it.
 
     ``veto`` is the reason why a decision of the tests is withheld. ``guards`` are those of the
-    winner, once there is one; ``kept`` says why invalid trials were not left out.
+    winner, once there is one; ``invalid`` says why invalid trials were not left out.
     """
 
     comparison: Comparison
     series: Series
     stream: Stream | None
     decision: Decision
-    veto: str | None
+    veto: Withheld | None
     guards: tuple[Guarded, ...] = ()
-    kept: str | None = None
+    invalid: InvalidUnequal | None = None
 
     @property
     def word(self) -> VerdictWord:
@@ -45,7 +52,7 @@ class Judged:
 
     @property
     def words(self) -> tuple[VerdictWord, ...]:
-        """What may be said: a difference only when every guard of the winner is held."""
+        """What may be announced: a difference only when every guard of the winner is held."""
         if self.veto is not None:
             return ()
         if any(guard.state == "broken" for guard in self.guards):
@@ -55,15 +62,15 @@ class Judged:
         return self.decision.words
 
     @property
-    def unguarded(self) -> str | None:
-        """Why a difference that was found is not said, if so."""
-        if self.veto is not None or any(guard.state == "broken" for guard in self.guards):
-            return None
-        missing = [guard.words() for guard in self.guards if guard.forbids]
-        if not missing:
+    def withheld(self) -> Withheld | None:
+        """Why a decision of the tests is not announced, if so."""
+        if self.veto is not None:
+            return self.veto
+        missing = tuple(guard.finding() for guard in self.guards if guard.forbids)
+        if not missing or any(guard.state == "broken" for guard in self.guards):
             return None
         pair, wins = self.comparison.pair, self.decision.words[0] is VerdictWord.FASTER
-        return f"{pair.other if wins else pair.baseline} is ahead, but " + " and ".join(missing)
+        return GuardrailsOpen(system=pair.other if wins else pair.baseline, guards=missing)
 
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
@@ -79,8 +86,7 @@ class Judged:
         Nor is there a further look where there is only one.
         """
         found = self.estimate()
-        withheld = self.veto is not None or self.unguarded is not None
-        if self.word is not VerdictWord.UNDECIDED or withheld or found is None:
+        if self.word is not VerdictWord.UNDECIDED or self.withheld or found is None:
             return None
         if self.stream is None or self.stream.once:
             return None
@@ -90,25 +96,25 @@ class Judged:
 
 def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judged:
     """The word on one comparison as the records stand: cheap enough to ask after each visit."""
-    kept = kept_invalid(comparison, readings) if comparison.scale == "log" else None
+    invalid = invalid_unequal(comparison, readings) if comparison.scale == "log" else None
     series = readings.series(
         comparison.pair,
         comparison.response,
         comparison.conditions,
-        keep_failed=kept is not None,
+        keep_failed=invalid is not None,
         scale=comparison.scale,
     )
     if comparison.scale == "log":
         series = without_variation(series)
     if series.problems or len(series.values) < FIRST_LOOK:
-        return Judged(comparison, series, None, UNDECIDED, None, kept=kept)
+        return Judged(comparison, series, None, UNDECIDED, None, invalid=invalid)
     stream = stream_of(series, readings, comparison.pair, comparison.paths)
     decision = decide(stream, margin_log, comparison.share)
     if not decision.words:
-        return Judged(comparison, series, stream, decision, None, kept=kept)
+        return Judged(comparison, series, stream, decision, None, invalid=invalid)
     forbidden = veto(comparison, series, decision, readings, margin_log)
     guards = _guards(comparison, decision, readings)
-    return Judged(comparison, series, stream, decision, forbidden, guards, kept)
+    return Judged(comparison, series, stream, decision, forbidden, guards, invalid)
 
 
 def _alike(decision: Decision) -> tuple[VerdictWord, ...]:
@@ -133,7 +139,7 @@ def _guards(comparison: Comparison, decision: Decision, readings: Readings) -> t
 
 
 def finding(judged: Judged, margin_log: float) -> VerdictFinding:
-    """All that is said of one comparison, in the raw response."""
+    """All findings of one comparison, in the raw response."""
     comparison, series = judged.comparison, judged.series
     sign = -1 if comparison.response.direction == "lower" else 1
     found = judged.estimate()
@@ -143,9 +149,9 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
     empty: set[str] = ends.pop("empty")
     no_ratio = "" in empty or (bool(empty) and VerdictWord.EQUIVALENT in judged.words)
     if no_ratio and judged.words:
-        judged = replace(judged, veto=NO_RATIO)
-    no_ratio |= judged.veto == TURNED or (
-        judged.veto == UNSTABLE and not _within(ends, found, sign)
+        judged = replace(judged, veto=EffectChanges())
+    no_ratio |= isinstance(judged.veto, DecisionContradicted) or (
+        isinstance(judged.veto, EffectChangesSign) and not _within(ends, found, sign)
     )
     if no_ratio:
         ends = dict.fromkeys(ends)
@@ -171,39 +177,27 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         arms_differ_in_shape=not series.problems and shape.arms_differ,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
-        withheld=judged.veto is not None or judged.unguarded is not None,
+        withheld=judged.withheld,
+        not_judged=series.problems,
         no_ratio=no_ratio,
-        guards=tuple(_guard_finding(each) for each in judged.guards),
-        notes=notes_on(
-            comparison,
-            series,
-            words=judged.words,
-            veto=judged.veto or judged.unguarded,
-            guards=judged.guards,
-            kept=judged.kept,
-            horizon=judged.stream.horizon if judged.stream and not judged.stream.once else None,
-            two_tests=judged.stream is None or judged.stream.engine != "normal",
-            found=found,
-            shape=shape,
-            margin_log=margin_log,
-            empty=bool(empty),
+        guards=tuple(each.finding() for each in judged.guards),
+        notes=tuple(
+            notes_on(
+                comparison,
+                series,
+                words=judged.words,
+                withheld=judged.withheld,
+                guards=judged.guards,
+                invalid=judged.invalid,
+                horizon=judged.stream.horizon if judged.stream and not judged.stream.once else None,
+                welch_test=judged.stream is None or judged.stream.engine != "normal",
+                found=found,
+                shape=shape,
+                margin_log=margin_log,
+                empty=bool(empty),
+            )
         ),
         **ends,
-    )
-
-
-def _guard_finding(guard: Guarded) -> GuardFinding:
-    spec = guard.spec
-    sign = -1 if spec.direction == "lower" else 1
-    return GuardFinding(
-        response=spec.name,
-        label=spec.label,
-        unit=spec.unit,
-        margin=spec.margin if spec.absolute else math.log1p(spec.margin),
-        absolute=spec.absolute,
-        state=guard.state,
-        effect=None if guard.effect is None else sign * guard.effect,
-        note=guard.why,
     )
 
 

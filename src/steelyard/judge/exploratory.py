@@ -1,11 +1,11 @@
-"""Comparisons outside the guarantee: each by itself at the whole error rate; none stops a study."""
+"""Exploratory comparisons: each by itself at the whole error rate; none stops a study."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison
+from steelyard.judge.families import Comparison, Family
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.series import Conditions, Pair, Readings
 from steelyard.plan.model import Plan
@@ -19,9 +19,8 @@ def by_itself(
     conditions: Conditions | None,
     *,
     readings: Readings,
-    what: str,
 ) -> VerdictFinding:
-    """One system against the baseline; ``what`` is what is compared, in words."""
+    """One system against the baseline."""
     alpha, margin = study.trials.alpha, study.trials.margin_log
     comparison = Comparison(
         response=response.model_copy(update={"primary": False}),
@@ -29,7 +28,7 @@ def by_itself(
         conditions=conditions,
         alpha=alpha,
         share=alpha,
-        family=f"{what}, exploratory: by itself",
+        family=Family(response=response.label, scope="exploratory"),
     )
     return finding(judge(comparison, readings, margin), margin)
 
@@ -41,9 +40,8 @@ def each_by_itself(
     conditions: Conditions | None,
     *,
     readings: Readings,
-    what: str,
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline."""
     for other in plan.systems:
         if other != study.baseline:
-            yield by_itself(study, other, response, conditions, readings=readings, what=what)
+            yield by_itself(study, other, response, conditions, readings=readings)

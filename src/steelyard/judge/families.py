@@ -11,12 +11,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS
+from steelyard.judge.frozen import Frozen
 from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair, met_by_both
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec, Study
+
+
+class Family(Frozen):
+    """The comparisons of one response (its label) that share an error rate.
+
+    ``scope`` is all conditions together (``overall``), each of ``places`` conditions, each of
+    ``places`` means of the report's sections, the A/A control of ``baseline``, the pairs that the
+    study does not compare (``not_compared``), or one comparison by itself (``exploratory``).
+    ``pairs`` counts the compared pairs: each with ``baseline``, or each with each where it is
+    ``None``.
+    """
+
+    response: str
+    scope: Literal[
+        "overall", "conditions", "section_means", "aa_control", "not_compared", "exploratory"
+    ]
+    places: int = 1
+    pairs: int = 1
+    baseline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +53,7 @@ class Comparison:
     conditions: Conditions | None
     alpha: float
     share: float
-    family: str
+    family: Family
     guards: tuple[GuardSpec, ...] = ()
 
     @property
@@ -99,7 +120,7 @@ def beside(study: Study, plan: Plan) -> list[Comparison]:
     members = combinations(contestants(study, plan), 2)
     rest = [pair for one in members if (pair := Pair(*one)) not in compared]
     alpha = study.trials.alpha
-    family = f"{study.primary.label}, overall, the {len(rest)} pairs without the baseline"
+    family = Family(response=study.primary.label, scope="not_compared", pairs=len(rest))
     return [
         Comparison(study.primary, pair, None, alpha, alpha / len(rest), family) for pair in rest
     ]
@@ -129,16 +150,14 @@ def _family(
     compared: int,
     conditions: Conditions | None,
     count: int,
-) -> str:
+) -> Family:
     if not response.primary:
-        return f"{response.label}, exploratory: each comparison by itself"
-    place = "overall" if conditions is None else f"each of {count} conditions"
-    return f"{response.label}, {place}{_systems(study, compared)}"
-
-
-def _systems(study: Study, compared: int) -> str:
-    if compared == 1:
-        return ""
-    if study.judge.contrasts == "all pairs":
-        return f", each of {compared} pairs"
-    return f", each of {compared} systems against {study.baseline}"
+        return Family(response=response.label, scope="exploratory")
+    each_with_each = study.judge.contrasts == "all pairs"
+    return Family(
+        response=response.label,
+        scope="overall" if conditions is None else "conditions",
+        places=1 if conditions is None else count,
+        pairs=compared,
+        baseline=None if each_with_each else study.baseline,
+    )

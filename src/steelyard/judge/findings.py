@@ -33,7 +33,9 @@ from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.caveats import Caveat
 from steelyard.judge.checks import StudyCheck
+from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.verdict_notes import GuardFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
@@ -49,33 +51,16 @@ class ResponseFinding(Frozen):
     primary: bool
 
 
-class GuardFinding(Frozen):
-    """What may not be worse where a system is called faster, as it stands for the faster one.
-
-    ``effect`` is that of the faster over the slower system in the raw response: a natural
-    logarithm, or with ``absolute`` a difference; ``margin`` likewise.
-    """
-
-    response: str
-    label: str
-    unit: str
-    margin: float
-    absolute: bool
-    state: Literal["held", "broken", "open", "not_measured"]
-    effect: float | None
-    note: str | None = None
-
-
 class VerdictFinding(Frozen):
     """One comparison of one system with the baseline: one response, one condition or all.
 
     ``words`` holds all that held at the look that decided (``faster`` and ``equivalent`` may hold
     together). ``conditions`` is ``None`` for the verdict over all conditions (the mean over
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
-    and ``n_other`` count visits, the unit of inference. ``family`` says in words which
-    comparisons share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
+    and ``n_other`` count visits, the unit of inference. ``family`` names the comparisons that
+    share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
     ``guards`` are looked at once a difference is found.
-    ``withheld``: the tests decide, and something forbids to say it, the first of ``notes``.
+    ``withheld``: why the tests decide and the verdict is not given.
     ``no_ratio``: the effect changes during the study, so that no interval of it is given.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
@@ -88,7 +73,7 @@ class VerdictFinding(Frozen):
     words: tuple[VerdictWord, ...]
     margin_log: float
     alpha: float
-    family: str
+    family: Family
     estimate_log: float | None
     low_log: float | None
     high_log: float | None
@@ -105,18 +90,25 @@ class VerdictFinding(Frozen):
     arms_differ_in_shape: bool
     stall_rate_baseline: float | None
     stall_rate_other: float | None
-    withheld: bool = False
+    withheld: Withheld | None = None
+    not_judged: tuple[NotJudged, ...] = ()
     no_ratio: bool = False
     guards: tuple[GuardFinding, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[VerdictNote, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[VerdictNote, ...]:
+        """All that stands beside the verdict, the gravest first."""
+        withheld = () if self.withheld is None else (self.withheld,)
+        return (*withheld, *self.not_judged, *self.notes)
 
     @model_validator(mode="before")
     @classmethod
     def _ends_agree_with_words(cls, given: Any) -> Any:
-        """Hold each end to the ratio that the word has put out: 0, or the margin.
+        """Clamp each end to the ratio that the decision rejects: 0, or the margin.
 
-        Ratios are put out one by one, and at few visits some may be left between two that are
-        out. An end that was refined into such a hole would say less than the word does.
+        Ratios are rejected one by one, and with few visits some may remain between two that are
+        rejected. An end in such a gap would contradict the decision.
         """
         if not isinstance(given, dict) or "words" not in given:
             return given

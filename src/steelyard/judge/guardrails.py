@@ -1,8 +1,8 @@
-"""What must not be worse where a system is called faster: non-inferiority of the winner.
+"""Guardrails: what must not be worse where a system is called faster, by non-inferiority.
 
 Intersection-union (Berger 1982): the word is given only when the primary response and every
-guard say so, each at its own level, and no rate is shared. A guard is *held* when worse by the
-margin or more is out, *broken* when worse by less than the margin is out, else *open*.
+guard allow it, each at its own level, and no rate is shared. A guard is *held* when worse by the
+margin or more is rejected, *broken* when worse by less than the margin is rejected, else *open*.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from steelyard.inference.sequential import excluded
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair, Readings, stream_of
+from steelyard.judge.verdict_notes import GuardFinding, NotJudged, TooFewVisits
 from steelyard.study.model import GuardSpec, ResponseSpec
 
 State = Literal["held", "broken", "open", "not_measured"]
@@ -30,28 +31,27 @@ class Guarded:
     spec: GuardSpec
     state: State
     effect: float | None
-    why: str | None = None
+    reason: NotJudged | None = None
 
     @property
     def forbids(self) -> bool:
-        """Whether nothing may be said before this guard is known."""
+        """Whether no difference may be announced before this guard is known."""
         return self.state == "open" or (self.state == "not_measured" and self.spec.declared)
 
-    def words(self) -> str:
-        """What is known, as a part of a sentence about the winner."""
-        what = f"{self.spec.label} is not worse by {margin_words(self.spec)} or more"
-        if self.state == "not_measured":
-            return f"that its {what} cannot be judged: {self.why}"
-        return f"that its {what} is {'shown' if self.state == 'held' else 'not shown'}"
-
-
-def margin_words(spec: GuardSpec) -> str:
-    """The margin as people write it: ``25 %``; ``0.1 % of all operations`` of a share."""
-    if not spec.absolute:
-        return f"{100 * spec.margin:g} %"
-    if spec.unit == "ratio":
-        return f"{100 * spec.margin:g} % of all"
-    return f"{spec.margin:g} {spec.unit}"
+    def finding(self) -> GuardFinding:
+        """The same in the raw response."""
+        spec = self.spec
+        sign = -1 if spec.direction == "lower" else 1
+        return GuardFinding(
+            response=spec.name,
+            label=spec.label,
+            unit=spec.unit,
+            margin=spec.margin if spec.absolute else math.log1p(spec.margin),
+            absolute=spec.absolute,
+            state=self.state,
+            effect=None if self.effect is None else sign * self.effect,
+            reason=self.reason,
+        )
 
 
 def guarded(
@@ -70,8 +70,9 @@ def guarded(
     scale: Scale = "plain" if spec.absolute else "log"
     series = readings.series(pair, response, conditions, scale=scale)
     if series.problems or len(series.values) < FIRST_LOOK:
-        why = series.problems[0] if series.problems else "too few visits"
-        return Guarded(spec, "not_measured", None, why)
+        too_few = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
+        reason = series.problems[0] if series.problems else too_few
+        return Guarded(spec, "not_measured", None, reason)
     stream = stream_of(series, readings, pair, PATHS)
     of_winner = stream if other_wins else stream.mirrored()
     margin = spec.margin if spec.absolute else math.log1p(spec.margin)

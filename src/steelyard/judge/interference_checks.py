@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,19 +12,16 @@ from steelyard.inference.distributions import t_bound
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.inference.welch import contrast
 from steelyard.judge.series import Pair, Readings, Series
+from steelyard.judge.verdict_notes import (
+    GeneratorSaturated,
+    Interference,
+    InterferenceExplains,
+    InterferenceUnequal,
+)
 
 Mask = npt.NDArray[np.bool_]
 
-FROM_OUTSIDE = {
-    "steal": "stolen processor time",
-    "foreign_cpu": "other programs",
-    "raid_rebuilding": "an array that was rebuilt",
-    "throttled": "a processor that was throttled",
-    "clock_step": "a clock that was stepped",
-    "clock_drift": "a clock that drifted",
-}
-"""Doubts that speak of the machine. Swapping and the like may be what a system is slow by."""
-
+CAUSES: tuple[Interference, ...] = get_args(Interference)
 _LEVEL = 0.01
 _LEVEL_OF_A_LOOK = 0.002
 """Of what is asked again after every visit until it holds: about 1 % of a study."""
@@ -30,65 +29,69 @@ _MOST_SATURATED = 0.5
 _SATURATED = "generator_near_ceiling"
 
 
-def disturbed(pair: Pair, series: Series, readings: Readings) -> str | None:
-    """What disturbed the visits of one system much more often than those of the other.
+def interference_unequal(
+    pair: Pair, series: Series, readings: Readings
+) -> InterferenceUnequal | None:
+    """Interference with the visits of one system, much more often than with the other's.
 
     Fisher's exact test at 1 % for each kind, as it is asked again after every visit.
     """
     visits = _visits(pair, series)
-    for kind, words in FROM_OUTSIDE.items():
-        hit = {name: _having(kind, of, readings) for name, of in visits.items()}
+    for cause in CAUSES:
+        hit = {name: _having(cause, of, readings) for name, of in visits.items()}
         one, another = ((hit[name], len(visits[name])) for name in (pair.baseline, pair.other))
         if counts_differ(one, another, level=_LEVEL):
-            return (
-                f"disturbed unequally: {words} in {one[0]} of {one[1]} visits of {pair.baseline} "
-                f"and {another[0]} of {another[1]} of {pair.other}, so it may be the machine "
-                "that differs"
+            return InterferenceUnequal(
+                cause=cause,
+                baseline=pair.baseline,
+                other=pair.other,
+                affected_baseline=one[0],
+                visits_baseline=one[1],
+                affected_other=another[0],
+                visits_other=another[1],
             )
     return None
 
 
-def saturated(
+def generator_saturated(
     pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
-) -> str | None:
-    """Two systems called equivalent that were not the limit: the generator was."""
+) -> GeneratorSaturated | None:
+    """Two systems called equivalent that were not the bottleneck: the generator was."""
     if VerdictWord.EQUIVALENT not in words:
         return None
     for name, visits in _visits(pair, series).items():
         count = _having(_SATURATED, visits, readings)
         if count > _MOST_SATURATED * len(visits):
-            return (
-                f"the generator was near its ceiling in {count} of {len(visits)} visits of {name}: "
-                "that systems keep it equally busy does not make them equivalent"
-            )
+            return GeneratorSaturated(system=name, affected=count, visits=len(visits))
     return None
 
 
-def owed_to(
+def interference_explains(
     pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
-) -> str | None:
-    """A difference that is not clear when disturbed visits are compared with their like alone.
+) -> InterferenceExplains | None:
+    """A difference that is not clear among visits with equal interference.
 
-    Of few visits, the disturbed ones decide before Fisher's test can tell that they are unequal.
-    Asked of what disturbed the system that is behind more often than the one ahead; one-sided at
-    0.2 %, as a study asks until it holds, with the same contrast as the second test, beside the
-    disturbance.
+    With few visits, the affected ones decide before Fisher's test can show that they are unequal.
+    Tested where interference affects the system behind more often than the one ahead: one-sided at
+    0.2 %, as it is tested again after every visit, by the contrast of the Welch test with the
+    interference as covariate.
     """
     wins = {VerdictWord.FASTER: True, VerdictWord.SLOWER: False}
     ahead = next((wins[word] for word in words if word in wins), None)
     if ahead is None:
         return None
     known = series.defined()
-    for kind, cause in FROM_OUTSIDE.items():
-        hit = np.array([kind in readings.doubts(visit) for visit in known.visits])
+    for cause in CAUSES:
+        hit = np.array([cause in readings.doubts(visit) for visit in known.visits])
         behind = known.other != ahead
         if not hit[behind].any() or hit[behind].mean() <= hit[~behind].mean():
             continue
         if not _clear_beside(hit, known, ahead=ahead):
-            return (
-                f"without what goes with {cause}, in {int(hit[behind].sum())} of "
-                f"{int(behind.sum())} visits of {pair.baseline if ahead else pair.other}, the "
-                "difference is not clear: it may be the machine that differs"
+            return InterferenceExplains(
+                cause=cause,
+                system=pair.baseline if ahead else pair.other,
+                affected=int(hit[behind].sum()),
+                visits=int(behind.sum()),
             )
     return None
 
@@ -113,5 +116,5 @@ def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:
 
 
 def _having(kind: str, visits: list[int], readings: Readings) -> int:
-    """How many of the visits have a good trial with such a doubt."""
+    """How many of the visits have a good trial with such a warning."""
     return sum(kind in readings.doubts(visit) for visit in visits)

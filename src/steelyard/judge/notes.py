@@ -1,4 +1,4 @@
-"""What must be read beside a verdict: the notes on one comparison, as sentences."""
+"""What must be read beside a verdict: the notes on one comparison, the gravest first."""
 
 from __future__ import annotations
 
@@ -12,15 +12,24 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
 from steelyard.judge.guardrails import Guarded
 from steelyard.judge.series import Series
+from steelyard.judge.verdict_notes import (
+    CarryOverFound,
+    CarryOverPossible,
+    EffectChanges,
+    GuardrailNotChecked,
+    InvalidUnequal,
+    MarginBelowResolution,
+    OneConstant,
+    SpreadsDiffer,
+    StallsDiffer,
+    StoppedEarly,
+    TooFewVisits,
+    ValuesUndefined,
+    VerdictNote,
+    Withheld,
+)
 
 _EXAGGERATED_BELOW_SDS = 2.5
-_TWO_DIGITS = 10
-NO_RATIO = "no constant ratio fits all visits: the effect changes during the study"
-_HELD_BY_THE_SECOND = (
-    ". With unequal spreads the error rate is held by the second test (Welch's), which was "
-    "simulated to 4 to 1 and is not proved for any noise"
-)
-_RESTS_ON_THE_SECOND = ", so that the error rate rests on the second test alone (Welch's)"
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
 
@@ -29,132 +38,116 @@ def notes_on(
     series: Series,
     *,
     words: tuple[VerdictWord, ...],
-    veto: str | None,
+    withheld: Withheld | None,
     guards: tuple[Guarded, ...] = (),
-    kept: str | None = None,
+    invalid: InvalidUnequal | None = None,
     horizon: int | None,
-    two_tests: bool = True,
+    welch_test: bool = True,
     found: Estimate | None,
     shape: Shape,
     margin_log: float,
     empty: bool,
-) -> tuple[str, ...]:
-    """Reasons and doubts, the gravest first. ``two_tests``: Welch's stands beside the exact one."""
+) -> Iterator[VerdictNote]:
+    """All but the reason why a decision is ``withheld``. ``welch_test``: beside the exact one."""
     if series.problems:
-        return series.problems
-    notes = [] if veto is None else [veto]
-    notes += [] if kept is None else [kept]
-    notes += _undefined(comparison, series)
-    notes += _not_guarded(guards)
-    notes += _too_few(series)
-    if empty and veto != NO_RATIO:
-        notes.append(NO_RATIO)
-    notes += _shape(shape, series, two_tests=two_tests)
-    notes += _left_behind(series, margin_log, said=veto)
-    notes += _beyond_the_machine(comparison, words, found, margin_log, horizon)
-    notes += _stopped_early(series, words, horizon, found)
-    return tuple(notes)
+        return
+    if invalid is not None:
+        yield invalid
+    yield from _undefined(comparison, series)
+    yield from _not_guarded(guards)
+    if len(series.visits) < FIRST_LOOK:
+        yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
+    if empty and not isinstance(withheld, EffectChanges):
+        yield EffectChanges()
+    yield from _shape(shape, series, welch_test=welch_test)
+    yield from _carry_over(series, margin_log, withheld)
+    yield from _below_resolution(comparison, words, found, margin_log, horizon)
+    yield from _stopped_early(series, words, horizon, found)
 
 
-def _undefined(comparison: Comparison, series: Series) -> Iterator[str]:
-    """Visits beyond all values, of which there is a rank and no ratio."""
+def _undefined(comparison: Comparison, series: Series) -> Iterator[ValuesUndefined]:
+    """Visits beyond all values, which have a rank and no ratio."""
     of_baseline, of_other = series.n_undefined
     if of_baseline or of_other:
-        pair = comparison.pair
-        yield (
-            f"{comparison.response.label} is undefined in {of_baseline} of {series.n_baseline} "
-            f"visits of {pair.baseline} and {of_other} of {series.n_other} of {pair.other}, "
-            "because too many operations failed: these rank last, and the size is that of the "
-            "others"
+        yield ValuesUndefined(
+            label=comparison.response.label,
+            baseline=comparison.pair.baseline,
+            other=comparison.pair.other,
+            undefined_baseline=of_baseline,
+            visits_baseline=series.n_baseline,
+            undefined_other=of_other,
+            visits_other=series.n_other,
         )
 
 
-def _not_guarded(guards: tuple[Guarded, ...]) -> Iterator[str]:
+def _not_guarded(guards: tuple[Guarded, ...]) -> Iterator[GuardrailNotChecked]:
     for guard in guards:
-        if guard.state == "not_measured" and not guard.spec.declared:
-            yield f"whether {guard.spec.label} is worse was not checked: {guard.why}"
+        if guard.reason is not None and not guard.spec.declared:
+            yield GuardrailNotChecked(label=guard.spec.label, reason=guard.reason)
 
 
-def _too_few(series: Series) -> Iterator[str]:
-    count = len(series.visits)
-    if count < FIRST_LOOK:
-        noun = "visit" if count == 1 else "visits"
-        yield (
-            f"{count} valid {noun}: the coin allows no verdict at this error rate before "
-            f"{FIRST_LOOK}, so no interval is given"
-        )
-
-
-def _shape(shape: Shape, series: Series, *, two_tests: bool) -> Iterator[str]:
-    ratio, chance = shape.spread_ratio, shape.spread_chance
+def _shape(
+    shape: Shape, series: Series, *, welch_test: bool
+) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
+    ratio = shape.spread_ratio
     if ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT:
-        by_chance = "" if chance is None else f"; by chance alone with probability {chance:.2g}"
-        yield (
-            f"arms differ in shape: the spread of one is {max(ratio, 1 / ratio):.1f} times that "
-            f"of the other over {series.n_baseline} and {series.n_other} visits{by_chance}"
-            f"{_HELD_BY_THE_SECOND if two_tests else ''}"
+        yield SpreadsDiffer(
+            ratio=max(ratio, 1 / ratio),
+            chance=shape.spread_chance,
+            visits_baseline=series.n_baseline,
+            visits_other=series.n_other,
+            welch_test=welch_test,
         )
     if shape.one_is_constant:
-        rests = _RESTS_ON_THE_SECOND if two_tests else ""
-        yield (
-            f"arms differ in shape: over {series.n_baseline} and {series.n_other} visits one does "
-            f"not vary at all and the other does{rests}; is the constant one counted in coarse "
-            "steps?"
+        yield OneConstant(
+            visits_baseline=series.n_baseline,
+            visits_other=series.n_other,
+            welch_test=welch_test,
         )
     if shape.stalls_differ:
-        yield (
-            f"arms differ in shape: {shape.stall_rate_baseline:.0%} of the visits of one and "
-            f"{shape.stall_rate_other:.0%} of the other stall, so that the ratio is that of the "
-            "typical visit, and which visits are typical is not the same in both"
+        yield StallsDiffer(
+            stall_rate_baseline=shape.stall_rate_baseline or 0.0,
+            stall_rate_other=shape.stall_rate_other or 0.0,
         )
 
 
-def _left_behind(series: Series, margin_log: float, *, said: str | None) -> Iterator[str]:
-    """What the visit before seems to leave, also while nothing is decided that it would forbid."""
+def _carry_over(
+    series: Series, margin_log: float, withheld: Withheld | None
+) -> Iterator[CarryOverFound | CarryOverPossible]:
+    """Carry-over that shows, also while nothing is decided that it would forbid."""
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.shows:
         return
-    if not left.vetoes(margin_log):
-        yield (
-            "a visit seems to depend on the system of the visit before it "
-            f"({left.low_log:+.3f}..{left.high_log:+.3f} in logarithms); a warning, as it may be "
-            "within half the margin"
-        )
-    elif said != left.reason:
-        yield left.reason
+    if not left.forbids(margin_log):
+        yield CarryOverPossible(low_log=left.low_log, high_log=left.high_log)
+    elif not isinstance(withheld, CarryOverFound):
+        yield CarryOverFound(low_log=left.low_log, high_log=left.high_log)
 
 
-def _beyond_the_machine(
+def _below_resolution(
     comparison: Comparison,
     words: tuple[VerdictWord, ...],
     found: Estimate | None,
     margin_log: float,
     horizon: int | None,
-) -> Iterator[str]:
+) -> Iterator[MarginBelowResolution]:
     """A margin that no budget of this size can reach with this noise."""
     if words or found is None or horizon is None or not found.standard_error_log:
         return
     equal = Estimate(0.0, found.noise_log * 2 / math.sqrt(horizon), found.noise_log)
     more = visits_to_decide(equal, horizon, margin_log, comparison.share)
     if more is None or more > horizon:
-        yield (
-            f"a margin of {_percent(margin_log)} lies below what this machine resolves in "
-            f"{horizon} visits: one visit varies by {_percent(found.noise_log)}"
+        yield MarginBelowResolution(
+            margin_log=margin_log, noise_log=found.noise_log, visits=horizon
         )
-
-
-def _percent(log: float) -> str:
-    """Two digits, or all before the point: ``1.3 %``, ``150 %``."""
-    size = 100 * math.expm1(log)
-    return f"{size:.0f} %" if size >= _TWO_DIGITS else f"{size:.2g} %"
 
 
 def _stopped_early(
     series: Series, words: tuple[VerdictWord, ...], horizon: int | None, found: Estimate | None
-) -> Iterator[str]:
+) -> Iterator[StoppedEarly]:
     if horizon is None or found is None or len(series.visits) >= horizon:
         return
     small = abs(found.ratio_log) < _EXAGGERATED_BELOW_SDS * found.noise_log
     if small and any(word in _DIFFERENCES for word in words):
-        yield "early stops overstate small effects: trust the interval before the point"
+        yield StoppedEarly(visits=len(series.visits), budget_visits=horizon)

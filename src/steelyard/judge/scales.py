@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from steelyard.judge.verdict_notes import ValueUnusable
 from steelyard.records.schema import Measured, TrialRecord
 
 Scale = Literal["log", "plain", "odds"]
@@ -42,14 +43,23 @@ SCALES: dict[Scale, Callable[[Measured | None], float | None]] = {
 }
 
 
-def why_no_number(record: TrialRecord, response: str, value: float | None) -> str:
+class Unusable(NamedTuple):
+    """Why the value of a trial of ``system`` becomes nothing; ``reason`` is that of its record."""
+
+    system: str
+    value: Literal["zero", "negative_or_not_finite", "missing"]
+    reason: str | None = None
+
+    def note(self, trials: int) -> ValueUnusable:
+        return ValueUnusable(
+            system=self.system, trials=trials, value=self.value, reason=self.reason
+        )
+
+
+def unusable(record: TrialRecord, response: str) -> Unusable:
+    """Why a trial has no number, of which that is known."""
+    system, value = record.cell.system, record.value(response)
     if value is not None:
-        return "is zero" if value == 0 else "is negative or not finite"
+        return Unusable(system, "zero" if value == 0 else "negative_or_not_finite")
     measured = record.responses.get(response)
-    reason = measured.missing if measured is not None else None
-    return f"was not measured ({reason})" if reason else "was not measured"
-
-
-def problem(system: str, why: str, count: int) -> str:
-    noun = "trial" if count == 1 else "trials"
-    return f"no ratio is defined: the value {why} in {count} {noun} of {system}"
+    return Unusable(system, "missing", measured.missing if measured is not None else None)

@@ -24,7 +24,8 @@ from steelyard.inference.exact import Pool, pool_of
 from steelyard.inference.randomisation import PATHS, Design, draw
 from steelyard.inference.weights import Floats
 from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
-from steelyard.judge.scales import SCALES, Scale, odds, problem, why_no_number
+from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
+from steelyard.judge.verdict_notes import NotJudged, NoVariation, Withheld
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, Level, ResponseSpec
@@ -54,7 +55,7 @@ class Series:
     slots: tuple[int, ...]
     other: npt.NDArray[np.bool_]
     values: Floats
-    problems: tuple[str, ...]
+    problems: tuple[NotJudged, ...]
     before: tuple[str | None, ...] = ()
     covariate: Floats | None = None
     parts: tuple[str, ...] = ()
@@ -104,11 +105,7 @@ def without_variation(series: Series) -> Series:
     arms = series.values[series.other], series.values[~series.other]
     if series.problems or not all(map(is_constant, arms)):
         return series
-    why = (
-        "no variation: within each system every visit shows the same figure, so that nothing says "
-        "how far chance reaches; it may be rounded, at a limit, or a counter that stands still"
-    )
-    return replace(series, problems=(why,))
+    return replace(series, problems=(NoVariation(),))
 
 
 Row = tuple[int, int, bool, float]
@@ -140,7 +137,7 @@ class Readings:
         self.plan = plan
         self.engine = engine
         self._heard = heard_before(records) if canary else {}
-        self.distrusted: str | None = None
+        self.distrusted: Withheld | None = None
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
             attempts[record.visit, key_of(record.cell.conditions)].append(record)
@@ -214,23 +211,21 @@ class Readings:
         wanted = [each for each in among if picked <= each.items() and self.exists(pair, each)]
         sign = -1.0 if response.direction == "lower" else 1.0
         rows: list[Row] = []
-        problems: Counter[tuple[str, str]] = Counter()
+        problems: Counter[Unusable] = Counter()
         for visit, slot, system in slots_of(self.plan, pair):
             if not self.met(visit, pair):
                 continue
             logs = [
-                self._number(
-                    visit, each, response, problems, system, keep_failed=keep_failed, scale=scale
-                )
+                self._number(visit, each, response, problems, keep_failed=keep_failed, scale=scale)
                 for each in wanted
             ]
             known = [log for log in logs if log is not None]
             if wanted and len(known) == len(logs):
                 mean = sign * math.fsum(known) / len(known)
                 rows.append((visit, slot, system == pair.other, mean))
-        return self.series_of(rows, tuple(problem(*key, count) for key, count in problems.items()))
+        return self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
 
-    def series_of(self, rows: Sequence[Row], problems: tuple[str, ...] = ()) -> Series:
+    def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
         """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
         if self.engine == "normal":
             rows = _whole_pairs(rows)
@@ -251,8 +246,7 @@ class Readings:
         visit: int,
         conditions: Conditions,
         response: ResponseSpec,
-        problems: Counter[tuple[str, str]],
-        system: str,
+        problems: Counter[Unusable],
         *,
         keep_failed: bool,
         scale: Scale,
@@ -268,8 +262,7 @@ class Readings:
             )
             if number is not None:
                 return number
-            value = record.value(response.name)
-            problems[system, why_no_number(record, response.name, value)] += 1
+            problems[unusable(record, response.name)] += 1
         return None
 
 

@@ -1,4 +1,4 @@
-"""What forbids to say what the tests decide: each a reason in a sentence, or ``None``."""
+"""What forbids the verdict that the tests decide: each check gives its reason, or ``None``."""
 
 from __future__ import annotations
 
@@ -14,18 +14,28 @@ from steelyard.inference.sequential import Decision, decide
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.inference.weights import Floats
 from steelyard.judge.families import Comparison
-from steelyard.judge.interference_checks import disturbed, owed_to, saturated
+from steelyard.judge.interference_checks import (
+    generator_saturated,
+    interference_explains,
+    interference_unequal,
+)
 from steelyard.judge.series import Pair, Readings, Series, is_constant, stream_of
+from steelyard.judge.verdict_notes import (
+    CarryOverDecides,
+    CarryOverFound,
+    DecisionContradicted,
+    EffectChangesSign,
+    FailedAttemptsDecide,
+    InvalidUnequal,
+    StepsTooCoarse,
+    TooManyInvalid,
+    Withheld,
+)
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2
 _CLEAR_SES = 2.0
 _ROUNDING_LOG = 1e-12
-UNSTABLE = "the effect changes sign between the first and the second half of the visits"
-TURNED = (
-    "what an earlier look decided, all visits together do not bear out: the effect changes during "
-    "the study"
-)
 
 
 def veto(
@@ -34,76 +44,77 @@ def veto(
     decision: Decision,
     readings: Readings,
     margin_log: float,
-) -> str | None:
+) -> Withheld | None:
     """The gravest reason why a decision must not be announced."""
     pair = comparison.pair
     return (
         doubtful(pair, series, readings, margin_log)
-        or turned(series, decision, margin_log)
+        or contradicted(series, decision, margin_log)
         or coarse(series, decision, margin_log)
-        or saturated(pair, series, readings, decision.words)
-        or owed_to(pair, series, readings, decision.words)
-        or _fragile(comparison, series, decision, readings, margin_log)
-        or _owed_to_the_visit_before(comparison, series, decision, readings, margin_log)
+        or generator_saturated(pair, series, readings, decision.words)
+        or interference_explains(pair, series, readings, decision.words)
+        or _failed_attempts_decide(comparison, series, decision, readings, margin_log)
+        or _carry_over_decides(comparison, series, decision, readings, margin_log)
     )
 
 
-def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> str | None:
-    """What forbids to say anything of these visits, whatever was asked of them."""
+def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> Withheld | None:
+    """What forbids any decision of these visits, whatever the question."""
     return (
         readings.distrusted
-        or refused(pair, readings)
-        or left_behind(series, margin_log)
-        or disturbed(pair, series, readings)
-        or unstable(series)
+        or too_many_invalid(pair, readings)
+        or carry_over_found(series, margin_log)
+        or interference_unequal(pair, series, readings)
+        or changes_sign(series)
     )
 
 
-def of_visits(series: Series, decision: Decision, margin_log: float) -> str | None:
-    """What the visits themselves say against a decision, whoever measured them."""
+def of_visits(series: Series, decision: Decision, margin_log: float) -> Withheld | None:
+    """What speaks against a decision in the visits alone, whoever measured them."""
     return (
-        left_behind(series, margin_log)
-        or unstable(series)
-        or turned(series, decision, margin_log)
+        carry_over_found(series, margin_log)
+        or changes_sign(series)
+        or contradicted(series, decision, margin_log)
         or coarse(series, decision, margin_log)
     )
 
 
-def refused(pair: Pair, readings: Readings) -> str | None:
+def too_many_invalid(pair: Pair, readings: Readings) -> TooManyInvalid | None:
     """More than a tenth of what was measured is invalid: the machine cannot carry this study."""
     counts = readings.invalid(pair)
     invalid = sum(count for count, _ in counts.values())
     measured = sum(of for _, of in counts.values())
     if invalid <= max(FEW_INVALID, MOST_INVALID * measured):
         return None
-    return (
-        f"refused: {invalid} of {measured} measured trials were invalid, more than "
-        f"{MOST_INVALID:.0%}; find what disturbs them"
-    )
+    return TooManyInvalid(invalid=invalid, measured=measured, limit_share=MOST_INVALID)
 
 
-def kept_invalid(comparison: Comparison, readings: Readings) -> str | None:
+def invalid_unequal(comparison: Comparison, readings: Readings) -> InvalidUnequal | None:
     """Invalid trials that are not blind to the system: leaving them out would favour one."""
     pair = comparison.pair
     one, another = readings.invalid(pair).values()
     if not counts_differ(one, another):
         return None
-    return (
-        f"trials are invalid unequally ({one[0]} of {one[1]} of {pair.baseline}, {another[0]} of "
-        f"{another[1]} of {pair.other}), so they were not left out"
+    return InvalidUnequal(
+        baseline=pair.baseline,
+        other=pair.other,
+        invalid_baseline=one[0],
+        measured_baseline=one[1],
+        invalid_other=another[0],
+        measured_other=another[1],
     )
 
 
-def left_behind(series: Series, margin_log: float) -> str | None:
+def carry_over_found(series: Series, margin_log: float) -> CarryOverFound | None:
     """Visits that depend on the system of the visit before."""
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
-    if left is None or not left.vetoes(margin_log):
+    if left is None or not left.forbids(margin_log):
         return None
-    return left.reason
+    return CarryOverFound(low_log=left.low_log, high_log=left.high_log)
 
 
-def unstable(series: Series) -> str | None:
+def changes_sign(series: Series) -> EffectChangesSign | None:
     """An effect that is clear in both halves of the visits, with opposite signs."""
     known = series.defined()
     effects = halves(known.values, known.other)
@@ -113,12 +124,14 @@ def unstable(series: Series) -> str | None:
     first, second = effects
     error = 2 * found.noise_log / math.sqrt(len(known.visits) / 2)
     if first * second < 0 and min(abs(first), abs(second)) > _CLEAR_SES * error:
-        return UNSTABLE
+        return EffectChangesSign()
     return None
 
 
-def turned(series: Series, decision: Decision, margin_log: float) -> str | None:
-    """A decision of an earlier look that all visits together no longer bear out."""
+def contradicted(
+    series: Series, decision: Decision, margin_log: float
+) -> DecisionContradicted | None:
+    """A decision of an earlier look that the estimate of all visits contradicts."""
     known = series.defined()
     found = estimate(known.values, known.other)
     if found is None:
@@ -129,14 +142,14 @@ def turned(series: Series, decision: Decision, margin_log: float) -> str | None:
         or (VerdictWord.SLOWER in words and effect_log > 0)
         or (words == (VerdictWord.EQUIVALENT,) and abs(effect_log) > margin_log)
     )
-    return TURNED if against else None
+    return DecisionContradicted() if against else None
 
 
-def coarse(series: Series, decision: Decision, margin_log: float) -> str | None:
+def coarse(series: Series, decision: Decision, margin_log: float) -> StepsTooCoarse | None:
     """*Equivalent* of figures that could not have shown a difference of the margin.
 
-    One arm reads the same every time, and the next figure that was ever read lies farther away
-    than the margin: what lies between is not seen.
+    One arm has a single figure, and the next figure that was ever read lies farther away than the
+    margin: a difference between them is not seen.
     """
     known = series.defined()
     arms = known.values[known.other], known.values[~known.other]
@@ -146,20 +159,17 @@ def coarse(series: Series, decision: Decision, margin_log: float) -> str | None:
     steps = steps[steps > _ROUNDING_LOG]
     if not len(steps) or steps.min() <= margin_log:
         return None
-    return (
-        f"the response is read in steps of {100 * math.expm1(steps.min()):.2g} %, wider than the "
-        "margin, and one system shows a single figure: a difference within a step is not seen"
-    )
+    return StepsTooCoarse(step_log=float(steps.min()))
 
 
-def _fragile(
+def _failed_attempts_decide(
     comparison: Comparison,
     series: Series,
     decision: Decision,
     readings: Readings,
     margin_log: float,
-) -> str | None:
-    """A decision that rests on leaving out failed attempts."""
+) -> FailedAttemptsDecide | None:
+    """A decision that depends on leaving out failed attempts."""
     if comparison.scale != "log":
         return None
     kept = readings.series(
@@ -170,19 +180,19 @@ def _fragile(
     stream = stream_of(kept, readings, comparison.pair, comparison.paths)
     if decide(stream, margin_log, comparison.share).words == decision.words:
         return None
-    return "fragile: with the failed attempts kept, the verdict would be another"
+    return FailedAttemptsDecide()
 
 
-def _owed_to_the_visit_before(
+def _carry_over_decides(
     comparison: Comparison,
     series: Series,
     decision: Decision,
     readings: Readings,
     margin_log: float,
-) -> str | None:
-    """A decision that would be another with as much taken out as the visit before may leave.
+) -> CarryOverDecides | None:
+    """A decision that would be another with the largest plausible carry-over taken out.
 
-    Asked only where that shows, and where it can be taken out of a logarithm.
+    Tested only where carry-over shows, and where it can be taken out of a logarithm.
     """
     if comparison.scale != "log":
         return None
@@ -192,15 +202,15 @@ def _owed_to_the_visit_before(
         stream = stream_of(known, readings, comparison.pair, comparison.paths)
         return decide(stream, margin_log, comparison.share)
 
-    return owed_to_the_visit_before(series, decision, again)
+    return carry_over_decides(series, decision, again)
 
 
-def owed_to_the_visit_before(
+def carry_over_decides(
     series: Series, decision: Decision, again: Callable[[Floats], Decision]
-) -> str | None:
+) -> CarryOverDecides | None:
     """The same of any series of logarithms; ``again`` decides on other values of its visits.
 
-    Of several systems it is not known which leaves it: whichever it is, the decision must hold.
+    Among several systems it is not known which one carries over: the decision must hold for each.
     """
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
@@ -209,11 +219,11 @@ def owed_to_the_visit_before(
     most = max(left.low_log, left.high_log, key=abs)
     if all(again(known.values - most * led).words == decision.words for led in _led_by(known)):
         return None
-    return "the verdict may be owed to what a visit leaves behind for the next: see below"
+    return CarryOverDecides()
 
 
 def _led_by(series: Series) -> list[Floats]:
-    """For each system that may leave something: 1 for the visits that came after one of it."""
+    """For each system that may carry over: 1 for the visits that came after one of it."""
     if series.before:
         names = sorted({name for name in series.before if name is not None})
         return [np.array([float(each == name) for each in series.before]) for name in names]

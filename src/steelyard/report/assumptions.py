@@ -1,4 +1,4 @@
-"""How sure a verdict is, in words: the unit, the error rate, what it rests on, what went wrong."""
+"""How sure a verdict is: the unit, the error rate, its assumptions, what went wrong."""
 
 from __future__ import annotations
 
@@ -6,31 +6,33 @@ from collections import Counter
 from collections.abc import Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.families import Family
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.note import Note
+from steelyard.judge.verdict_notes import SpreadsDiffer, VerdictNote
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_sure import influence_sure_lines
+from steelyard.report.notes.verdict import WELCH_TEST, note_text
 from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.tables.trade_offs import guard_lines
-from steelyard.report.vocabulary import compared_all, met_by, primary_response
+from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
 from steelyard.units import format_duration
 
 OK = "ok"
 MANY_PAIRS = 3
 _ASSUMPTION = (
-    "holds for any noise, given that the coin was kept, that nothing carries over from one visit "
-    "to the next, and that the {compared} differ by a constant ratio only; unequal spreads are "
-    "held by a second test"
+    "The error rate holds for any noise, given random assignment as recorded, no carry-over from "
+    "one visit to the next, and {compared} that differ by a constant ratio only; at unequal "
+    "spreads the Welch test holds it."
 )
 _ASSUMPTION_OF_PAIRS = (
-    "holds if the differences within pairs of visits are normal, independent and centred at one "
-    "ratio, which the engine `normal` takes for granted"
+    "The error rate holds if the differences within pairs of visits are normal, independent and "
+    "centred at one ratio, as the engine `normal` assumes."
 )
-_TYPICAL = "typical ratio (Hodges-Lehmann)"
-ESTIMAND = f"{_TYPICAL}; early stops overstate small effects"
-
-_MEAN_OF_PAIRS = "mean ratio within pairs; early stops overstate small effects"
+_HODGES_LEHMANN = "Hodges-Lehmann ratio"
+_MEAN_OF_PAIRS = "mean ratio within pairs"
+_EARLY = "early stops overstate small effects"
 
 STOP_WORDS = {
     "decided": "the verdict was reached",
@@ -42,18 +44,20 @@ STOP_WORDS = {
 }
 
 
-def assumption(findings: Findings) -> str:
-    """What every verdict rests on."""
+def _assumptions(findings: Findings) -> list[str]:
+    """What the error rate rests on; nothing for an order that was not drawn at random."""
+    if findings.design == "none":
+        return []
     if findings.engine == "normal":
-        return _ASSUMPTION_OF_PAIRS
-    return _ASSUMPTION.format(compared=compared_all(findings))
+        return [_ASSUMPTION_OF_PAIRS]
+    return [_ASSUMPTION.format(compared=compared_all(findings))]
 
 
-def estimand(findings: Findings) -> str:
-    """What the estimate is of."""
+def _estimand(findings: Findings) -> str:
     if findings.design == "none":  # judged once, so that no stop was early
-        return _TYPICAL
-    return _MEAN_OF_PAIRS if findings.engine == "normal" else ESTIMAND
+        return _HODGES_LEHMANN
+    ratio = _MEAN_OF_PAIRS if findings.engine == "normal" else _HODGES_LEHMANN
+    return f"{ratio}; {_EARLY}"
 
 
 def judged(findings: Findings) -> list[VerdictFinding]:
@@ -72,31 +76,31 @@ def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str
     """All of them but why the study ended."""
     lines = []
     for family, alpha, comparisons in _families(findings):
-        lines.append(
-            f"Error rate {percent(alpha)} for {family} ({counted(comparisons, 'comparison')})."
-        )
+        count = counted(comparisons, "comparison")
+        lines.append(f"Error rate {percent(alpha)} for {family_text(family)} ({count}).")
     lines += influence_sure_lines(findings)
     if not judged(findings):
         return lines
     lines.append(
         f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
     )
-    lines.append(f"Estimate: {estimand(findings)}.")
-    lines.append(f"The verdict {assumption(findings)}.")
+    lines.append(f"Estimate: {_estimand(findings)}.")
+    lines += _assumptions(findings)
     if findings.dummy is not None:
-        lines.append(_dummy_words(findings.dummy))
+        lines.append(_aa_control(findings.dummy))
     lines += guard_lines(judged(findings)) + _spread_lines(findings)
     lines += resolution_lines(findings.resolution) + covariate_lines(findings.covariates)
     return lines + length_lines(findings.lengths)
 
 
-def _dummy_words(found: VerdictFinding) -> str:
-    """What came of the baseline measured again."""
+def _aa_control(found: VerdictFinding) -> str:
+    """The result of the baseline against itself."""
+    control = f"A/A control ({found.baseline} against {found.other})"
     if found.word is VerdictWord.EQUIVALENT:
-        return f"{found.baseline} against itself ({found.other}): no difference above the margin."
+        return f"{control}: no difference above the margin."
     if found.word in {VerdictWord.FASTER, VerdictWord.SLOWER} or found.withheld:
-        return f"{found.baseline} differs from itself ({found.other}): nothing is decided."
-    return f"{found.baseline} against itself ({found.other}): no difference was found."
+        return f"{control}: the baseline differs from itself, so nothing is decided."
+    return f"{control}: no difference was found."
 
 
 def _stop_line(findings: Findings) -> str:
@@ -109,7 +113,7 @@ def _stop_line(findings: Findings) -> str:
     )
 
 
-def _families(findings: Findings) -> list[tuple[str, float, int]]:
+def _families(findings: Findings) -> list[tuple[Family, float, int]]:
     counts = Counter((v.family, v.alpha) for v in judged(findings))
     return [(family, alpha, count) for (family, alpha), count in counts.items()]
 
@@ -178,35 +182,25 @@ def warning_lines(findings: Findings) -> list[str]:
 
 
 def note_lines(findings: Findings) -> list[str]:
-    """The judge's doubts, each said once for all comparisons that share it.
+    """The notes of the judge, each once for all comparisons that share it.
 
-    What a doubt means in general (behind its first sentence) follows once, after them. Those of a
-    verdict that was not given are in its sentence.
+    The limits of the Welch test follow once, where an error rate rests on it. Why a comparison
+    was not judged, or a verdict over all conditions withheld, is in its sentence.
     """
     places: dict[tuple[str, str], list[str]] = {}
-    meanings: dict[str, None] = {}
-    for verdict in judged(findings):
+    notes = [(verdict, note) for verdict in judged(findings) for note in _notes(verdict)]
+    for verdict, note in notes:
         pair = f"{verdict.other} against {verdict.baseline}"
-        for note in _notes(verdict):
-            doubt, _, meaning = note.rstrip(".").partition(". ")
-            places.setdefault((pair, doubt), []).append(_where(verdict, findings))
-            meanings |= {f"{meaning}.": None} if meaning else {}
-    said = [f"{pair}, {listed(where)}: {doubt}." for (pair, doubt), where in places.items()]
-    return [*said, *meanings]
+        places.setdefault((pair, note_text(note)), []).append(_where(verdict, findings))
+    lines = [f"{pair}, {listed(where)}: {note}." for (pair, note), where in places.items()]
+    rests_on_welch = any(isinstance(note, SpreadsDiffer) and note.welch_test for _, note in notes)
+    return [*lines, WELCH_TEST] if rests_on_welch else lines
 
 
-def _notes(verdict: VerdictFinding) -> list[str]:
-    if verdict.word is VerdictWord.NOT_JUDGED:
-        return []
-    if verdict.withheld and verdict.conditions is None:
-        return list(verdict.notes[1:])  # the first is in its sentence
-    if verdict.arms_differ_in_shape and not any("shape" in note for note in verdict.notes):
-        alpha = percent(verdict.alpha)
-        return [
-            f"the arms differ in shape, so the error rate of {alpha} rests on the second test",
-            *verdict.notes,
-        ]
-    return list(verdict.notes)
+def _notes(verdict: VerdictFinding) -> tuple[VerdictNote, ...]:
+    if verdict.withheld and verdict.conditions is not None:
+        return (verdict.withheld, *verdict.notes)
+    return verdict.notes
 
 
 def _difference_lines(findings: Findings) -> list[str]:

@@ -11,7 +11,7 @@ from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, fixed, percent, scale_for, significant
 from steelyard.report.tables.responses import NONE, Table, response_table
-from steelyard.report.vocabulary import response_of, said_word
+from steelyard.report.vocabulary import family_text, response_of, said_word
 
 AUTHOR = "The author's note"
 ALL = "All together"
@@ -75,7 +75,8 @@ def means_table(found: SectionFinding, findings: Findings) -> Table:
     note = (
         f"Every visit gives one mean over the conditions of its row; the middle of all visits is "
         f"shown. Differences and ratios are those of typical visits (Hodges-Lehmann), and not of "
-        f"the two figures beside them. Error rate {percent(found.alpha)} for {found.family}."
+        f"the two figures beside them. Error rate {percent(found.alpha)} for "
+        f"{family_text(found.family)}."
     )
     return Table("Means", head, rows, frozenset({1, 2, 3, 5, 8}), (note,))
 

@@ -19,6 +19,7 @@ from steelyard.report.effects import (
     signed_phrase,
 )
 from steelyard.report.figures import counted, percent
+from steelyard.report.notes.verdict import note_text
 from steelyard.report.tables.trade_offs import trade_off
 from steelyard.report.vocabulary import (
     DECIDED,
@@ -171,14 +172,14 @@ def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) 
 
 def _reason(verdict: VerdictFinding) -> str:
     """The gravest reasons; a study of many trials may have one for each."""
-    more = len(verdict.notes) - MOST_REASONS
-    said = [note.rstrip(".") for note in verdict.notes[:MOST_REASONS]]
-    said += [f"and {counted(more, 'more reason')}"] if more > 0 else []
-    return "; ".join(said) or "no reason was recorded"
+    more = len(verdict.reasons) - MOST_REASONS
+    texts = [note_text(note) for note in verdict.reasons[:MOST_REASONS]]
+    texts += [f"and {counted(more, 'more reason')}"] if more > 0 else []
+    return "; ".join(texts) or "no reason was recorded"
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
@@ -221,7 +222,7 @@ def margin_text(verdict: VerdictFinding) -> str:
 
 
 def _withheld(verdict: VerdictFinding) -> str:
-    return f"; {verdict.notes[0]}" if verdict.withheld and verdict.notes else ""
+    return "" if verdict.withheld is None else f"; {note_text(verdict.withheld)}"
 
 
 def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.families import Family
 from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
 from steelyard.study.model import Level
@@ -51,7 +52,12 @@ def direction_of(response: ResponseFinding) -> Direction:
 
 def noun_of(response: ResponseFinding) -> str:
     """The label inside a sentence: ``response time, median`` is a ``median response time``."""
-    head, _, rest = response.label.partition(", ")
+    return noun(response.label)
+
+
+def noun(label: str) -> str:
+    """The same of a label alone."""
+    head, _, rest = label.partition(", ")
     return f"{rest} {head}" if rest else head
 
 
@@ -128,6 +134,28 @@ def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[Verd
         )
 
     return sorted(verdicts, key=rank)
+
+
+def family_text(family: Family) -> str:
+    """Which comparisons share an error rate: ``throughput, each of 3 conditions``."""
+    if family.scope == "exploratory":
+        return f"{family.response}, exploratory: each comparison by itself"
+    if family.scope == "aa_control":
+        return f"{family.response}, A/A control of {family.baseline}"
+    if family.scope == "section_means":
+        return f"{family.response}, each of {family.places} means of the sections"
+    if family.scope == "not_compared":
+        return f"{family.response}, overall, the {family.pairs} pairs without the baseline"
+    where = "overall" if family.scope == "overall" else f"each of {family.places} conditions"
+    return f"{family.response}, {where}{_pairs(family)}"
+
+
+def _pairs(family: Family) -> str:
+    if family.pairs == 1:
+        return ""
+    if family.baseline is None:
+        return f", each of {family.pairs} pairs"
+    return f", each of {family.pairs} systems against {family.baseline}"
 
 
 def _index(known: Sequence[object], wanted: object) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from steelyard.judge.elimination import racing
+from steelyard.judge.findings import VerdictFinding
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import (
@@ -109,3 +110,8 @@ def raced(study: Study, plan: Plan, value: Value, blocks: int = 999) -> list[Tri
             break
         records += [a_record(t, value(t)) for visit in ahead for t in visit.trials]
     return records
+
+
+def kinds(verdict: VerdictFinding) -> set[str]:
+    """The kinds of all that stands beside a verdict."""
+    return {note.kind for note in verdict.reasons}

@@ -153,7 +153,7 @@ def test_carry_over_finds_what_the_visit_before_leaves() -> None:
     found = carry_over(values, other, tuple(range(60)))
     assert found is not None
     assert found.low_log < 0.05 < found.high_log
-    assert found.vetoes(0.02)
+    assert found.forbids(0.02)
 
 
 def test_clean_visits_are_not_vetoed() -> None:
@@ -161,7 +161,7 @@ def test_clean_visits_are_not_vetoed() -> None:
     other = random.random(60) < 0.5
     found = carry_over(random.normal(0, 0.01, 60), other, tuple(range(60)))
     assert found is not None
-    assert not found.vetoes(0.02)
+    assert not found.forbids(0.02)
 
 
 def test_too_few_visits_say_nothing_about_carry_over() -> None:

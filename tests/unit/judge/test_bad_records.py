@@ -8,15 +8,17 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.judge.studies import Value, a_record, a_study, measured, noisy
+from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.verdict_notes import MarginBelowResolution, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.formats.registry import FORMATS
+from steelyard.report.notes.verdict import note_text
 from steelyard.report.words import verdict_lines
 
 FAILED = AttemptFailure(phase="measure", message="died")
@@ -52,18 +54,20 @@ def assert_readable(found: Findings) -> None:
 @pytest.mark.parametrize(
     ("bad", "why"),
     [
-        (0.0, "is zero"),
-        (-4.0, "is negative or not finite"),
-        (math.nan, "is negative or not finite"),
-        (math.inf, "is negative or not finite"),
-        (None, "was not measured"),
+        (0.0, "zero"),
+        (-4.0, "negative_or_not_finite"),
+        (math.nan, "negative_or_not_finite"),
+        (math.inf, "negative_or_not_finite"),
+        (None, "missing"),
     ],
 )
 def test_what_has_no_logarithm_is_not_judged_and_named(bad: float | None, why: str) -> None:
     found = judged(lambda trial: bad if trial.trial == 5 else 100.0)
     verdict = next(v for v in found.verdicts if v.conditions is None and not v.exploratory)
     assert verdict.word is VerdictWord.NOT_JUDGED
-    assert why in verdict.notes[0]
+    (unusable,) = verdict.not_judged
+    assert isinstance(unusable, ValueUnusable)
+    assert unusable.value == why
     assert verdict.estimate_log is None
     assert verdict.low_log is None
 
@@ -139,7 +143,7 @@ def test_a_margin_below_what_the_machine_resolves_stays_undecided_with_a_forecas
     verdict = found.verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.visits_to_decide is None or verdict.visits_to_decide > 100
-    assert any("below what this machine resolves" in note for note in verdict.notes)
+    assert "margin_below_resolution" in kinds(verdict)
     assert_readable(found)
 
 
@@ -150,10 +154,10 @@ def test_how_much_visits_vary_is_told_in_percent_however_much_that_is(
     study = a_study(users=(1,), per_cell=20, margin_ratio=0.01)
     plan = make_plan(study, 3)
     found = judge_study(study, plan, measured(plan, noisy(1.0, noise)), run="r")
-    (note,) = (n for n in found.verdicts[0].notes if "resolves" in n)
-    assert re.fullmatch(
-        rf"a margin of 1 % lies below .+ in 40 visits: one visit varies by ({told})", note
-    )
+    (note,) = (n for n in found.verdicts[0].notes if isinstance(n, MarginBelowResolution))
+    assert note.visits == 40
+    assert note.margin_log == pytest.approx(math.log1p(0.01))
+    assert re.search(rf" varies by ({told})$", note_text(note))
 
 
 def test_a_study_that_was_changed_after_its_first_trial_is_refused() -> None:

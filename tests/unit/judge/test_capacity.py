@@ -10,6 +10,7 @@ from tests.unit.judge.test_judge_study import a_record, a_study
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
+from steelyard.judge.verdict_notes import ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord
@@ -97,7 +98,8 @@ def test_a_system_that_never_keeps_the_target_has_no_capacity_and_is_not_compare
     assert durable.not_found == (NEVER,)
     (verdict,) = findings(durable_never=True).capacity_verdicts
     assert verdict.word is VerdictWord.NOT_JUDGED
-    assert any(NEVER in note for note in verdict.notes)
+    reasons = [each for each in verdict.not_judged if isinstance(each, ValueUnusable)]
+    assert NEVER in [each.reason for each in reasons]
 
 
 def test_searches_take_no_part_in_the_verdicts_on_other_responses() -> None:

@@ -11,6 +11,7 @@ from tests.unit.judge.studies import a_study, measured, noisy, raced
 from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimWord
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.verdict_notes import CarryOverFound, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.study.model import ClaimSpec
 
@@ -134,7 +135,9 @@ def test_a_claim_of_what_was_not_measured_says_so() -> None:
     records = measured(plan, lambda trial: 0.0 if trial.cell.system == "b" else 10.0)
     found = judge_study(study, plan, records, run="r").claims[0]
     assert found.word is ClaimWord.NOT_JUDGED
-    assert "the value is zero" in found.parts[0].notes[0]
+    (note,) = found.parts[0].notes
+    assert isinstance(note, ValueUnusable)
+    assert note.value == "zero"
 
 
 def test_a_vetoed_comparison_decides_no_claim() -> None:
@@ -148,7 +151,7 @@ def test_a_vetoed_comparison_decides_no_claim() -> None:
 
     found = judge_study(study, plan, measured(plan, haunted), run="r").claims[0]
     assert found.word is ClaimWord.UNDECIDED
-    assert "the reset is not effective" in found.parts[0].notes[0]
+    assert isinstance(found.parts[0].notes[0], CarryOverFound)
 
 
 def test_a_claim_of_a_peak_without_a_curve_says_why() -> None:

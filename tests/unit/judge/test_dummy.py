@@ -10,6 +10,7 @@ from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.elimination import racing
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.make import make_plan
 from steelyard.report.assumptions import sure_lines
 from steelyard.study.model import ClaimSpec
@@ -29,14 +30,14 @@ def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
     found = findings(1.0)
     assert found.verdicts[0].word is VerdictWord.SLOWER
     assert found.dummy is not None
-    assert any("against itself" in line for line in sure_lines(found))
+    assert any("A/A control" in line for line in sure_lines(found))
 
 
 def test_a_baseline_that_differs_from_itself_withholds_everything() -> None:
     found = findings(0.9)
     own = [v for v in found.verdicts if not v.exploratory]
     assert {v.word for v in own} == {VerdictWord.UNDECIDED}
-    assert own[0].notes[0].startswith("a differs from itself (measured again as a-again)")
+    assert own[0].withheld == AaControlDiffers(baseline="a", other="a-again")
     assert found.claims[0].word is ClaimWord.UNDECIDED
     assert any("differs from itself" in line for line in sure_lines(found))
 

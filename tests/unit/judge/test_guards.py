@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, noisy
+from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, kinds, noisy
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Measured, TrialRecord
@@ -103,26 +104,29 @@ def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
     records = records[:12]
     verdict = overall(judge_study(study, plan, records, run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.withheld
+    assert isinstance(verdict.withheld, GuardrailsOpen)
     assert verdict.visits_to_decide is None, "more visits of what is known already bring nothing"
-    assert (
-        "durable is ahead, but that its p99 is not worse by 1 % or more is not shown"
-        in (verdict.notes[0])
-    )
+    assert verdict.withheld.system == "durable"
+    (guard,) = verdict.withheld.guards
+    assert (guard.label, guard.state) == ("p99", "open")
+    assert guard.margin == pytest.approx(math.log1p(0.01))
     assert not look(study, plan, records).decided
 
 
 def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
     verdict = overall(findings(TAIL, tail=None))
     assert verdict.word is VerdictWord.UNDECIDED
-    assert "cannot be judged" in verdict.notes[0]
-    assert "fewer than the 1,000 samples" in verdict.notes[0]
+    assert isinstance(verdict.withheld, GuardrailsOpen)
+    (guard,) = verdict.withheld.guards
+    assert isinstance(guard.reason, ValueUnusable)
+    assert guard.reason.reason is not None
+    assert "fewer than the 1,000 samples" in guard.reason.reason
 
 
 def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() -> None:
     verdict = overall(findings(TAIL, tail=None, declared=False))
     assert verdict.word is VerdictWord.FASTER
-    assert any("was not checked" in note for note in verdict.notes)
+    assert "guardrail_not_checked" in kinds(verdict)
 
 
 def test_equal_systems_need_no_guard() -> None:
@@ -202,7 +206,9 @@ def test_a_percentile_that_is_undefined_everywhere_ranks_last() -> None:
     verdict = undefined(1.0)
     assert verdict.word is VerdictWord.SLOWER
     assert verdict.estimate_log is None
-    assert "undefined in 0 of 17 visits of fast and 15 of 15 of durable" in verdict.notes[0]
+    (note,) = (note for note in verdict.notes if isinstance(note, ValuesUndefined))
+    assert (note.undefined_baseline, note.visits_baseline) == (0, 17)
+    assert (note.undefined_other, note.visits_other) == (15, 15)
 
 
 def test_a_percentile_that_is_undefined_in_half_of_the_visits_makes_a_system_slower() -> None:
@@ -210,4 +216,4 @@ def test_a_percentile_that_is_undefined_in_half_of_the_visits_makes_a_system_slo
     assert verdict.word is VerdictWord.SLOWER
     assert verdict.estimate_log is not None
     assert math.isfinite(verdict.estimate_log)
-    assert "rank last" in " ".join(verdict.notes)
+    assert "values_undefined" in kinds(verdict)

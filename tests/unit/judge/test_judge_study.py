@@ -6,13 +6,26 @@ import math
 from collections.abc import Callable
 
 import pytest
-from tests.unit.judge.studies import Value, a_record, a_study, measured, noisy
+from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.inference import sequential
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.families import Family
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.verdict_notes import (
+    CarryOverFound,
+    DecisionContradicted,
+    EffectChanges,
+    EffectChangesSign,
+    FailedAttemptsDecide,
+    GeneratorSaturated,
+    InterferenceUnequal,
+    NoVariation,
+    TooFewVisits,
+    ValueUnusable,
+)
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
@@ -60,7 +73,9 @@ def test_conditions_share_the_error_rate_and_the_family_says_so() -> None:
     at_four = next(v for v in findings.verdicts if v.conditions == {"load.users": 4})
     assert at_four.interval_level == pytest.approx(0.975)
     assert at_four.alpha == 0.05
-    assert at_four.family == "throughput, each of 2 conditions"
+    assert at_four.family == Family(
+        response="throughput", scope="conditions", places=2, baseline="fast"
+    )
 
 
 def test_other_responses_are_exploratory_and_stop_nothing() -> None:
@@ -72,12 +87,12 @@ def test_fewer_than_eight_visits_say_so_and_give_no_interval() -> None:
     verdict = overall(judged(a_study(), noisy(0.2), visits=7))
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.low_log is None
-    assert "7 valid visits" in verdict.notes[0]
+    assert verdict.notes[0] == TooFewVisits(visits=7, needed=8)
 
 
-@pytest.mark.parametrize(("bad", "why"), [(0.0, "is zero"), (None, "was not measured (lost)")])
+@pytest.mark.parametrize(("bad", "why"), [(0.0, ("zero", None)), (None, ("missing", "lost"))])
 def test_without_a_ratio_nothing_is_judged_and_the_note_says_why(
-    bad: float | None, why: str
+    bad: float | None, why: tuple[str, str | None]
 ) -> None:
     value = noisy(0.8)
     verdict = overall(
@@ -85,8 +100,10 @@ def test_without_a_ratio_nothing_is_judged_and_the_note_says_why(
     )
     assert verdict.word is VerdictWord.NOT_JUDGED
     assert verdict.estimate_log is None
-    assert why in verdict.notes[0]
-    assert "1 trial" in verdict.notes[0]
+    (unusable,) = verdict.not_judged
+    assert isinstance(unusable, ValueUnusable)
+    assert (unusable.value, unusable.reason) == why
+    assert unusable.trials == 1
 
 
 def test_a_failed_visit_is_left_out_and_the_rest_is_judged() -> None:
@@ -138,7 +155,7 @@ def test_a_verdict_that_hangs_on_the_failed_attempts_is_withheld() -> None:
     assert overall(judge_study(study, plan, records, run="r")).word is VerdictWord.SLOWER
     verdict = overall(judge_study(study, plan, [*records, *opposite], run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
-    assert "fragile" in verdict.notes[0]
+    assert verdict.withheld == FailedAttemptsDecide()
 
 
 def test_a_reset_that_leaves_something_behind_withholds_the_verdict() -> None:
@@ -153,7 +170,7 @@ def test_a_reset_that_leaves_something_behind_withholds_the_verdict() -> None:
 
     verdict = overall(judge_study(study, plan, measured(plan, haunted), run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
-    assert "the reset is not effective" in verdict.notes[0]
+    assert isinstance(verdict.withheld, CarryOverFound)
 
 
 def test_arms_of_unequal_spread_are_marked() -> None:
@@ -164,7 +181,7 @@ def test_arms_of_unequal_spread_are_marked() -> None:
     assert verdict.arms_differ_in_shape
     assert verdict.spread_ratio is not None
     assert verdict.spread_ratio > 2
-    assert any("arms differ in shape" in note for note in verdict.notes)
+    assert "spreads_differ" in kinds(verdict)
 
 
 def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
@@ -176,13 +193,13 @@ def test_an_arm_that_never_varies_is_told_and_divides_nothing_by_zero() -> None:
     verdict = overall(judged(a_study(), coarse))
     assert verdict.arms_differ_in_shape
     assert verdict.spread_ratio is None
-    assert any("does not vary at all" in note for note in verdict.notes)
+    assert "one_constant" in kinds(verdict)
 
 
 def test_a_response_that_never_varies_within_the_systems_is_not_judged() -> None:
     verdict = overall(judged(a_study(), lambda t: 80.0 if t.cell.system == "durable" else 90.0))
     assert verdict.word is VerdictWord.NOT_JUDGED
-    assert "no variation" in verdict.notes[0]
+    assert verdict.not_judged == (NoVariation(),)
 
 
 def test_an_effect_that_turns_after_the_decision_takes_the_word_back() -> None:
@@ -198,7 +215,7 @@ def test_an_effect_that_turns_after_the_decision_takes_the_word_back() -> None:
     verdict = overall(judge_study(study, plan, measured(plan, turning), run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.no_ratio
-    assert "the effect changes" in verdict.notes[0]
+    assert isinstance(verdict.withheld, DecisionContradicted | EffectChanges | EffectChangesSign)
 
 
 def test_several_systems_are_each_compared_with_the_baseline() -> None:
@@ -320,7 +337,8 @@ def of_durable(trial: PlannedTrial) -> bool:
 def test_strangers_in_one_arm_only_withhold_the_verdict(kind: str) -> None:
     verdict = judged_with_doubts(a_study(), noisy(0.8), kind, of_durable)
     assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.notes[0].startswith("disturbed unequally")
+    assert isinstance(verdict.withheld, InterferenceUnequal)
+    assert verdict.withheld.cause == kind
 
 
 def test_strangers_in_both_arms_alike_withhold_nothing() -> None:
@@ -338,6 +356,6 @@ def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> No
     kind = "generator_near_ceiling"
     verdict = judged_with_doubts(a_study(per_cell=30), quiet, kind, lambda _: True)
     assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.notes[0].startswith("the generator was near its ceiling")
+    assert isinstance(verdict.withheld, GeneratorSaturated)
     slower = judged_with_doubts(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
     assert slower.word is VerdictWord.SLOWER

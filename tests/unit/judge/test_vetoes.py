@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.calibration.faults import FAULTS, struck
-from tests.unit.judge.studies import RESPONSES, a_record, a_study, measured, noisy
+from tests.unit.judge.studies import RESPONSES, a_record, a_study, kinds, measured, noisy
 
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.sequential import Decision
@@ -19,7 +19,13 @@ from steelyard.inference.weights import Floats
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.series import Series
 from steelyard.judge.verdict import judge_study
-from steelyard.judge.withholding import owed_to_the_visit_before
+from steelyard.judge.verdict_notes import (
+    CarryOverDecides,
+    EffectChangesSign,
+    InterferenceExplains,
+    TooManyInvalid,
+)
+from steelyard.judge.withholding import carry_over_decides
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
@@ -45,8 +51,7 @@ def with_invalid(every: int, *, of: tuple[str, ...] = ("fast", "durable")) -> Ve
 def test_more_than_a_tenth_of_invalid_trials_refuses_the_study() -> None:
     verdict = with_invalid(4)
     assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.withheld
-    assert verdict.notes[0].startswith("refused: 12 of 60 measured trials were invalid")
+    assert verdict.withheld == TooManyInvalid(invalid=12, measured=60, limit_share=0.1)
 
 
 def test_a_tenth_of_invalid_trials_is_left_out_as_always() -> None:
@@ -55,7 +60,7 @@ def test_a_tenth_of_invalid_trials_is_left_out_as_always() -> None:
 
 def test_invalid_trials_of_one_system_alone_are_kept_and_told() -> None:
     verdict = with_invalid(2, of=("durable",))
-    assert any("so they were not left out" in note for note in verdict.notes)
+    assert "invalid_unequal" in kinds(verdict)
 
 
 def test_an_effect_that_turns_round_withholds_the_verdict() -> None:
@@ -70,7 +75,7 @@ def test_an_effect_that_turns_round_withholds_the_verdict() -> None:
 
     verdict = judge_study(study, plan, measured(plan, turning), run="r").verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
-    assert "changes sign" in verdict.notes[0]
+    assert verdict.withheld == EffectChangesSign()
 
 
 def test_a_steady_effect_is_not_called_unstable() -> None:
@@ -121,9 +126,8 @@ def an_order_that_decides() -> int:
 
 def test_a_few_disturbed_visits_do_not_decide_before_they_can_be_counted() -> None:
     verdict = some_disturbed(1.0, order_seed=an_order_that_decides())
-    assert verdict.withheld
-    assert verdict.notes[0].startswith(
-        "without what goes with a processor that was throttled, in 10 of 12"
+    assert verdict.withheld == InterferenceExplains(
+        cause="throttled", system="durable", affected=10, visits=12
     )
 
 
@@ -164,7 +168,7 @@ def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
 
     verdict = judge_study(study, plan, measured(plan, haunted), run="r").verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
-    assert any("the reset is not effective" in note for note in verdict.notes)
+    assert "carry_over" in kinds(verdict)
 
 
 def haunted_by_the_visit_before(left: float) -> Series:
@@ -190,16 +194,15 @@ def test_a_difference_that_the_visit_before_may_have_made_is_not_told() -> None:
     decide = by_the_sign(series)
     decision = decide(series.values)
     assert decision.words == (VerdictWord.SLOWER,)
-    why = owed_to_the_visit_before(series, decision, decide)
-    assert why is not None
-    assert "leaves behind" in why
+    why = carry_over_decides(series, decision, decide)
+    assert why == CarryOverDecides()
 
 
 def test_a_difference_that_is_left_without_the_visit_before_is_told() -> None:
     haunted = haunted_by_the_visit_before(0.03)
     slower = replace(haunted, values=haunted.values - 0.05 * haunted.other)
     decide = by_the_sign(slower)
-    assert owed_to_the_visit_before(slower, decide(slower.values), decide) is None
+    assert carry_over_decides(slower, decide(slower.values), decide) is None
 
 
 def test_of_several_systems_whichever_may_leave_it_is_taken_out() -> None:
@@ -207,7 +210,7 @@ def test_of_several_systems_whichever_may_leave_it_is_taken_out() -> None:
     names = ("fast", *("durable" if other else "fast" for other in pair.other[:-1]))
     series = replace(pair, before=(None, *names[1:]))
     decide = by_the_sign(series)
-    assert owed_to_the_visit_before(series, decide(series.values), decide) is not None
+    assert carry_over_decides(series, decide(series.values), decide) is not None
 
 
 def test_where_nothing_shows_no_decision_is_made_again() -> None:
@@ -216,7 +219,7 @@ def test_where_nothing_shows_no_decision_is_made_again() -> None:
     def never(_values: Floats) -> Decision:
         raise AssertionError("decided again")
 
-    assert owed_to_the_visit_before(series, Decision((VerdictWord.SLOWER,), 9), never) is None
+    assert carry_over_decides(series, Decision((VerdictWord.SLOWER,), 9), never) is None
 
 
 @pytest.mark.parametrize("number", [5041, 6098])

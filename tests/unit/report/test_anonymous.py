@@ -6,6 +6,7 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.checks import FactChanged
 from steelyard.judge.findings import DifferenceFinding
+from steelyard.judge.verdict_notes import NoVisits, ValueUnusable
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
 from steelyard.report.formats.markdown import markdown_text
 
@@ -63,10 +64,16 @@ def test_a_host_that_is_called_like_a_system_leaves_the_system_its_name() -> Non
 def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_condition() -> None:
     plain = golden("decided")
     at = {"system.image": "/srv/images/base.qcow2"}
-    verdict = plain.verdicts[0].model_copy(update={"conditions": at, "notes": ("/srv/a/b",)})
+    verdict = plain.verdicts[0].model_copy(
+        update={"conditions": at, "notes": (NoVisits(system="/srv/a/b"), _missing("/srv/a/b"))}
+    )
     found = anonymous(plain.model_copy(update={"conditions": (at,), "verdicts": (verdict,)}))
     assert found.verdicts[0].conditions == found.conditions[0] == at
-    assert found.verdicts[0].notes == ("<path>",)
+    assert found.verdicts[0].notes == (NoVisits(system="/srv/a/b"), _missing("<path>"))
+
+
+def _missing(reason: str) -> ValueUnusable:
+    return ValueUnusable(system="fast", trials=1, value="missing", reason=reason)
 
 
 def test_what_a_workload_of_several_says_of_a_machine_goes_too() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from steelyard.judge import findings
+from steelyard.judge import findings, verdict_notes
 from steelyard.judge.analyses.claims import findings as claims
 from steelyard.judge.analyses.consolidation import findings as consolidation
 from steelyard.judge.analyses.costs import findings as costs
@@ -19,6 +19,8 @@ from steelyard.judge.analyses.requests import findings as requests
 from steelyard.judge.analyses.scaling import findings as scaling
 from steelyard.judge.analyses.sections import findings as sections
 from steelyard.judge.analyses.steadiness import findings as steadiness
+from steelyard.judge.families import Family
+from steelyard.judge.note import Note
 from steelyard.report.formats.csv import COLUMNS, CONDITION
 from steelyard.report.notes.registry import WRITERS
 
@@ -51,6 +53,33 @@ def test_every_field_of_the_findings_has_its_row_in_order(model: type[BaseModel]
     assert section is not None
     rows = re.findall(r"^\| `(\w+)` \| \S", section[1], re.MULTILINE)
     assert rows == list(model.model_fields)
+
+
+def _rows(title: str) -> list[list[str]]:
+    section = PAGE.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    return [[cell.strip() for cell in row.split("|")[1:-1]] for row in section.splitlines() if row]
+
+
+def test_every_field_of_a_family_has_its_row_in_order() -> None:
+    fields = [re.sub("`", "", row[0]) for row in _rows("Family") if row and "`" in row[0]]
+    assert fields == list(Family.model_fields)
+
+
+def test_every_kind_of_note_beside_a_verdict_has_its_row_with_its_figures() -> None:
+    kinds = [
+        kind
+        for kind in vars(verdict_notes).values()
+        if isinstance(kind, type) and issubclass(kind, Note) and kind is not Note
+    ]
+    written = {
+        row[0]: re.findall(r"`(\w+)`", row[1]) for row in _rows("Notes") if row and "`" in row[0]
+    }
+    assert written == {
+        f"`{kind.model_fields['kind'].default}`": [
+            each for each in kind.model_fields if each != "kind"
+        ]
+        for kind in kinds
+    }
 
 
 def test_every_column_named_for_the_flat_table_exists() -> None:

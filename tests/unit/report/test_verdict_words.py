@@ -11,6 +11,7 @@ from steelyard.judge.caveats import (
 )
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
+from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
 from steelyard.report import notes
 from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
@@ -66,7 +67,7 @@ def test_a_comparison_that_was_not_judged_gives_the_reason() -> None:
     findings = golden("failed")
     sentence = condition_sentence(findings.verdicts[3], findings)
     assert sentence == (
-        "At 16 users: not judged, 6 visits (6 fast, 0 durable): durable has no valid trial."
+        "At 16 users: not judged, 6 visits (6 fast, 0 durable): no visit of durable counts here."
     )
 
 
@@ -124,17 +125,17 @@ def test_failures_doubts_and_missing_cells_are_told_before_relying_on_the_answer
     text = "\n".join(told)
     assert "3 of 33 attempts did not end well: 2 service died (durable); 1 disk full" in text
     assert "Not measured: throughput of durable at 16 users." in text
-    assert "the arms differ in shape" in text
+    assert "one system varies 3.1 times as much as the other" in text
     assert "2 facts differ between the systems" in text
 
 
 def test_a_note_of_the_judge_is_passed_on() -> None:
     findings = golden("plain")
     noted: VerdictFinding = findings.verdicts[0].model_copy(
-        update={"notes": ("the effect changes sign between the halves",)}
+        update={"notes": (StoppedEarly(visits=20, budget_visits=40),)}
     )
     lines = verdict_lines(findings.model_copy(update={"verdicts": (noted,)}))
-    assert "  durable against fast, overall: the effect changes sign between the halves." in lines
+    assert any(line.startswith("  durable against fast, overall: early stops") for line in lines)
 
 
 def test_a_clean_study_ends_without_warnings() -> None:
@@ -184,12 +185,13 @@ def test_the_live_line_names_systems_and_workloads_where_there_are_several() -> 
 
 
 def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:
-    reasons = tuple(f"the value was not measured in trial {n}" for n in range(30))
+    reasons = tuple(ValueUnusable(system="b", trials=n + 1, value="missing") for n in range(30))
     findings = golden("failed")
-    verdict = findings.verdicts[3].model_copy(update={"notes": reasons})
+    verdict = findings.verdicts[3].model_copy(update={"not_judged": reasons})
     sentence = str(verdict_sentence(verdict, findings))
     assert sentence.endswith(
-        "in trial 0; the value was not measured in trial 1; and 28 more reasons."
+        "in 1 trial of b; no ratio is defined: the value was not measured in 2 trials of b; "
+        "and 28 more reasons."
     )
 
 

@@ -30,7 +30,7 @@ from steelyard.judge.caveats import (
     OrderNotRandom,
 )
 from steelyard.judge.comparison import Judged, finding
-from steelyard.judge.families import Comparison
+from steelyard.judge.families import Comparison, Family
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.own_trials.arguments import (
     Engine,
@@ -47,7 +47,8 @@ from steelyard.judge.own_trials.rows import (
     visits_of,
 )
 from steelyard.judge.series import Pair, Series, without_variation
-from steelyard.judge.withholding import of_visits, owed_to_the_visit_before
+from steelyard.judge.verdict_notes import NotJudged, NoVisits
+from steelyard.judge.withholding import carry_over_decides, of_visits
 from steelyard.study.model import Level, ResponseSpec
 
 LOAD = "load"
@@ -255,7 +256,7 @@ class _Bench:
         decision = decide(stream, margin_log, comparison.share)
         veto = None
         if decision.words and not stream.once:
-            veto = of_visits(series, decision, margin_log) or owed_to_the_visit_before(
+            veto = of_visits(series, decision, margin_log) or carry_over_decides(
                 series,
                 decision,
                 lambda values: decide(
@@ -324,12 +325,10 @@ def _members(pair: Pair) -> tuple[str, str]:
     return pair.baseline, pair.other
 
 
-def _unmeasured(pair: Pair, others: Sequence[bool]) -> tuple[str, ...]:
+def _unmeasured(pair: Pair, others: Sequence[bool]) -> tuple[NotJudged, ...]:
     """Which of the two has no visit there."""
     present = {pair.other if other else pair.baseline for other in others}
-    return tuple(
-        f"no visit of `{name}` counts here" for name in _members(pair) if name not in present
-    )
+    return tuple(NoVisits(system=name) for name in _members(pair) if name not in present)
 
 
 def _mean(visit: Visit, loads: Sequence[Level | None]) -> float:
@@ -342,18 +341,22 @@ def _comparisons(
     """Overall and at each load, as ``families.py`` shares the error rate of a study."""
     places: list[dict[str, Level] | None] = [None]
     places += [{LOAD: load} for load in loads] if len(loads) > 1 else []
-    against = f", each of {len(systems) - 1} systems against {systems[0]}"
     for other in systems[1:]:
         for place in places:
             members = (len(systems) - 1) * (1 if place is None else len(loads))
-            where = "overall" if place is None else f"each of {len(loads)} loads"
             yield Comparison(
                 response=response,
                 pair=Pair(systems[0], other),
                 conditions=place,
                 alpha=alpha,
                 share=alpha / members,
-                family=f"{response.label}, {where}{against if len(systems) > 2 else ''}",
+                family=Family(
+                    response=response.label,
+                    scope="overall" if place is None else "conditions",
+                    places=1 if place is None else len(loads),
+                    pairs=len(systems) - 1,
+                    baseline=systems[0],
+                ),
             )
 
 

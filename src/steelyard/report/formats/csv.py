@@ -30,11 +30,12 @@ from steelyard.judge.findings import (
 from steelyard.plan.model import Cell
 from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
+from steelyard.report.notes.verdict import note_text
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows
 from steelyard.report.tables.saturation import saturation_rows
-from steelyard.report.vocabulary import response_of
+from steelyard.report.vocabulary import family_text, response_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import WORKLOAD
 
@@ -47,6 +48,7 @@ COLUMNS = (
     "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
+_NOT_FLAT = {"conditions", "words", "family", "guards", "withheld", "not_judged", "notes"}
 
 
 def csv_text(findings: Findings) -> str:
@@ -107,14 +109,15 @@ def _not_applicable(cell: Cell) -> dict[str, Any]:
 
 
 def _verdict(verdict: VerdictFinding, unit: str) -> dict[str, Any]:
-    row = verdict.model_dump(mode="json", exclude={"conditions", "words", "notes"})
+    row = verdict.model_dump(mode="json", exclude=_NOT_FLAT)
     return row | {
         "kind": "verdict",
         "unit": unit,
         "system": verdict.other,
         "n": verdict.n_other,
         "words": " ".join(verdict.words),
-        "note": "; ".join(verdict.notes),
+        "family": family_text(verdict.family),
+        "note": "; ".join(map(note_text, verdict.reasons)),
         **_conditions(verdict.conditions or {}),
     }
 
@@ -157,7 +160,7 @@ def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
             "interval_level": part.interval_level,
             "n": part.n_subject,
             "n_baseline": part.n_other,
-            "note": "; ".join([claim.id, *part.notes]),
+            "note": "; ".join([claim.id, *map(note_text, part.notes)]),
         }
 
 
@@ -215,8 +218,8 @@ def _means(section: SectionFinding) -> Iterator[dict[str, Any]]:
             "high": mean.difference_high,
             "n": mean.n_other,
             "alpha": section.alpha,
-            "family": section.family,
-            "note": "; ".join(mean.notes),
+            "family": family_text(section.family),
+            "note": "; ".join(map(note_text, mean.notes)),
             **_conditions(at),
         }
 

@@ -18,7 +18,7 @@ from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.report.assumptions import OK, failure_lines, judged
 from steelyard.report.sentences import condition_sentence, verdict_sentence
-from steelyard.report.tables.claims import claim_lines
+from steelyard.report.tables.claims import claim_line
 
 Outcome = Literal["passed", "failure", "skipped"]
 
@@ -82,11 +82,9 @@ def _plain(text: str) -> str:
 
 def _cases(findings: Findings) -> Iterator[_Case]:
     """The claims, or without any the comparisons that carry the guarantee."""
-    lines = claim_lines(findings)
     for claim in findings.claims:
         outcome = _OF_CLAIMS.get(claim.word, "skipped")
-        said = next(line for line in lines if line.startswith(f"{claim.id}: "))
-        yield _Case(claim.id, outcome, claim.word.value, said)
+        yield _Case(claim.id, outcome, claim.word.value, claim_line(claim, findings))
     for verdict in () if findings.claims else judged(findings):
         outcome = _OF_VERDICTS.get(verdict.word, "skipped")
         yield _Case(_name(verdict, findings), outcome, verdict.word.value, _said(verdict, findings))

@@ -6,7 +6,7 @@ here, so that ``text`` knows every kind.
 
 from __future__ import annotations
 
-from steelyard.report.notes import caveats, checks, steadiness, stop
+from steelyard.report.notes import caveats, checks, steadiness, stop, verdict
 from steelyard.report.notes.registry import json_text, text, writes, writes_levels
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "steadiness",
     "stop",
     "text",
+    "verdict",
     "writes",
     "writes_levels",
 ]

@@ -8,6 +8,7 @@ from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFind
 from steelyard.judge.findings import Findings, ResponseFinding
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent
+from steelyard.report.notes.verdict import note_text
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
 
@@ -27,10 +28,11 @@ def claim_lines(findings: Findings) -> list[str]:
     order = list(ClaimWord)
     order.sort(key=lambda word: word is not ClaimWord.CONTRADICTED)
     found = sorted(findings.claims, key=lambda claim: order.index(claim.word))
-    return [_line(claim, findings) for claim in found]
+    return [claim_line(claim, findings) for claim in found]
 
 
-def _line(claim: ClaimFinding, findings: Findings) -> str:
+def claim_line(claim: ClaimFinding, findings: Findings) -> str:
+    """The claim, its word and what decides it, in one line."""
     word = claim.word.value.replace("_", " ")
     said = "; ".join(_shown(claim, findings))
     return f"{claim.id}: {word}. Claimed: {claimed(claim, findings)}. Seen: {said}."
@@ -78,7 +80,7 @@ def _peak(claim: ClaimFinding) -> str:
 
 def _part(part: ClaimPartFinding, response: ResponseFinding) -> str:
     count = counted(part.n_subject + part.n_other, "visit")
-    reasons = f"; {'; '.join(part.notes)}" if part.notes else ""
+    reasons = f"; {'; '.join(map(note_text, part.notes))}" if part.notes else ""
     if part.estimate_log is None:
         return f"{count}{reasons}"
     size = signed_effect(part.estimate_log, beside=(part.low_log, part.high_log))

@@ -9,6 +9,7 @@ from steelyard.judge.analyses.failures.findings import FailureContrastFinding, F
 from steelyard.judge.findings import Findings
 from steelyard.report.effects import interval
 from steelyard.report.figures import percent, significant
+from steelyard.report.notes.verdict import note_text
 
 _UNEQUAL = 0.05
 
@@ -46,7 +47,7 @@ def _compared(found: FailureContrastFinding) -> Iterator[str]:
     elif found.word == "undecided":
         yield (
             f"Whether {found.other} fails more or less than {found.baseline} is undecided"
-            f"{f' ({found.note})' if found.note else ''}."
+            f"{f' ({note_text(found.note)})' if found.note else ''}."
         )
     if found.attempts_chance is not None and found.attempts_chance < _UNEQUAL:
         yield (

@@ -1,14 +1,14 @@
-"""The sentence for a system that is ahead and worse in something the study guards."""
+"""The sentence for a system that is ahead and worse in a guardrail of the study."""
 
 from __future__ import annotations
 
-import math
-
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import GuardFinding, ResponseFinding, VerdictFinding
+from steelyard.judge.findings import ResponseFinding, VerdictFinding
+from steelyard.judge.verdict_notes import GuardFinding
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import fixed, significant
-from steelyard.report.vocabulary import verdict_word
+from steelyard.report.figures import counted, fixed, significant
+from steelyard.report.notes.verdict import guard_margin
+from steelyard.report.vocabulary import noun, verdict_word
 
 _ERRORS = "errors"
 _TIME_UNITS = ("ns", "us", "ms", "s")
@@ -33,9 +33,7 @@ def _price(guard: GuardFinding) -> str:
     size = "" if guard.effect is None else f" ({_size(guard, guard.effect)})"
     if guard.response == _ERRORS:
         return f"failing more{size}"
-    head, _, rest = guard.label.partition(", ")
-    noun = f"{rest} {head}" if rest else head
-    return f"its {noun} is {'longer' if guard.unit in _TIME_UNITS else 'worse'}{size}"
+    return f"its {noun(guard.label)} is {'longer' if guard.unit in _TIME_UNITS else 'worse'}{size}"
 
 
 def _size(guard: GuardFinding, effect: float) -> str:
@@ -47,23 +45,15 @@ def _size(guard: GuardFinding, effect: float) -> str:
 
 
 def guard_lines(verdicts: list[VerdictFinding]) -> list[str]:
-    """What was held for every difference that was found, said once for each guard."""
+    """Which guardrails held, one line for each over all differences that were found."""
     held: dict[tuple[str, str], int] = {}
     for verdict in verdicts:
         for guard in verdict.guards:
             if guard.state == "held":
-                key = (guard.label, _margin(guard))
+                key = (guard.label, guard_margin(guard))
                 held[key] = held.get(key, 0) + 1
     return [
-        f"Guarded: {label} of the faster one is not worse by {margin} or more "
-        f"({count} {'comparison' if count == 1 else 'comparisons'})."
+        f"Guardrail held: {noun(label)} of the faster system is not worse by {margin} or more "
+        f"({counted(count, 'comparison')})."
         for (label, margin), count in held.items()
     ]
-
-
-def _margin(guard: GuardFinding) -> str:
-    if not guard.absolute:
-        return f"{100 * math.expm1(guard.margin):.3g} %"
-    if guard.unit == "ratio":
-        return f"{100 * guard.margin:g} points"
-    return f"{guard.margin:g} {guard.unit}"

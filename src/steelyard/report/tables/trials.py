@@ -1,4 +1,4 @@
-"""What ``steelyard judge`` prints: the sentences of a report, for trials measured elsewhere."""
+"""What ``steelyard judge`` prints: the sentences of a report on trials measured elsewhere."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from steelyard.report.figures import counted
 from steelyard.report.words import answer
 
 _ORDERS = {
-    "bigstick": "drawn by a big-stick coin, tolerance 2",
-    "pairs": "drawn by a coin for each pair",
-    "blocks": "drawn by a shuffle of each block",
-    "none": "not drawn",
+    "bigstick": "random assignment, big-stick design, tolerance 2",
+    "pairs": "random assignment within each pair",
+    "blocks": "random order within each block",
+    "none": "not random",
 }
 
 
@@ -26,13 +26,11 @@ def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
         lines += [str(main), *(f"  {part}" for part in parts)]
     lines += ["", "How sure:", f"  {_looks(found)}"]
     rest = resting_lines(findings, "seed of the simulated orders")
-    if found.design == "none":
-        rest = [line for line in rest if not line.startswith("The verdict holds")]
-    beside = ["What follows the covariate was taken out."] if found.beside_covariate else []
+    beside = ["The covariate was regressed out."] if found.beside_covariate else []
     lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *beside, *rest)]
-    doubts = [*caveat_lines(findings), *note_lines(findings)]
-    if doubts:
-        lines += ["", "Before relying on this:", *(f"  {doubt}" for doubt in doubts)]
+    notes = [*caveat_lines(findings), *note_lines(findings)]
+    if notes:
+        lines += ["", "Before relying on this:", *(f"  {note}" for note in notes)]
     return lines
 
 
@@ -80,4 +78,4 @@ def _looks(found: TrialsVerdict) -> str:
         words += f" and their extension to {2 * found.budget}"
     if open_ones:
         return f"{words}; {counted(open_ones, 'comparison')} undecided."
-    return f"{words}; the last word fell at visit {max(decided)}."
+    return f"{words}; the last decision fell at visit {max(decided)}."

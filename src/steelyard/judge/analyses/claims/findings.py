@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.verdict_notes import VerdictNote
 from steelyard.study.model import Level
 
 
@@ -35,7 +36,7 @@ class ClaimPartFinding(Frozen):
     interval_level: float
     n_subject: int
     n_other: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[VerdictNote, ...] = ()
 
 
 class ClaimFinding(Frozen):

@@ -16,6 +16,7 @@ from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFind
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.series import Readings, Series, stream_of
+from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.withholding import doubtful
 from steelyard.plan.model import Plan
 from steelyard.study.model import ClaimSpec, Study
@@ -29,7 +30,7 @@ class JudgedPart:
     series: Series
     stream: Stream | None
     word: ClaimWord
-    why: str | None
+    why: VerdictNote | None
     sign: int
 
 
@@ -40,7 +41,8 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
     if series.problems:
         return JudgedPart(part, series, None, ClaimWord.NOT_JUDGED, series.problems[0], sign)
     if len(series.values) < FIRST_LOOK:
-        return JudgedPart(part, series, None, ClaimWord.UNDECIDED, "too few visits", sign)
+        too_few = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
+        return JudgedPart(part, series, None, ClaimWord.UNDECIDED, too_few, sign)
     stream = stream_of(series, readings, part.pair, claim.paths)
     low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
     word = _word(stream, low, high, margin_log, claim.rate)

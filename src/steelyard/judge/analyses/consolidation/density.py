@@ -64,6 +64,5 @@ def density_verdicts(
         if other != study.baseline and all(exists(plan, s, of) for s in (study.baseline, other))
     ):
         readings = DensityReadings(plan, records, of, told_by)
-        what = f"density of {of.instances} instances"
-        found = by_itself(study, other, response, of.conditions, readings=readings, what=what)
+        found = by_itself(study, other, response, of.conditions, readings=readings)
         yield found.model_copy(update={"conditions": of.together})

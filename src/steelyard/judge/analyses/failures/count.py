@@ -22,6 +22,7 @@ from steelyard.judge.analyses.failures.findings import (
     FailureWord,
 )
 from steelyard.judge.series import Pair, Readings, Series, stream_of
+from steelyard.judge.verdict_notes import FailuresNotCounted, TooFewVisits
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -82,7 +83,7 @@ def failure_contrasts(
 def _none_failed(one: FailureFinding, another: FailureFinding) -> dict[str, object]:
     known = one.failed is not None and another.failed is not None
     word: FailureWord = "none_failed" if known else "not_judged"
-    note = None if known else "failures were not counted in these records"
+    note = None if known else FailuresNotCounted()
     return {"word": word, "odds_log": None, "low_log": None, "high_log": None, "note": note}
 
 
@@ -91,7 +92,8 @@ def _judged(series: Series, pair: Pair, readings: Readings, study: Study) -> dic
     nothing = {"odds_log": None, "low_log": None, "high_log": None}
     if series.problems:
         return {"word": "not_judged", "note": series.problems[0], **nothing}
-    too_few: dict[str, object] = {"word": "undecided", "note": "too few visits", **nothing}
+    note = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
+    too_few: dict[str, object] = {"word": "undecided", "note": note, **nothing}
     if len(series.values) < FIRST_LOOK:
         return too_few
     alpha, margin = study.trials.alpha, study.trials.margin_log

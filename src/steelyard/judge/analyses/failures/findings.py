@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.verdict_notes import NotJudged
 
 FailureWord = Literal["fails_more", "fails_less", "undecided", "none_failed", "not_judged"]
 
@@ -41,4 +42,4 @@ class FailureContrastFinding(Frozen):
     high_log: float | None
     interval_level: float
     attempts_chance: float | None
-    note: str | None = None
+    note: NotJudged | None = None

@@ -40,9 +40,7 @@ def capacity_verdicts(
     for searched in plan.searches:
         response = capacity_response(study, str(searched[FIND]))
         rest = {name: level for name, level in searched.items() if name != FIND}
-        found = each_by_itself(
-            study, plan, response, searched, readings=readings, what=response.label
-        )
+        found = each_by_itself(study, plan, response, searched, readings=readings)
         for each in found:
             yield each.model_copy(update={"conditions": rest})
 

@@ -70,9 +70,8 @@ def peak_verdicts(
     if axis is None:
         return
     readings, response = PeakReadings(axis, plan, records), axis.response
-    what = f"most {response.label} at any level"
     for conditions in axis.others:
-        yield from each_by_itself(study, plan, response, conditions, readings=readings, what=what)
+        yield from each_by_itself(study, plan, response, conditions, readings=readings)
 
 
 @dataclass(frozen=True)

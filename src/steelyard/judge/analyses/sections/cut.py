@@ -17,7 +17,7 @@ from steelyard.inference.estimate import estimate_of
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison, pairs
+from steelyard.judge.families import Comparison, Family, pairs
 from steelyard.judge.series import Conditions, Pair, Readings, Series, stream_of
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level, Study
@@ -81,14 +81,14 @@ def _groups(study: Study, plan: Plan, compared: list[Pair], at: Conditions) -> l
     return groups
 
 
-def _family(study: Study, cut: list[tuple[Level | None, list[_Group]]]) -> tuple[str, float]:
+def _family(study: Study, cut: list[tuple[Level | None, list[_Group]]]) -> tuple[Family, float]:
     count = sum(len(groups) for _, groups in cut)
-    family = f"{study.primary.label}, each of {count} means of the sections"
+    family = Family(response=study.primary.label, scope="section_means", places=count)
     return family, study.trials.alpha / max(count, 1)
 
 
 def _mean(
-    study: Study, plan: Plan, readings: Readings, group: _Group, family: tuple[str, float]
+    study: Study, plan: Plan, readings: Readings, group: _Group, family: tuple[Family, float]
 ) -> MeanFinding:
     margin, name = study.trials.margin_log, study.primary
     alpha = study.trials.alpha
@@ -114,7 +114,7 @@ def _mean(
         high_log=ratio.high_log,
         interval_level=ratio.interval_level,
         word=ratio.word.value,
-        notes=ratio.notes,
+        notes=ratio.reasons,
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.verdict_notes import VerdictNote
 from steelyard.study.model import Level
 
 
@@ -33,7 +35,7 @@ class MeanFinding(Frozen):
     high_log: float | None
     interval_level: float
     word: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[VerdictNote, ...] = ()
 
 
 class SectionFinding(Frozen):
@@ -49,5 +51,5 @@ class SectionFinding(Frozen):
     response: str
     unit: str
     alpha: float
-    family: str
+    family: Family
     means: tuple[MeanFinding, ...]

@@ -1,0 +1,311 @@
+"""What stands beside a verdict, by kind: why nothing is judged, why a decision is withheld, notes.
+
+Fields that end in ``_log`` are natural logarithms in which larger is better. ``baseline`` and
+``other`` name the two compared systems; ``invalid_baseline`` and the like count for each of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
+
+Interference = Literal[
+    "steal", "foreign_cpu", "raid_rebuilding", "throttled", "clock_step", "clock_drift"
+]
+"""Warnings of a trial that speak of the machine. Swapping and the like may be the system's own."""
+
+
+class ValueUnusable(Note):
+    """A trial has no value that a ratio can be computed of; ``reason`` is that of its record."""
+
+    kind: Literal["value_unusable"] = "value_unusable"
+    system: str
+    trials: int
+    value: Literal["zero", "negative_or_not_finite", "missing"]
+    reason: str | None = None
+
+
+class NoVariation(Note):
+    """Every visit of a system shows one figure, so that nothing tells how far chance reaches."""
+
+    kind: Literal["no_variation"] = "no_variation"
+
+
+class NoVisits(Note):
+    """No visit of a system counts under these conditions."""
+
+    kind: Literal["no_visits"] = "no_visits"
+    system: str
+
+
+class TooFewVisits(Note):
+    """Random assignment allows no verdict of so few visits at the usual error rates."""
+
+    kind: Literal["too_few_visits"] = "too_few_visits"
+    visits: int
+    needed: int
+
+
+class FailuresNotCounted(Note):
+    """The records hold no count of failed operations."""
+
+    kind: Literal["failures_not_counted"] = "failures_not_counted"
+
+
+NotJudged = Annotated[
+    ValueUnusable | NoVariation | NoVisits | TooFewVisits | FailuresNotCounted,
+    Field(discriminator="kind"),
+]
+"""Why a comparison is not judged."""
+
+
+class GuardFinding(Frozen):
+    """What may not be worse where a system is called faster, as it stands for the faster one.
+
+    ``effect`` is that of the faster over the slower system in the raw response: a natural
+    logarithm, or with ``absolute`` a difference; ``margin`` likewise. ``reason`` says why the
+    response was not measured.
+    """
+
+    response: str
+    label: str
+    unit: str
+    margin: float
+    absolute: bool
+    state: Literal["held", "broken", "open", "not_measured"]
+    effect: float | None
+    reason: NotJudged | None = None
+
+
+class AaControlDiffers(Note):
+    """The baseline differs from itself: something else than the systems decides."""
+
+    kind: Literal["aa_control_differs"] = "aa_control_differs"
+    baseline: str
+    other: str
+
+
+class TooManyInvalid(Note):
+    """More than ``limit_share`` of the measured trials of both systems are invalid."""
+
+    kind: Literal["too_many_invalid"] = "too_many_invalid"
+    invalid: int
+    measured: int
+    limit_share: float
+
+
+class CarryOverFound(Note):
+    """A visit depends on the system of the visit before it: 95 % interval beyond half the margin.
+
+    The reset is not effective.
+    """
+
+    kind: Literal["carry_over"] = "carry_over"
+    low_log: float
+    high_log: float
+
+
+class InterferenceUnequal(Note):
+    """Interference was seen in the visits of one system much more often than of the other."""
+
+    kind: Literal["interference_unequal"] = "interference_unequal"
+    cause: Interference
+    baseline: str
+    other: str
+    affected_baseline: int
+    visits_baseline: int
+    affected_other: int
+    visits_other: int
+
+
+class InterferenceExplains(Note):
+    """Among visits with equal interference the difference is not clear."""
+
+    kind: Literal["interference_explains"] = "interference_explains"
+    cause: Interference
+    system: str
+    affected: int
+    visits: int
+
+
+class EffectChangesSign(Note):
+    """The effect is clear in both halves of the visits, with opposite signs."""
+
+    kind: Literal["effect_changes_sign"] = "effect_changes_sign"
+
+
+class DecisionContradicted(Note):
+    """The decision of an earlier look does not agree with the estimate of all visits."""
+
+    kind: Literal["decision_contradicted"] = "decision_contradicted"
+
+
+class EffectChanges(Note):
+    """No constant ratio fits all visits."""
+
+    kind: Literal["effect_changes"] = "effect_changes"
+
+
+class StepsTooCoarse(Note):
+    """One system shows a single figure, and the next figure lies farther away than the margin."""
+
+    kind: Literal["steps_too_coarse"] = "steps_too_coarse"
+    step_log: float
+
+
+class GeneratorSaturated(Note):
+    """The generator was near its capacity in most visits of a system that is called equivalent."""
+
+    kind: Literal["generator_saturated"] = "generator_saturated"
+    system: str
+    affected: int
+    visits: int
+
+
+class FailedAttemptsDecide(Note):
+    """With the failed attempts included, the decision would be another."""
+
+    kind: Literal["failed_attempts_decide"] = "failed_attempts_decide"
+
+
+class CarryOverDecides(Note):
+    """With the carry-over that the data allow taken out, the decision would be another."""
+
+    kind: Literal["carry_over_decides"] = "carry_over_decides"
+
+
+class GuardrailsOpen(Note):
+    """``system`` is ahead, and guardrails of it are not shown to hold."""
+
+    kind: Literal["guardrails_open"] = "guardrails_open"
+    system: str
+    guards: tuple[GuardFinding, ...]
+
+
+Withheld = Annotated[
+    AaControlDiffers
+    | TooManyInvalid
+    | CarryOverFound
+    | InterferenceUnequal
+    | InterferenceExplains
+    | EffectChangesSign
+    | DecisionContradicted
+    | EffectChanges
+    | StepsTooCoarse
+    | GeneratorSaturated
+    | FailedAttemptsDecide
+    | CarryOverDecides
+    | GuardrailsOpen,
+    Field(discriminator="kind"),
+]
+"""Why the tests decide and the verdict is not given."""
+
+
+class InvalidUnequal(Note):
+    """Trials are invalid unequally, so they were not left out: that would favour a system."""
+
+    kind: Literal["invalid_unequal"] = "invalid_unequal"
+    baseline: str
+    other: str
+    invalid_baseline: int
+    measured_baseline: int
+    invalid_other: int
+    measured_other: int
+
+
+class ValuesUndefined(Note):
+    """Visits in which too many operations failed: they rank last and have no ratio."""
+
+    kind: Literal["values_undefined"] = "values_undefined"
+    label: str
+    baseline: str
+    other: str
+    undefined_baseline: int
+    visits_baseline: int
+    undefined_other: int
+    visits_other: int
+
+
+class GuardrailNotChecked(Note):
+    """A guardrail that the study does not declare, and that could not be judged."""
+
+    kind: Literal["guardrail_not_checked"] = "guardrail_not_checked"
+    label: str
+    reason: NotJudged
+
+
+class SpreadsDiffer(Note):
+    """The spread of one system is ``ratio`` times that of the other (``chance``: its p-value).
+
+    ``welch_test``: the error rate then rests on it.
+    """
+
+    kind: Literal["spreads_differ"] = "spreads_differ"
+    ratio: float
+    chance: float | None
+    visits_baseline: int
+    visits_other: int
+    welch_test: bool
+
+
+class OneConstant(Note):
+    """One system shows a single figure and the other varies."""
+
+    kind: Literal["one_constant"] = "one_constant"
+    visits_baseline: int
+    visits_other: int
+    welch_test: bool
+
+
+class StallsDiffer(Note):
+    """Visits stall unequally, so that the typical visit is not the same in both systems."""
+
+    kind: Literal["stalls_differ"] = "stalls_differ"
+    stall_rate_baseline: float
+    stall_rate_other: float
+
+
+class CarryOverPossible(Note):
+    """A visit seems to depend on the system before it, perhaps by less than half the margin."""
+
+    kind: Literal["carry_over_possible"] = "carry_over_possible"
+    low_log: float
+    high_log: float
+
+
+class MarginBelowResolution(Note):
+    """No budget of this size can show equivalence within the margin at this noise."""
+
+    kind: Literal["margin_below_resolution"] = "margin_below_resolution"
+    margin_log: float
+    noise_log: float
+    visits: int
+
+
+class StoppedEarly(Note):
+    """A small effect that was decided before the budget ended is overstated."""
+
+    kind: Literal["stopped_early"] = "stopped_early"
+    visits: int
+    budget_visits: int
+
+
+VerdictNote = Annotated[
+    NotJudged
+    | Withheld
+    | InvalidUnequal
+    | ValuesUndefined
+    | GuardrailNotChecked
+    | SpreadsDiffer
+    | OneConstant
+    | StallsDiffer
+    | CarryOverPossible
+    | MarginBelowResolution
+    | StoppedEarly,
+    Field(discriminator="kind"),
+]
+"""Whatever a verdict, a mean or a claim may have beside it."""

@@ -1,0 +1,290 @@
+"""The sentences beside a verdict: why nothing is judged, why it is withheld, what else to know."""
+
+from __future__ import annotations
+
+import math
+
+from steelyard.judge.verdict_notes import (
+    AaControlDiffers,
+    CarryOverDecides,
+    CarryOverFound,
+    CarryOverPossible,
+    DecisionContradicted,
+    EffectChanges,
+    EffectChangesSign,
+    FailedAttemptsDecide,
+    FailuresNotCounted,
+    GeneratorSaturated,
+    GuardFinding,
+    GuardrailNotChecked,
+    GuardrailsOpen,
+    Interference,
+    InterferenceExplains,
+    InterferenceUnequal,
+    InvalidUnequal,
+    MarginBelowResolution,
+    NoVariation,
+    NoVisits,
+    OneConstant,
+    SpreadsDiffer,
+    StallsDiffer,
+    StepsTooCoarse,
+    StoppedEarly,
+    TooFewVisits,
+    TooManyInvalid,
+    ValuesUndefined,
+    ValueUnusable,
+    VerdictNote,
+)
+from steelyard.report.figures import counted
+from steelyard.report.notes.registry import text, writes
+from steelyard.report.vocabulary import noun
+from steelyard.study.labels import Labels
+
+WELCH_TEST = (
+    "The Welch test holds the error rate at unequal spreads: it was simulated up to 4 to 1 and is "
+    "not proved for any noise."
+)
+_RESTS_ON_WELCH = ", so the error rate rests on the Welch test"
+_MACHINE = "the machine may differ, not the systems"
+_CAUSES: dict[Interference, str] = {
+    "steal": "stolen CPU time",
+    "foreign_cpu": "background load",
+    "raid_rebuilding": "a RAID rebuild",
+    "throttled": "CPU throttling",
+    "clock_step": "a clock step",
+    "clock_drift": "clock drift",
+}
+_TWO_DIGITS = 10
+
+
+def note_text(note: VerdictNote) -> str:
+    """The sentence of a note beside a verdict; none of these kinds has levels to label."""
+    return text(note, Labels())
+
+
+def guard_margin(guard: GuardFinding) -> str:
+    """The margin of a guardrail: ``25 %``; ``0.1 points`` of a share."""
+    if not guard.absolute:
+        return f"{100 * math.expm1(guard.margin):.3g} %"
+    if guard.unit == "ratio":
+        return f"{100 * guard.margin:g} points"
+    return f"{guard.margin:g} {guard.unit}"
+
+
+@writes(ValueUnusable)
+def _value_unusable(note: ValueUnusable) -> str:
+    value = {
+        "zero": "is zero",
+        "negative_or_not_finite": "is negative or not finite",
+        "missing": "was not measured" + (f" ({note.reason})" if note.reason else ""),
+    }[note.value]
+    trials = counted(note.trials, "trial")
+    return f"no ratio is defined: the value {value} in {trials} of {note.system}"
+
+
+@writes(NoVariation)
+def _no_variation(_: NoVariation) -> str:
+    return (
+        "no variation: every visit of a system shows the same figure, so the reach of chance is "
+        "unknown; the figure may be rounded, at a limit, or a counter that does not change"
+    )
+
+
+@writes(NoVisits)
+def _no_visits(note: NoVisits) -> str:
+    return f"no visit of {note.system} counts here"
+
+
+@writes(TooFewVisits)
+def _too_few_visits(note: TooFewVisits) -> str:
+    return (
+        f"a verdict at this error rate needs {note.needed} valid visits, there "
+        f"{'is' if note.visits == 1 else 'are'} {note.visits}, so no interval is given"
+    )
+
+
+@writes(FailuresNotCounted)
+def _failures_not_counted(_: FailuresNotCounted) -> str:
+    return "failures were not counted in these records"
+
+
+@writes(AaControlDiffers)
+def _aa_control_differs(note: AaControlDiffers) -> str:
+    return (
+        f"{note.baseline} differs from itself in the A/A control ({note.other}), so something else "
+        "than the systems decides"
+    )
+
+
+@writes(TooManyInvalid)
+def _too_many_invalid(note: TooManyInvalid) -> str:
+    return (
+        f"{note.invalid} of {note.measured} measured trials are invalid, more than "
+        f"{100 * note.limit_share:g} %; find what disturbs them"
+    )
+
+
+@writes(CarryOverFound)
+def _carry_over(note: CarryOverFound) -> str:
+    return (
+        "carry-over: a visit depends on the system of the visit before it "
+        f"({_interval(note)}), so the reset is not effective and nothing is decided"
+    )
+
+
+@writes(CarryOverPossible)
+def _carry_over_possible(note: CarryOverPossible) -> str:
+    return (
+        "possible carry-over: a visit seems to depend on the system of the visit before it "
+        f"({_interval(note)}), perhaps by less than half the margin"
+    )
+
+
+@writes(CarryOverDecides)
+def _carry_over_decides(_: CarryOverDecides) -> str:
+    return "the verdict may be caused by carry-over from one visit to the next"
+
+
+@writes(InterferenceUnequal)
+def _interference_unequal(note: InterferenceUnequal) -> str:
+    return (
+        f"unequal interference: {_CAUSES[note.cause]} in {note.affected_baseline} of "
+        f"{note.visits_baseline} visits of {note.baseline} and {note.affected_other} of "
+        f"{note.visits_other} of {note.other}, so {_MACHINE}"
+    )
+
+
+@writes(InterferenceExplains)
+def _interference_explains(note: InterferenceExplains) -> str:
+    return (
+        f"{_CAUSES[note.cause]} in {note.affected} of {note.visits} visits of {note.system}, and "
+        f"among visits that are alike in it the difference is not clear: {_MACHINE}"
+    )
+
+
+@writes(EffectChangesSign)
+def _effect_changes_sign(_: EffectChangesSign) -> str:
+    return "the effect changes sign between the first and the second half of the visits"
+
+
+@writes(DecisionContradicted)
+def _decision_contradicted(_: DecisionContradicted) -> str:
+    return (
+        "all visits together contradict the decision of an earlier look: the effect changes during "
+        "the study"
+    )
+
+
+@writes(EffectChanges)
+def _effect_changes(_: EffectChanges) -> str:
+    return "no constant ratio fits all visits: the effect changes during the study"
+
+
+@writes(StepsTooCoarse)
+def _steps_too_coarse(note: StepsTooCoarse) -> str:
+    return (
+        f"the response is read in steps of {_percent(note.step_log)}, wider than the margin, and "
+        "one system shows a single figure: a difference within a step is not seen"
+    )
+
+
+@writes(GeneratorSaturated)
+def _generator_saturated(note: GeneratorSaturated) -> str:
+    return (
+        f"the generator was near its capacity in {note.affected} of {note.visits} visits of "
+        f"{note.system}: systems that saturate it look equivalent"
+    )
+
+
+@writes(FailedAttemptsDecide)
+def _failed_attempts_decide(_: FailedAttemptsDecide) -> str:
+    return "the verdict rests on leaving out failed attempts: with them it would be another"
+
+
+@writes(GuardrailsOpen)
+def _guardrails_open(note: GuardrailsOpen) -> str:
+    return f"{note.system} is ahead, but {' and '.join(map(_open_guardrail, note.guards))}"
+
+
+def _open_guardrail(guard: GuardFinding) -> str:
+    what = f"that its {noun(guard.label)} is not worse by {guard_margin(guard)} or more"
+    if guard.reason is None:
+        return f"{what} is not shown"
+    return f"{what} cannot be judged: {note_text(guard.reason)}"
+
+
+@writes(GuardrailNotChecked)
+def _guardrail_not_checked(note: GuardrailNotChecked) -> str:
+    return f"whether {noun(note.label)} is worse was not checked: {note_text(note.reason)}"
+
+
+@writes(InvalidUnequal)
+def _invalid_unequal(note: InvalidUnequal) -> str:
+    return (
+        f"trials are invalid unequally ({note.invalid_baseline} of {note.measured_baseline} of "
+        f"{note.baseline}, {note.invalid_other} of {note.measured_other} of {note.other}), so they "
+        "were not left out"
+    )
+
+
+@writes(ValuesUndefined)
+def _values_undefined(note: ValuesUndefined) -> str:
+    return (
+        f"{noun(note.label)} is undefined in {note.undefined_baseline} of {note.visits_baseline} "
+        f"visits of {note.baseline} and {note.undefined_other} of {note.visits_other} of "
+        f"{note.other}, because too many operations failed: these visits rank last, and the "
+        "estimate is that of the others"
+    )
+
+
+@writes(SpreadsDiffer)
+def _spreads_differ(note: SpreadsDiffer) -> str:
+    chance = "" if note.chance is None else f", p = {note.chance:.2g}"
+    return (
+        f"one system varies {note.ratio:.1f} times as much as the other "
+        f"({note.visits_baseline} and {note.visits_other} visits{chance})"
+        f"{_RESTS_ON_WELCH if note.welch_test else ''}"
+    )
+
+
+@writes(OneConstant)
+def _one_constant(note: OneConstant) -> str:
+    return (
+        "one system shows a single figure and the other varies "
+        f"({note.visits_baseline} and {note.visits_other} visits)"
+        f"{_RESTS_ON_WELCH if note.welch_test else ''}; is that figure counted in coarse steps?"
+    )
+
+
+@writes(StallsDiffer)
+def _stalls_differ(note: StallsDiffer) -> str:
+    return (
+        f"{note.stall_rate_baseline:.0%} of the visits of one system and "
+        f"{note.stall_rate_other:.0%} of the other stall, so the ratio is that of typical visits, "
+        "which are not the same share of both"
+    )
+
+
+@writes(MarginBelowResolution)
+def _margin_below_resolution(note: MarginBelowResolution) -> str:
+    return (
+        f"a margin of {_percent(note.margin_log)} is below what {note.visits} visits resolve on "
+        f"this machine: one visit varies by {_percent(note.noise_log)}"
+    )
+
+
+@writes(StoppedEarly)
+def _stopped_early(_: StoppedEarly) -> str:
+    return "early stops overstate small effects: trust the interval more than the estimate"
+
+
+def _interval(note: CarryOverFound | CarryOverPossible) -> str:
+    low, high = (100 * math.expm1(end) for end in (note.low_log, note.high_log))
+    return f"95 % interval {low:+.1f}..{high:+.1f} %"
+
+
+def _percent(log: float) -> str:
+    """Two digits, or all before the point: ``1.3 %``, ``150 %``."""
+    size = 100 * math.expm1(log)
+    return f"{size:.0f} %" if size >= _TWO_DIGITS else f"{size:.2g} %"
