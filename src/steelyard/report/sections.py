@@ -33,9 +33,9 @@ def sections(findings: Findings) -> list[Section]:
     return [_section(each, findings) for each in findings.sections]
 
 
-def paragraphs(note: str) -> list[str]:
+def paragraphs(written: str) -> list[str]:
     """A note as the author parted it, by empty lines; line breaks within are spaces."""
-    return [" ".join(part.split()) for part in note.split("\n\n") if part.strip()]
+    return [" ".join(part.split()) for part in written.split("\n\n") if part.strip()]
 
 
 def _section(found: SectionFinding, findings: Findings) -> Section:

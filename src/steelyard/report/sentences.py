@@ -25,7 +25,9 @@ from steelyard.report.vocabulary import (
     DECIDED,
     direction_of,
     noun_of,
+    predicate,
     response_of,
+    used_up,
     verdict_word,
     where_of,
 )
@@ -104,19 +106,14 @@ def _decided(
 
 
 def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
-    word = verdict_word(verdict, response)
     if verdict.word is VerdictWord.TRADE_OFF:
         return trade_off(verdict, response, size)
     in_percent = form_for(verdict.estimate_log or 0.0) == "percent"
     if response.direction == "none":
         return f"{verdict.other} has {size} {'than' if in_percent else 'of'} {verdict.baseline}"
-    if word.startswith("fails"):
-        return f"{verdict.other} {word} than {verdict.baseline}: {size}"
-    if not word.startswith("uses"):
-        return f"{verdict.other} is {word} than {verdict.baseline}: {size}"
-    if in_percent:
+    if in_percent and used_up(response):
         return f"{verdict.other} uses {size} than {verdict.baseline}"
-    return f"{verdict.other} {word} than {verdict.baseline}: {size}"
+    return f"{verdict.other} {predicate(verdict, response)} than {verdict.baseline}: {size}"
 
 
 def _size(verdict: VerdictFinding, response: ResponseFinding) -> str:
@@ -158,7 +155,7 @@ def _undecided(
 def _without_size(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
     """A difference of ranks alone: one of the two has no value that is finite."""
     evidence = f"{visits_words(verdict)}: {_reason(verdict)}."
-    head = f"{verdict.other} is {verdict_word(verdict, response)} than {verdict.baseline}{where}"
+    head = f"{verdict.other} {predicate(verdict, response)} than {verdict.baseline}{where}"
     return Sentence(head, f", {evidence}", _capital(evidence))
 
 

@@ -16,6 +16,7 @@ from steelyard.study.model import Level
 
 DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
 
+_ERRORS = "errors"
 _TIME_UNITS = {"ns", "us", "µs", "ms", "s", "min", "h"}
 _LEVEL_UNITS = {"", "1", "%", "ratio", "share"}
 
@@ -82,14 +83,26 @@ def said_word(word: VerdictWord, estimate_log: float | None, response: ResponseF
     return good if word is VerdictWord.FASTER else bad
 
 
+def predicate(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """The word with its verb: ``is slower``, ``uses more``, ``fails less``."""
+    word = verdict_word(verdict, response)
+    return word if response.name == _ERRORS or used_up(response) else f"is {word}"
+
+
+def used_up(response: ResponseFinding) -> bool:
+    """Whether systems use more or less of a response: a lower amount, not a time, is better."""
+    of_another_kind = response.name == _ERRORS or response.unit in _TIME_UNITS
+    return response.direction == "lower" and not of_another_kind
+
+
 def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
-    if response.name == "errors":
+    if response.name == _ERRORS:
         return "fails less", "fails more"
     if response.unit in _TIME_UNITS:
         return "quicker", "slower"
     if response.unit.endswith("/s") and response.direction == "higher":
         return "faster", "slower"
-    return ("uses less", "uses more") if response.direction == "lower" else ("better", "worse")
+    return ("uses less", "uses more") if used_up(response) else ("better", "worse")
 
 
 def place(

@@ -83,14 +83,14 @@ def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
     Without a verdict over all conditions every condition gets a whole sentence of its own.
     """
     groups: list[tuple[Sentence, list[str]]] = []
-    told: set[tuple[str, str]] = set()
+    headed: set[tuple[str, str]] = set()
     for verdict in ordered(judged(findings), findings):
-        if verdict.conditions is not None and _pair(verdict) in told:
+        if verdict.conditions is not None and _pair(verdict) in headed:
             groups[-1][1].append(condition_sentence(verdict, findings))
             continue
         groups.append((verdict_sentence(verdict, findings), []))
         if verdict.conditions is None:
-            told.add(_pair(verdict))
+            headed.add(_pair(verdict))
     return [*groups, *influence_answer(findings)]
 
 

@@ -1,18 +1,51 @@
-"""Every kind of note has one writer."""
+"""The border between judging and telling: the judge emits kinds, the report writes and never reads.
+
+Every kind of note has one writer. A decision that depends on a sentence breaks when the sentence is
+written better.
+"""
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
+import steelyard
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.note import Note
 from steelyard.report import notes
 from steelyard.report.notes.registry import WRITERS
 from steelyard.study.labels import Labels
+
+SOURCE = Path(steelyard.__file__).parent
+LOOKS = {"startswith", "endswith", "partition", "rpartition", "removeprefix", "removesuffix",
+         "split", "rsplit", "find"}  # fmt: skip
+WRITTEN = {"note", "line", "sentence", "said", "told", "word", "why", "reason", "caveat", "limit",
+           "doubt", "warning", "verb", "message", "family"}  # fmt: skip
+WORDS_OF_A_SENTENCE = 5
+OF_ERRORS = {"judge/own_trials/rows.py"}
+"""Texts of errors that are put together before they are raised."""
+STILL_READ = {"report/assumptions.py"}
+STILL_WRITE = {
+    "judge/analyses/claims/judged.py",
+    "judge/analyses/consolidation/matrix.py",
+    "judge/analyses/consolidation/speed.py",
+    "judge/analyses/consolidation/together.py",
+    "judge/analyses/costs/cores.py",
+    "judge/analyses/factors/asked.py",
+    "judge/analyses/factors/influence.py",
+    "judge/analyses/planning/resolution.py",
+    "judge/analyses/scaling/capacity.py",
+    "judge/analyses/scaling/curve.py",
+    "judge/analyses/scaling/peaks.py",
+    "judge/analyses/scaling/readings.py",
+    "judge/cells.py",
+}
+"""Files whose texts are still to become kinds; each leaves the list when it has."""
 
 
 def _kinds(base: type[Note]) -> Iterator[type[Note]]:
@@ -56,3 +89,68 @@ def test_every_kind_of_note_has_a_writer() -> None:
     assert {
         kind for kind in _kinds(Note) if not kind.__subclasses__() and kind.__module__ != __name__
     } == set(WRITERS)
+
+
+def _nodes(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
+    for room in rooms:
+        for path in sorted((SOURCE / room).rglob("*.py")):
+            yield str(path.relative_to(SOURCE)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _name(node: ast.expr) -> str | None:
+    """The last name of what is looked into: of a call, that of its receiver."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _name(node.func.value)
+    return None
+
+
+def _looks_into_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in LOOKS and _name(node.func.value) in WRITTEN
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
+        return _name(node.comparators[0]) in WRITTEN
+    return False
+
+
+def test_nothing_looks_into_a_text_that_was_written_for_a_reader() -> None:
+    found = [
+        f"{file}:{node.lineno}"
+        for file, tree in _nodes("judge", "inference", "report")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.expr) and _looks_into_text(node)
+    ]
+    assert [each for each in found if each.partition(":")[0] not in STILL_READ] == []
+
+
+def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Literals with their lines, but docstrings and messages of raised errors."""
+    passed: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise):
+            passed |= set(ast.walk(node))
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            passed.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            passed |= {part for part in node.values if isinstance(part, ast.Constant)}
+    for node in ast.walk(tree):
+        if node in passed:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = (str(p.value) if isinstance(p, ast.Constant) else "x" for p in node.values)
+            yield node.lineno, "".join(parts)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def test_the_judge_holds_no_sentence() -> None:
+    found = {
+        file: f"{line}: {text}"
+        for file, tree in _nodes("judge", "inference")
+        for line, text in _texts(tree)
+        if len(text.split()) >= WORDS_OF_A_SENTENCE
+    }
+    assert {file: text for file, text in found.items() if file not in STILL_WRITE | OF_ERRORS} == {}

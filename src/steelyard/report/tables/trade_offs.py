@@ -8,7 +8,7 @@ from steelyard.judge.verdict_notes import GuardFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, fixed, significant
 from steelyard.report.notes.verdict import guard_margin
-from steelyard.report.vocabulary import noun, verdict_word
+from steelyard.report.vocabulary import noun, predicate
 
 _ERRORS = "errors"
 _TIME_UNITS = ("ns", "us", "ms", "s")
@@ -22,11 +22,9 @@ def trade_off(verdict: VerdictFinding, response: ResponseFinding, size: str) -> 
     if not other_wins:
         winner, loser = loser, winner
     ahead = verdict.model_copy(update={"word": VerdictWord.FASTER, "words": (VerdictWord.FASTER,)})
-    word = verdict_word(ahead, response)
     price = " and ".join(_price(guard) for guard in verdict.guards if guard.state == "broken")
-    verb = word if word.startswith("uses") else f"is {word}"
     of_whom = size if other_wins else f"{verdict.other} has {size}"
-    return f"{winner} {verb} than {loser} while {price}: {of_whom}"
+    return f"{winner} {predicate(ahead, response)} than {loser} while {price}: {of_whom}"
 
 
 def _price(guard: GuardFinding) -> str:
