@@ -61,7 +61,7 @@ def test_a_decided_system_is_passed_over_and_the_order_of_the_others_kept(
         ended.append(steelyard.run("run", ".", "--fail-if", "contradicted", "--seed", seed))
         return open_run(steelyard.folder / "results" / "race")
 
-    assert_raced(with_an_event("systems_left", steelyard, run_it))
+    assert_raced(with_an_event("systems_eliminated", steelyard, run_it))
     assert ended[-1].returncode == 5, ended[-1].stderr
     assert "slow-is-fast: contradicted" in ended[-1].stdout
     assert "best first" in ended[-1].stdout
@@ -82,7 +82,7 @@ def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steely
         assert done.returncode == 0, done.stderr
         return open_run(results)
 
-    assert_raced(with_an_event("systems_left", steelyard, run_it))
+    assert_raced(with_an_event("systems_eliminated", steelyard, run_it))
 
 
 BROKEN = """\
