@@ -24,7 +24,8 @@ from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.records.schema import Doubt, Measured, Outcome, TrialRecord
+from steelyard.records.schema import Measured, Outcome, TrialRecord
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.assumptions import caveat_lines, failure_lines
 from steelyard.report.notes.verdict import note_text
 from steelyard.study.model import ResponseSpec, Study
@@ -42,7 +43,7 @@ class Seen:
 
     factor: float = 1.0
     outcome: Outcome = Outcome.OK
-    doubt: str | None = None
+    warning: WarningKind | None = None
     steal: float | None = None
 
 
@@ -66,12 +67,12 @@ def _carry_over(_trial: PlannedTrial, before: str | None, _chance: float) -> See
 
 def _steal(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     burst = trial.cell.system == OTHER and chance < 0.4
-    return Seen(factor=0.85, steal=0.15, doubt="steal") if burst else Seen(steal=0.001)
+    return Seen(factor=0.85, steal=0.15, warning=WarningKind.STEAL) if burst else Seen(steal=0.001)
 
 
 def _strangers(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     beside = trial.cell.system == OTHER and chance < 0.6
-    return Seen(factor=0.90, doubt="foreign_cpu") if beside else Seen()
+    return Seen(factor=0.90, warning=WarningKind.FOREIGN_CPU) if beside else Seen()
 
 
 def _ceiling(_trial: PlannedTrial, _before: str | None, _chance: float) -> Seen:
@@ -79,17 +80,17 @@ def _ceiling(_trial: PlannedTrial, _before: str | None, _chance: float) -> Seen:
 
     It can hide a difference and not make one: what it has sent to the other, it can send.
     """
-    return Seen(doubt="generator_near_ceiling")
+    return Seen(warning=WarningKind.GENERATOR_NEAR_CAPACITY)
 
 
 def _clock_step(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     stepped = trial.cell.system == OTHER and chance < 0.4
-    return Seen(factor=0.85, doubt="clock_step") if stepped else Seen()
+    return Seen(factor=0.85, warning=WarningKind.CLOCK_STEP) if stepped else Seen()
 
 
 def _throttled(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     hot = trial.cell.system == OTHER and chance < 0.5
-    return Seen(factor=0.88, doubt="throttled") if hot else Seen()
+    return Seen(factor=0.88, warning=WarningKind.THROTTLED) if hot else Seen()
 
 
 def _full(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
@@ -165,8 +166,8 @@ def _record(trial: PlannedTrial, value: float, seen: Seen) -> TrialRecord:
     }
     if seen.steal is not None:
         responses[_STEAL.name] = Measured(value=seen.steal, unit="ratio")
-    doubts = (Doubt(state="suspect", kind=seen.doubt, message=seen.doubt),) if seen.doubt else ()
-    return a_record(trial, None, outcome=seen.outcome, responses=responses, doubts=doubts)
+    warnings = () if seen.warning is None else (TrialWarning(kind=seen.warning),)
+    return a_record(trial, None, outcome=seen.outcome, responses=responses, warnings=warnings)
 
 
 def _why(seen: Seen) -> str | None:

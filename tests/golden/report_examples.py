@@ -22,12 +22,14 @@ from steelyard.judge.checks import CarryOverEffect
 from steelyard.judge.families import Family
 from steelyard.judge.findings import (
     AttemptFinding,
+    BottleneckNote,
     CellFinding,
     DifferenceFinding,
     Findings,
     ResponseFinding,
     StopFinding,
     VerdictFinding,
+    WarningNote,
 )
 from steelyard.judge.verdict_notes import (
     GuardFinding,
@@ -39,6 +41,7 @@ from steelyard.judge.verdict_notes import (
     ValueUnusable,
 )
 from steelyard.plan.model import Cell
+from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.model import Level
 
 MARGIN_LOG = math.log1p(0.02)
@@ -170,8 +173,13 @@ def attempt_findings(cells: tuple[CellFinding, ...], response: str) -> list[Atte
             outcome="ok",
             message=None,
             hint=None,
-            doubts=(),
-            limited_by="disk flushes" if cell.cell.system == "durable" else "CPU of the service",
+            warnings=(),
+            bottleneck=BottleneckNote(
+                kind=Resource.DISK_BUSY_TIME
+                if cell.cell.system == "durable"
+                else Resource.ONE_CORE_OF_SERVICE,
+                share=0.97,
+            ),
             wall_s=2.9,
             overhead_s=0.08,
         )
@@ -271,18 +279,20 @@ def _mixed() -> Findings:
 
 
 def _failed() -> Findings:
-    """Failed attempts of two kinds, a doubt, a missing cell, arms of different shape."""
+    """Failed attempts of two kinds, a warning, a missing cell, arms of different shape."""
     cells = cell_findings(
         {"fast": 1.0, "durable": 0.29},
         {"throughput": (3900.0, 1.0), "response.p99": (9.1e5, -1.1)},
         missing=("durable",),
     )
     good = attempt_findings(cells, "throughput")
-    good[4] = good[4].model_copy(update={"doubts": ("steal 1.4 % of CPU time",)})
+    figures: Figures = {"machine": "local", "steal_ratio": 0.014}
+    steal = WarningNote(kind=WarningKind.STEAL, state="suspect", figures=figures)
+    good[4] = good[4].model_copy(update={"warnings": (steal,)})
     died = [
         good[3].model_copy(
             update={
-                "trial": 6, "attempt": n, "visit": 2, "outcome": outcome, "limited_by": None,
+                "trial": 6, "attempt": n, "visit": 2, "outcome": outcome, "bottleneck": None,
                 "cell": Cell(system="durable", conditions={"load.users": 16}), "message": message,
                 "hint": hint, "overhead_s": None,
             }

@@ -9,9 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 from pydantic import BaseModel
+from steelyard.trial.attempt.load_warnings import text_of
 
 from steelyard.engine import messages
-from steelyard.trial.attempt.load_warnings import text_of
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.inference.distributions import coin_quantile
-from steelyard.judge.findings import AttemptFinding, CellFinding
+from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -93,11 +93,16 @@ def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]
             outcome=record.outcome.value,
             message=failure.message if failure else None,
             hint=failure.hint if failure else None,
-            doubts=tuple(f"{d.state}: {d.kind}: {d.message}" for d in record.doubts),
-            limited_by=record.limited_by,
+            warnings=tuple(WarningNote(**dict(each)) for each in record.warnings),
+            bottleneck=_bottleneck(record),
             wall_s=(record.finished_unix_ns - record.started_unix_ns) / _NS_PER_S,
             overhead_s=_overhead_s(record),
         )
+
+
+def _bottleneck(record: TrialRecord) -> BottleneckNote | None:
+    found = record.bottleneck
+    return None if found is None else BottleneckNote(kind=found.resource, share=found.share)
 
 
 def _overhead_s(record: TrialRecord) -> float | None:

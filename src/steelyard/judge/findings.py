@@ -35,8 +35,10 @@ from steelyard.judge.caveats import Caveat
 from steelyard.judge.checks import StudyCheck
 from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import GuardFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
+from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
@@ -151,6 +153,21 @@ class CellFinding(Frozen):
     not_measured: tuple[str, ...] = ()
 
 
+class WarningNote(Note):
+    """One reason to distrust an attempt, as the record has it."""
+
+    kind: WarningKind
+    state: Literal["suspect", "invalid"]
+    figures: Figures
+
+
+class BottleneckNote(Note):
+    """The resource that was used up in an attempt; ``share`` is how much of it was."""
+
+    kind: Resource
+    share: float | None
+
+
 class AttemptFinding(Frozen):
     """One row of the table of trials and attempts."""
 
@@ -161,8 +178,8 @@ class AttemptFinding(Frozen):
     outcome: str
     message: str | None
     hint: str | None
-    doubts: tuple[str, ...]
-    limited_by: str | None
+    warnings: tuple[WarningNote, ...]
+    bottleneck: BottleneckNote | None
     wall_s: float
     overhead_s: float | None
 
@@ -170,16 +187,16 @@ class AttemptFinding(Frozen):
 class CalibrationFinding(Frozen):
     """How close the trials of a cell came to what the generator can do at most.
 
-    ``ceiling_per_s`` (in ``unit``) and ``floor_ns`` (median response) were measured against
-    ``sink``; ``ratio`` and ``largest_ratio`` are throughput of the trials over the ceiling, in the
-    middle and at most. ``not_calibrated`` says why there is no ceiling.
+    ``capacity_per_s`` (in ``unit``) and ``baseline_latency_ns`` (median response) were measured
+    against ``sink``; ``ratio`` and ``largest_ratio`` are throughput of the trials over the
+    capacity, in the middle and at most. ``not_calibrated`` says why there is no capacity.
     """
 
     cell: Cell
     sink: str | None
     unit: str
-    ceiling_per_s: float | None
-    floor_ns: float | None
+    capacity_per_s: float | None
+    baseline_latency_ns: float | None
     ratio: float | None
     largest_ratio: float | None
     trials: int

@@ -18,6 +18,7 @@ from steelyard.judge.verdict_notes import (
     InterferenceExplains,
     InterferenceUnequal,
 )
+from steelyard.records.warnings import WarningKind
 
 Mask = npt.NDArray[np.bool_]
 
@@ -26,7 +27,6 @@ _LEVEL = 0.01
 _LEVEL_OF_A_LOOK = 0.002
 """Of what is asked again after every visit until it holds: about 1 % of a study."""
 _MOST_SATURATED = 0.5
-_SATURATED = "generator_near_ceiling"
 
 
 def interference_unequal(
@@ -60,7 +60,7 @@ def generator_saturated(
     if VerdictWord.EQUIVALENT not in words:
         return None
     for name, visits in _visits(pair, series).items():
-        count = _having(_SATURATED, visits, readings)
+        count = _having(WarningKind.GENERATOR_NEAR_CAPACITY, visits, readings)
         if count > _MOST_SATURATED * len(visits):
             return GeneratorSaturated(system=name, affected=count, visits=len(visits))
     return None
@@ -82,7 +82,7 @@ def interference_explains(
         return None
     known = series.defined()
     for cause in CAUSES:
-        hit = np.array([cause in readings.doubts(visit) for visit in known.visits])
+        hit = np.array([cause in readings.warnings(visit) for visit in known.visits])
         behind = known.other != ahead
         if not hit[behind].any() or hit[behind].mean() <= hit[~behind].mean():
             continue
@@ -115,6 +115,6 @@ def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:
     return found
 
 
-def _having(kind: str, visits: list[int], readings: Readings) -> int:
+def _having(kind: WarningKind, visits: list[int], readings: Readings) -> int:
     """How many of the visits have a good trial with such a warning."""
-    return sum(kind in readings.doubts(visit) for visit in visits)
+    return sum(kind in readings.warnings(visit) for visit in visits)

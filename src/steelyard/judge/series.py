@@ -28,6 +28,7 @@ from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
 from steelyard.judge.verdict_notes import NotJudged, NoVariation, Withheld
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
 
 OF_TWO = ("big_stick", "pairs")
@@ -147,7 +148,7 @@ class Readings:
         self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
         told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
         self._half_failure = 0.5 / median(told) if told else 0.0
-        self._doubts = _doubts_of(records)
+        self._warnings = _warnings_of(records)
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
@@ -155,9 +156,9 @@ class Readings:
         found = self._attempts.get((visit, key_of(conditions)), ())
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
-    def doubts(self, visit: int) -> frozenset[str]:
-        """The kinds of doubt of the good trials of a visit, under whatever condition."""
-        return self._doubts.get(visit, frozenset())
+    def warnings(self, visit: int) -> frozenset[WarningKind]:
+        """The kinds of warnings of the good trials of a visit, under whatever condition."""
+        return self._warnings.get(visit, frozenset())
 
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
         """All attempts that brought a number, however they ended."""
@@ -266,11 +267,11 @@ class Readings:
         return None
 
 
-def _doubts_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[str]]:
-    kinds: dict[int, set[str]] = defaultdict(set)
+def _warnings_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[WarningKind]]:
+    kinds: dict[int, set[WarningKind]] = defaultdict(set)
     for record in records:
         if record.outcome is Outcome.OK:
-            kinds[record.visit].update(doubt.kind for doubt in record.doubts)
+            kinds[record.visit].update(each.kind for each in record.warnings)
     return {visit: frozenset(found) for visit, found in kinds.items()}
 
 

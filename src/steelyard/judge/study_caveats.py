@@ -24,6 +24,7 @@ from steelyard.judge.caveats import (
 )
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import Resource
 from steelyard.study.ending import extent_of
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study
@@ -76,14 +77,16 @@ def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[Caveat]
     if study.generator.host == "local" and workload_of(study.workload).is_load:
         yield GeneratorOnSameMachine()
     good = [r for r in records if r.outcome is Outcome.OK]
-    limited = [r for r in good if r.limited_by is not None and "generator" in r.limited_by]
+    limited = [
+        r for r in good if r.bottleneck is not None and r.bottleneck.resource is Resource.GENERATOR
+    ]
     if limited:
         yield GeneratorBottleneck(trials=len(limited), good_trials=len(good))
 
 
 def _warned(records: Sequence[TrialRecord]) -> Iterator[Caveat]:
     good = [r for r in records if r.outcome is Outcome.OK]
-    kinds = Counter(kind for r in good for kind in dict.fromkeys(d.kind for d in r.doubts))
+    kinds = Counter(kind for r in good for kind in dict.fromkeys(each.kind for each in r.warnings))
     for kind, count in kinds.most_common():
         yield WarnedTrials(warning=kind, trials=count, good_trials=len(good))
 

@@ -12,9 +12,15 @@ from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.note import Note
+from steelyard.records.warnings import WarningKind
 
 Interference = Literal[
-    "steal", "foreign_cpu", "raid_rebuilding", "throttled", "clock_step", "clock_drift"
+    WarningKind.STEAL,
+    WarningKind.FOREIGN_CPU,
+    WarningKind.RAID_REBUILDING,
+    WarningKind.THROTTLED,
+    WarningKind.CLOCK_STEP,
+    WarningKind.CLOCK_DRIFT,
 ]
 """Warnings of a trial that speak of the machine. Swapping and the like may be the system's own."""
 

@@ -9,11 +9,13 @@ from pydantic import BaseModel, ConfigDict
 from steelyard.study.model import Level
 
 
-class _Frozen(BaseModel):
+class Stored(BaseModel):
+    """Base of what is stored: frozen, and without fields that nobody declared."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
-class Cell(_Frozen):
+class Cell(Stored):
     """One combination of levels: the compared system, and a level of every condition.
 
     ``conditions`` maps dotted factor names to levels, as ``{"load.users": 4}``.
@@ -23,7 +25,7 @@ class Cell(_Frozen):
     conditions: dict[str, Level]
 
 
-class PlannedTrial(_Frozen):
+class PlannedTrial(Stored):
     """One cell to be measured once. ``trial`` counts from 1 over the whole plan."""
 
     trial: int
@@ -31,7 +33,7 @@ class PlannedTrial(_Frozen):
     cell: Cell
 
 
-class PlannedVisit(_Frozen):
+class PlannedVisit(Stored):
     """One system prepared once and measured under all conditions, in random order.
 
     A visit carries one coin: which system it is. ``block`` groups visits that together hold
@@ -45,7 +47,7 @@ class PlannedVisit(_Frozen):
     trials: tuple[PlannedTrial, ...]
 
 
-class ScreenFraction(_Frozen):
+class ScreenFraction(Stored):
     """The cells of one replicate of a screening.
 
     ``relation`` is the defining relation in letters of the factors, those that are hard to change
@@ -57,7 +59,7 @@ class ScreenFraction(_Frozen):
     cells: tuple[dict[str, Level], ...]
 
 
-class ScreenPlan(_Frozen):
+class ScreenPlan(Stored):
     """Which factors are varied on one system, and the visits that do it.
 
     A replicate is a block: every cell of one of the ``fractions``, which take turns. What is
@@ -73,7 +75,7 @@ class ScreenPlan(_Frozen):
     visits: tuple[PlannedVisit, ...]
 
 
-class Forecast(_Frozen):
+class Forecast(Stored):
     """What the plan will take, from declared durations and an allowance for the rest."""
 
     trial_s: float
@@ -84,7 +86,7 @@ class Forecast(_Frozen):
     disk_bytes: int
 
 
-class Plan(_Frozen):
+class Plan(Stored):
     """The whole run, fixed before trial 1.
 
     ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2),

@@ -12,14 +12,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from steelyard.plan.model import Cell
-from steelyard.records.schema import Calibration, Outcome, Record
+from steelyard.plan.model import Cell, Stored
+from steelyard.records.schema import Calibration, Outcome
 
 SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 """Why a session ended by itself or was asked to."""
 
 
-class _Event(Record):
+class _Event(Stored):
     """Base of all events; ``at_unix_ns`` is when it was made, just before it was written."""
 
     event: str
@@ -57,7 +57,7 @@ class EnvironmentRecorded(_Event):
     not_listed: dict[str, str]
 
 
-class EnvironmentDifference(Record):
+class EnvironmentDifference(Stored):
     """One thing of a machine that is not as it was; ``None`` where it was or is absent."""
 
     machine: str
@@ -82,7 +82,7 @@ class EnvironmentCompared(_Event):
     forced_stop: tuple[str, ...] = ()
 
 
-class ReferenceKernelSeries(Record):
+class ReferenceKernelSeries(Stored):
     """Results of one part of the reference kernel in a row, on one machine at rest.
 
     ``missing`` says why a part has no values.
@@ -147,7 +147,7 @@ class WorkloadsEliminated(_Event):
     remaining: dict[str, tuple[str, ...]]
 
 
-class CommonestFailure(Record):
+class CommonestFailure(Stored):
     """What most of the trials report that have no value.
 
     ``outcome`` is that of the attempt, ``None`` when the attempt was good and the response was
@@ -159,7 +159,7 @@ class CommonestFailure(Record):
     message: str
 
 
-class FutilityReason(Record):
+class FutilityReason(Stored):
     """Why further trials of a system would not help.
 
     Either all trials of its last visits failed (``failed_visits``), or the primary response was

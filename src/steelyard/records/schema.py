@@ -7,11 +7,12 @@ measured is ``None`` with the reason beside it, never 0.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
-from steelyard.plan.model import Cell
+from steelyard.plan.model import Cell, Stored
+from steelyard.records.warnings import Bottleneck, TrialWarning
 
 
 class Outcome(StrEnum):
@@ -42,13 +43,7 @@ class Outcome(StrEnum):
     SYSTEM = "system"
 
 
-class Record(BaseModel):
-    """Base of what is stored: frozen, and without fields that nobody declared."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class AttemptFailure(Record):
+class AttemptFailure(Stored):
     """Why an attempt did not end well: in which phase, what happened, what to do."""
 
     phase: str
@@ -56,7 +51,7 @@ class AttemptFailure(Record):
     hint: str | None = None
 
 
-class Measured(Record):
+class Measured(Stored):
     """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why.
 
     ``infinite``: there is no value because it is beyond all others, as a percentile into which
@@ -70,7 +65,7 @@ class Measured(Record):
     of: int | None = None
 
 
-class GateRecord(Record):
+class GateRecord(Stored):
     """One condition that had to hold for the trial to count."""
 
     name: str
@@ -79,31 +74,23 @@ class GateRecord(Record):
     held: bool | None
 
 
-class Doubt(Record):
-    """One reason to distrust a trial: a word from a closed list, and the figures."""
-
-    state: Literal["suspect", "invalid"]
-    kind: str
-    message: str
-
-
-class Calibration(Record):
+class Calibration(Stored):
     """What the generator could do at most with the load of a trial, and how close the trial came.
 
-    ``ceiling_per_s`` is in operations (bytes of a stream) a second, ``floor_ns`` the median
-    response of ``sink``, the engine's own server; ``ratio`` is throughput of the trial over the
-    ceiling. ``not_calibrated`` says why there is no ceiling. ``took_ns`` is wall time.
+    ``capacity_per_s`` is in operations (bytes of a stream) a second, ``baseline_latency_ns`` the
+    median response of ``sink``, the engine's own server; ``ratio`` is throughput of the trial over
+    the capacity. ``not_calibrated`` says why there is no capacity. ``took_ns`` is wall time.
     """
 
     sink: str | None = None
-    ceiling_per_s: float | None = None
-    floor_ns: float | None = None
+    capacity_per_s: float | None = None
+    baseline_latency_ns: float | None = None
     ratio: float | None = None
     took_ns: int | None = None
     not_calibrated: str | None = None
 
 
-class ResetRecord(Record):
+class ResetRecord(Stored):
     """How an instance was brought back to its first state, and what proves it."""
 
     strength: str
@@ -111,14 +98,14 @@ class ResetRecord(Record):
     evidence: dict[str, str]
 
 
-class ClockRecord(Record):
+class ClockRecord(Stored):
     """The monotonic clock of a machine less that of the controller, once measured."""
 
     offset_ns: int
     uncertainty_ns: int
 
 
-class CostRecord(Record):
+class CostRecord(Stored):
     """What one instance cost its carrier, and what it saw of that; cores, mean of the window.
 
     ``instance_cores`` are those of its control group or its processes, emulation included. Of a
@@ -134,7 +121,7 @@ class CostRecord(Record):
     stolen_inside_cores: float | None = None
 
 
-class PlacementRecord(Record):
+class PlacementRecord(Stored):
     """Threads of one name that may run in the same places: where, and where they last did.
 
     ``machine`` is named as its samples are (``system``, ``system.2``, ``host``), ``process`` is
@@ -149,7 +136,7 @@ class PlacementRecord(Record):
     last_cpus: tuple[int, ...]
 
 
-class Distribution(Record):
+class Distribution(Stored):
     """All times of one kind of one instance; ``hdr_v2_b64`` is read by ``records/histogram.py``."""
 
     count: int
@@ -159,7 +146,7 @@ class Distribution(Record):
     hdr_v2_b64: str
 
 
-class InstanceRecord(Record):
+class InstanceRecord(Stored):
     """One instance of the system in one attempt; ``beside`` is what ran on it with the workload.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
@@ -178,11 +165,11 @@ class InstanceRecord(Record):
     caches: tuple[str, ...] = ()
     costs: CostRecord | None = None
     placements: tuple[PlacementRecord, ...] = ()
-    distributions: dict[str, Distribution] = {}
-    responses: dict[str, Measured] = {}
+    distributions: dict[str, Distribution] = Field(default_factory=dict)
+    responses: dict[str, Measured] = Field(default_factory=dict)
 
 
-class TrialRecord(Record):
+class TrialRecord(Stored):
     """One attempt at one trial, complete or not at all.
 
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the
@@ -201,14 +188,13 @@ class TrialRecord(Record):
     phases_ns: dict[str, int]
     responses: dict[str, Measured]
     gates: tuple[GateRecord, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
-    limited_by: str | None = None
+    warnings: tuple[TrialWarning, ...] = ()
+    bottleneck: Bottleneck | None = None
     calibration: Calibration | None = None
     instances: tuple[InstanceRecord, ...] = ()
     start_spread_ns: int | None = None
     facts: dict[str, dict[str, str | None]]
     files: tuple[str, ...] = ()
-    detail: dict[str, Any] = {}
 
     def value(self, response: str) -> float | None:
         """The response as measured, ``None`` when it was not."""

@@ -10,10 +10,12 @@ from steelyard.judge.families import Family
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import SpreadsDiffer, VerdictNote
+from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.influence_sure import influence_sure_lines
 from steelyard.report.notes.verdict import WELCH_TEST, note_text
+from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.tables.trade_offs import guard_lines
 from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
@@ -213,7 +215,7 @@ def _difference_lines(findings: Findings) -> list[str]:
 
 
 def failure_lines(findings: Findings) -> list[str]:
-    """How many attempts failed of which kind, and where; how many are in doubt and why."""
+    """How many attempts failed of which kind, and where; how many have which warning."""
     attempts = findings.attempts
     failed = Counter((a.outcome, a.cell.system) for a in attempts if a.outcome != OK)
     lines = []
@@ -224,21 +226,15 @@ def failure_lines(findings: Findings) -> list[str]:
             + "; ".join(_kinds(failed))
             + "."
         )
-    doubted = [a for a in attempts if a.outcome == OK and a.doubts]
-    if doubted:
-        reasons = Counter(kind for a in doubted for kind in dict.fromkeys(map(_kind, a.doubts)))
+    suspect = [a for a in attempts if a.outcome == OK and a.warnings]
+    if suspect:
+        kinds = Counter(kind for a in suspect for kind in dict.fromkeys(w.kind for w in a.warnings))
         lines.append(
-            f"{len(doubted)} of {counted(len(attempts), 'attempt')} counted but are in doubt: "
-            + "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+            f"{len(suspect)} of {counted(len(attempts), 'attempt')} counted, with warnings: "
+            + "; ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common())
             + "."
         )
     return lines + missing_lines(findings)
-
-
-def _kind(doubt: str) -> str:
-    """The kind of a doubt written as ``suspect: kind: figures``; the whole text of another."""
-    parts = doubt.split(": ", 2)
-    return parts[1].replace("_", " ") if len(parts) == 3 else doubt
 
 
 def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
@@ -262,21 +258,20 @@ def missing_lines(findings: Findings) -> list[str]:
 
 
 def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
-    """What limited the trials of each cell: system, conditions, words with n.
-
-    Figures in parentheses differ from trial to trial; they stand in the table of attempts.
-    """
+    """The bottlenecks of the trials of each cell: system, conditions, resources with n."""
     rows = []
-    for system, conditions, limits in _limits(findings):
-        nothing = f"nothing named in {len(limits)}" if limits else "not measured"
-        named = Counter(limit.partition(" (")[0] for limit in limits if limit)
-        words = "; ".join(f"{limit} in {n} of {len(limits)}" for limit, n in named.most_common())
-        rows.append((system, conditions, words or nothing))
-    return rows if any(a.limited_by for a in findings.attempts) else []
+    for system, conditions, trials in _bottlenecks(findings):
+        none = f"none named in {len(trials)}" if trials else "not measured"
+        named = Counter(resource for resource in trials if resource is not None)
+        told = (
+            f"{RESOURCES[resource]} in {n} of {len(trials)}" for resource, n in named.most_common()
+        )
+        rows.append((system, conditions, "; ".join(told) or none))
+    return rows if any(a.bottleneck for a in findings.attempts) else []
 
 
-def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
-    cells: dict[tuple[str, str], list[str | None]] = {}
+def _bottlenecks(findings: Findings) -> list[tuple[str, str, Sequence[Resource | None]]]:
+    cells: dict[tuple[str, str], list[Resource | None]] = {}
     order = [
         (s, findings.labels.conditions(c))
         for c in findings.conditions
@@ -287,5 +282,6 @@ def _limits(findings: Findings) -> list[tuple[str, str, Sequence[str | None]]]:
     for attempt in findings.attempts:
         if attempt.outcome == OK:
             key = (attempt.cell.system, findings.labels.conditions(attempt.cell.conditions))
-            cells.setdefault(key, []).append(attempt.limited_by)
+            found = attempt.bottleneck
+            cells.setdefault(key, []).append(None if found is None else found.kind)
     return [(*key, cells[key]) for key in order]

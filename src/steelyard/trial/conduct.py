@@ -18,9 +18,9 @@ from steelyard.systems.platform import Platform
 from steelyard.trial.attempt.attempt import Attempted, Ending, Scene
 from steelyard.trial.attempt.gates import (
     check_gates,
-    connection_doubts,
-    drift_doubts,
-    engine_doubts,
+    connection_warnings,
+    drift_warnings,
+    generator_warnings,
     refuse_by_gates,
     refuse_invalid,
     refuse_unsteady_clock,
@@ -38,20 +38,20 @@ from steelyard.trial.attempt.prepare import (
 from steelyard.trial.attempt.reference_kernel import canary_of
 from steelyard.trial.attempt.tools import make_tools_ready
 from steelyard.trial.drive.measure import clock_of, measure_all
+from steelyard.trial.observe.bottleneck import bottleneck_of
 from steelyard.trial.observe.collect import (
     common_of,
     disturbances,
-    doubts_of_probes,
-    limits_of,
     of_all_instances,
     seen_of,
+    warnings_of_probes,
 )
 from steelyard.trial.observe.cpu_placement import placements
 from steelyard.trial.observe.distributions import distributions_of
 from steelyard.trial.observe.disturbances import incidents_of
-from steelyard.trial.observe.guest_cpu import hidden_wait_doubts, reconciled
+from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
-from steelyard.trial.session_state.calibrate import calibration_doubts, cell_key, held_against
+from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
 from steelyard.trial.session_state.context import Stage
 from steelyard.trial.session_state.instance_pool import together
 
@@ -169,7 +169,7 @@ def collect(scene: Scene) -> None:
         instance.costs = reconciled(seen)
         if seen.driven is not None and workload_of(instance.workload).request_times:
             instance.distributions = distributions_of(seen.driven)
-        scene.limited = scene.limited or limits_of(scene, seen)
+        scene.bottleneck = scene.bottleneck or bottleneck_of(seen, scene.cores())
     each_one = [each.responses for each in scene.measured]
     common = [common_of(each) for each in scene.measured]
     scene.responses = of_all_instances(wanted, each_one, responses_in(scene.stage.study), common)
@@ -185,18 +185,18 @@ def check(scene: Scene) -> None:
     for instance in scene.instances:
         _refuse_dead_service(instance)
         instance.placements = placements(instance)
-        scene.doubts += hidden_wait_doubts(instance.name, instance.costs)
+        scene.warnings += hidden_wait_warnings(instance.name, instance.costs)
         instance.clocks.append(clock_of(scene, instance.host))
         instance.walls.append(instance.host.clock())
-        scene.doubts += drift_doubts(instance.name, instance.clocks, instance.walls)
-    scene.doubts += disturbances(scene)
+        scene.warnings += drift_warnings(instance.name, instance.clocks, instance.walls)
+    scene.warnings += disturbances(scene)
     for load in scene.loads():
-        scene.doubts += engine_doubts(load) + connection_doubts(load)
-    scene.doubts += calibration_doubts(scene.calibration)
-    scene.doubts += doubts_of_probes(scene)
+        scene.warnings += generator_warnings(load) + connection_warnings(load)
+    scene.warnings += calibration_warnings(scene.calibration)
+    scene.warnings += warnings_of_probes(scene)
     scene.gates = check_gates(scene.cell.study.gates, scene.responses)
     if scene.stage.study.clock == "system":
-        refuse_unsteady_clock(scene.doubts)
+        refuse_unsteady_clock(scene.warnings)
     for load in scene.loads():
         refuse_invalid(load)
     refuse_by_gates(scene.gates, *(load.errors for load in scene.loads()))

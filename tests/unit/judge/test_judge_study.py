@@ -28,7 +28,8 @@ from steelyard.judge.verdict_notes import (
 )
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
+from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study.model import Study
 
 
@@ -311,51 +312,59 @@ def test_a_study_without_records_is_running_and_undecided() -> None:
     assert {v.word for v in findings.verdicts} == {VerdictWord.UNDECIDED}
 
 
-def doubted(
-    plan: Plan, value: Value, kind: str, of: Callable[[PlannedTrial], bool]
+def with_warnings(
+    plan: Plan, value: Value, kind: WarningKind, of: Callable[[PlannedTrial], bool]
 ) -> list[TrialRecord]:
-    doubt = Doubt(state="suspect", kind=kind, message="seen")
+    warning = TrialWarning(kind=kind)
     records = [(trial, a_record(trial, value(trial))) for v in plan.visits for trial in v.trials]
     return [
-        record.model_copy(update={"doubts": (doubt,)}) if of(trial) else record
+        record.model_copy(update={"warnings": (warning,)}) if of(trial) else record
         for trial, record in records
     ]
 
 
-def judged_with_doubts(
-    study: Study, value: Value, kind: str, of: Callable[[PlannedTrial], bool]
+def judged_with_warnings(
+    study: Study, value: Value, kind: WarningKind, of: Callable[[PlannedTrial], bool]
 ) -> VerdictFinding:
     plan = make_plan(study, 3)
-    return overall(judge_study(study, plan, doubted(plan, value, kind, of), run="r"))
+    return overall(judge_study(study, plan, with_warnings(plan, value, kind, of), run="r"))
 
 
 def of_durable(trial: PlannedTrial) -> bool:
     return trial.cell.system == "durable"
 
 
-@pytest.mark.parametrize("kind", ["steal", "foreign_cpu", "throttled", "clock_step"])
-def test_strangers_in_one_arm_only_withhold_the_verdict(kind: str) -> None:
-    verdict = judged_with_doubts(a_study(), noisy(0.8), kind, of_durable)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        WarningKind.STEAL,
+        WarningKind.FOREIGN_CPU,
+        WarningKind.THROTTLED,
+        WarningKind.CLOCK_STEP,
+    ],
+)
+def test_disturbances_of_one_arm_only_withhold_the_verdict(kind: WarningKind) -> None:
+    verdict = judged_with_warnings(a_study(), noisy(0.8), kind, of_durable)
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, InterferenceUnequal)
     assert verdict.withheld.cause == kind
 
 
-def test_strangers_in_both_arms_alike_withhold_nothing() -> None:
-    verdict = judged_with_doubts(a_study(), noisy(0.8), "steal", lambda _: True)
+def test_disturbances_of_both_arms_alike_withhold_nothing() -> None:
+    verdict = judged_with_warnings(a_study(), noisy(0.8), WarningKind.STEAL, lambda _: True)
     assert verdict.word is VerdictWord.SLOWER
 
 
 def test_what_a_system_may_be_slow_by_withholds_nothing() -> None:
-    verdict = judged_with_doubts(a_study(), noisy(0.8), "swapped", of_durable)
+    verdict = judged_with_warnings(a_study(), noisy(0.8), WarningKind.SWAPPED, of_durable)
     assert verdict.word is VerdictWord.SLOWER
 
 
 def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> None:
     quiet = noisy(1.0, noise=0.006)
-    kind = "generator_near_ceiling"
-    verdict = judged_with_doubts(a_study(per_cell=30), quiet, kind, lambda _: True)
+    kind = WarningKind.GENERATOR_NEAR_CAPACITY
+    verdict = judged_with_warnings(a_study(per_cell=30), quiet, kind, lambda _: True)
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, GeneratorSaturated)
-    slower = judged_with_doubts(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
+    slower = judged_with_warnings(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
     assert slower.word is VerdictWord.SLOWER

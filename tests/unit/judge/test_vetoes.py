@@ -28,7 +28,8 @@ from steelyard.judge.verdict_notes import (
 from steelyard.judge.withholding import carry_over_decides
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
-from steelyard.records.schema import AttemptFailure, Doubt, Measured, Outcome, TrialRecord
+from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
+from steelyard.records.warnings import TrialWarning, WarningKind
 
 FAILED = AttemptFailure(phase="check", message="stolen")
 
@@ -105,10 +106,10 @@ def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> 
             made = level * share * np.exp(noise)
             values |= dict(zip(sorted(alike), made.tolist(), strict=True))
         throttled |= hot
-    doubt = Doubt(state="suspect", kind="throttled", message="hot")
+    warning = TrialWarning(kind=WarningKind.THROTTLED)
     records = [
         record.model_copy(
-            update={"doubts": (doubt,) if known and record.visit in throttled else ()}
+            update={"warnings": (warning,) if known and record.visit in throttled else ()}
         )
         for record in measured(plan, lambda trial: values.get(trial.visit))
         if record.visit in values

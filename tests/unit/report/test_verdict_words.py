@@ -9,9 +9,10 @@ from steelyard.judge.caveats import (
     GeneratorOnSameMachine,
     WarnedTrials,
 )
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import BottleneckNote, Findings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
 from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
+from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
@@ -119,7 +120,7 @@ def test_the_word_and_the_direction_of_the_size_agree(case: str) -> None:
             assert "less throughput" in text
 
 
-def test_failures_doubts_and_missing_cells_are_told_before_relying_on_the_answer() -> None:
+def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answer() -> None:
     lines = verdict_lines(golden("failed"))
     told = lines[lines.index("Before relying on this:") :]
     text = "\n".join(told)
@@ -221,7 +222,13 @@ def test_a_label_in_two_parts_is_turned_round_inside_a_sentence() -> None:
 def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
     findings = golden("plain")
     attempts = tuple(
-        a.model_copy(update={"limited_by": f"the machine's CPU ({90 + a.trial % 9} % used)"})
+        a.model_copy(
+            update={
+                "bottleneck": BottleneckNote(
+                    kind=Resource.MACHINE_CPU, share=0.9 + a.trial % 9 / 100
+                )
+            }
+        )
         for a in findings.attempts
     )
     rows = limit_rows(findings.model_copy(update={"attempts": attempts}))

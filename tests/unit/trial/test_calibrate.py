@@ -10,12 +10,13 @@ import pytest
 from steelyard.engine.messages import LoadResult
 from steelyard.plan.model import Cell
 from steelyard.records.schema import Calibration, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 from steelyard.study.timing import calibration_s, conditions_count
-from steelyard.trial.session_state.calibrate import calibration_doubts, held_against, sink_for
+from steelyard.trial.session_state.calibrate import calibration_warnings, held_against, sink_for
 from steelyard.workloads.load import OPERATIONS
 
 Load = Callable[..., LoadResult]
@@ -40,28 +41,27 @@ def cell(read: Study) -> BoundCell:
     return bind(read, Cell(system="one", conditions={"load.users": 2}))
 
 
-def test_a_generator_near_its_ceiling_is_named(load: Load) -> None:
-    held = held_against(Calibration(sink="sink-http", ceiling_per_s=110.0), [load()])
+def test_a_generator_near_its_capacity_is_named(load: Load) -> None:
+    held = held_against(Calibration(sink="sink-http", capacity_per_s=110.0), [load()])
     assert held is not None
     assert held.ratio == pytest.approx(100 / 110)
-    (doubt,) = calibration_doubts(held)
-    assert doubt.kind == "generator_near_ceiling"
-    assert "the generator may be the limit" in doubt.message
-    assert "91%" in doubt.message
+    (warning,) = calibration_warnings(held)
+    assert warning.kind is WarningKind.GENERATOR_NEAR_CAPACITY
+    assert warning.figures["capacity_ratio"] == pytest.approx(100 / 110)
 
 
 def test_a_generator_that_drives_two_instances_is_held_to_the_sum(load: Load) -> None:
-    one = Calibration(sink="sink-http", ceiling_per_s=220.0)
+    one = Calibration(sink="sink-http", capacity_per_s=220.0)
     alone, both = held_against(one, [load()]), held_against(one, [load(), load()])
     assert alone is not None
     assert both is not None
-    assert calibration_doubts(alone) == []
+    assert calibration_warnings(alone) == []
     assert both.ratio == pytest.approx(200 / 220)
-    assert calibration_doubts(both)
+    assert calibration_warnings(both)
 
 
 def test_what_two_instances_reach_is_not_known_when_one_of_them_is_not(load: Load) -> None:
-    one = Calibration(sink="sink-http", ceiling_per_s=110.0)
+    one = Calibration(sink="sink-http", capacity_per_s=110.0)
     silent = load()
     counts = silent.counts.model_copy(update={"ok": 0})
     held = held_against(one, [load(), silent.model_copy(update={"counts": counts})])
@@ -70,21 +70,21 @@ def test_what_two_instances_reach_is_not_known_when_one_of_them_is_not(load: Loa
 
 
 def test_a_generator_with_room_is_not(load: Load) -> None:
-    held = held_against(Calibration(sink="sink-http", ceiling_per_s=1000.0), [load()])
+    held = held_against(Calibration(sink="sink-http", capacity_per_s=1000.0), [load()])
     assert held is not None
     assert held.ratio == pytest.approx(0.1)
-    assert calibration_doubts(held) == []
+    assert calibration_warnings(held) == []
 
 
 @pytest.mark.parametrize(
-    "calibration", [None, Calibration(not_calibrated="no server"), Calibration(ceiling_per_s=0.0)]
+    "calibration", [None, Calibration(not_calibrated="no server"), Calibration(capacity_per_s=0.0)]
 )
-def test_without_a_ceiling_there_is_neither_ratio_nor_doubt(
+def test_without_a_capacity_there_is_neither_ratio_nor_warning(
     calibration: Calibration | None, load: Load
 ) -> None:
     held = held_against(calibration, [load()])
     assert held is calibration
-    assert calibration_doubts(held) == []
+    assert calibration_warnings(held) == []
 
 
 def test_the_server_of_a_calibration_answers_in_the_shape_of_the_study_s_own() -> None:

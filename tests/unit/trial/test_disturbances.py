@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from steelyard.trial.observe.disturbances import OURS, Incidents, incident_doubts, sample_doubts
+from steelyard.trial.observe.disturbances import OURS, Incidents, incident_warnings, sample_warnings
 from steelyard.trial.observe.responses import Seen
 
 SECOND_NS = 1_000_000_000
@@ -31,7 +31,7 @@ def counters(
 @pytest.fixture
 def kinds(seen: Callable[..., Seen]) -> Callable[..., list[str]]:
     def judged(columns: dict[str, list[int | None]]) -> list[str]:
-        return [doubt.kind for doubt in sample_doubts("system", seen(columns).window)]
+        return [each.kind for each in sample_warnings("system", seen(columns).window)]
 
     return judged
 
@@ -47,8 +47,8 @@ def test_stolen_time_above_one_percent_is_named(kinds: Callable[..., list[str]])
 
 
 def test_time_stolen_from_a_guest_is_a_cost_of_the_system(seen: Callable[..., Seen]) -> None:
-    found = sample_doubts("system", seen(counters(steal=60)).window, guest=True)
-    assert [doubt.kind for doubt in found] == ["guest_steal"]
+    found = sample_warnings("system", seen(counters(steal=60)).window, guest=True)
+    assert [each.kind for each in found] == ["guest_steal"]
 
 
 def test_other_programs_above_one_percent_are_named(kinds: Callable[..., list[str]]) -> None:
@@ -79,7 +79,7 @@ def test_a_container_beside_our_processes_is_no_stranger(seen: Callable[..., See
     columns |= {name: [0, 0, ms * 1_000_000] for name, ms in group.items()}
 
     def kinds_with(*apart: str) -> list[str]:
-        return [each.kind for each in sample_doubts("host", seen(columns).window, apart=apart)]
+        return [each.kind for each in sample_warnings("host", seen(columns).window, apart=apart)]
 
     assert kinds_with() == ["foreign_cpu"]
     assert kinds_with("cgroup.instance") == []
@@ -111,10 +111,10 @@ def test_memory_read_back_from_swap_is_named(kinds: Callable[..., list[str]]) ->
     ],
 )
 def test_an_incident_between_two_looks_is_named(after: Incidents, kind: str) -> None:
-    assert [doubt.kind for doubt in incident_doubts("local", QUIET, after)] == [kind]
-    assert list(incident_doubts("local", QUIET, QUIET)) == []
+    assert [each.kind for each in incident_warnings("local", QUIET, after)] == [kind]
+    assert list(incident_warnings("local", QUIET, QUIET)) == []
 
 
 def test_a_machine_without_such_counters_is_not_accused() -> None:
     none = Incidents(oom_kills=None, throttled=None, rebuilding=False)
-    assert list(incident_doubts("local", none, none)) == []
+    assert list(incident_warnings("local", none, none)) == []

@@ -11,13 +11,13 @@ from steelyard.records.schema import Measured, Outcome
 from steelyard.study.model import GateSpec
 from steelyard.trial.attempt.gates import (
     check_gates,
-    clock_doubts,
-    connection_doubts,
-    engine_doubts,
+    clock_warnings,
+    connection_warnings,
+    generator_warnings,
     refuse_by_gates,
     refuse_invalid,
     refuse_unsteady_clock,
-    service_doubts,
+    service_warnings,
 )
 from steelyard.trial.attempt.outcomes import TrialFailed
 
@@ -62,44 +62,47 @@ def test_a_run_the_generator_calls_invalid_is_refused_with_its_warnings(
         ],
     }
     result = load(verdict=verdict)
-    with pytest.raises(TrialFailed, match="not one byte"):
+    with pytest.raises(TrialFailed, match="no_bytes"):
         refuse_invalid(result)
-    assert [doubt.kind for doubt in engine_doubts(result)] == ["steal", "no_bytes"]
+    assert [each.kind for each in generator_warnings(result)] == ["steal", "no_bytes"]
 
 
-def test_connections_that_fail_between_operations_are_a_doubt(
+def test_connections_that_fail_between_operations_are_a_warning(
     load: Callable[..., LoadResult],
 ) -> None:
-    assert connection_doubts(load()) == []
-    broken = connection_doubts(load(connection_errors={"connect": {"conn_refused": 2}}))
-    assert [doubt.kind for doubt in broken] == ["connections_failed"]
-    assert broken[0].message.startswith("2 connections failed between operations, mostly")
-    away = connection_doubts(load(ramp_errors={"banner": {"ftp_4xx": 10}}))
-    assert away[0].message.startswith("10 connections failed before the window, mostly ftp_4xx")
+    assert connection_warnings(load()) == []
+    broken = connection_warnings(load(connection_errors={"connect": {"conn_refused": 2}}))
+    assert [each.kind for each in broken] == ["connections_failed"]
+    assert broken[0].figures == {
+        "connections": 2, "when": "between_operations",
+        "error": "conn_refused", "phase": "connect", "error_count": 2,
+    }  # fmt: skip
+    away = connection_warnings(load(ramp_errors={"banner": {"ftp_4xx": 10}}))
+    assert (away[0].figures["connections"], away[0].figures["when"]) == (10, "before_window")
 
 
-def test_a_service_that_counts_fewer_good_answers_than_were_received_is_doubted(
+def test_a_service_that_counts_fewer_good_answers_than_were_received_is_named(
     load: Callable[..., LoadResult],
 ) -> None:
-    assert service_doubts(load(), {"ok": 200}) == []
-    assert service_doubts(load(), {}) == []
-    assert [doubt.kind for doubt in service_doubts(load(), {"ok": 199})] == ["counts_differ"]
+    assert service_warnings(load(), {"ok": 200}) == []
+    assert service_warnings(load(), {}) == []
+    assert [each.kind for each in service_warnings(load(), {"ok": 199})] == ["counts_differ"]
 
 
-def test_a_stepped_wall_clock_is_doubted_and_a_steady_one_is_not() -> None:
+def test_a_stepped_wall_clock_is_named_and_a_steady_one_is_not() -> None:
     before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
     steady = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 10**9 + 50_000)
     stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
-    assert clock_doubts(before, steady) == []
-    assert [doubt.kind for doubt in clock_doubts(before, stepped)] == ["clock_step"]
+    assert clock_warnings(before, steady) == []
+    assert [each.kind for each in clock_warnings(before, stepped)] == ["clock_step"]
 
 
-def test_a_trial_that_is_timed_by_a_clock_in_doubt_does_not_count() -> None:
+def test_a_trial_that_is_timed_by_an_unsteady_clock_does_not_count() -> None:
     before = Clock(received_monotonic_ns=0, monotonic_ns=0, realtime_ns=10**18)
     stepped = Clock(received_monotonic_ns=0, monotonic_ns=10**9, realtime_ns=10**18 + 3 * 10**9)
-    moved = clock_doubts(before, stepped)
+    moved = clock_warnings(before, stepped)
     refuse_unsteady_clock([])
     with pytest.raises(TrialFailed) as failed:
         refuse_unsteady_clock(moved)
     assert failed.value.outcome is Outcome.INVALID
-    assert "stepped" in failed.value.message
+    assert "clock_step" in failed.value.message

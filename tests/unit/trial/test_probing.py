@@ -10,7 +10,7 @@ from tests.unit.trial.conftest import latency, load_document
 
 from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Measured
-from steelyard.trial.drive.latency_probe import probe_doubts, without_unsent
+from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
 from steelyard.trial.observe.responses import Seen, measure_responses
 
 Make = Callable[..., Seen]
@@ -58,18 +58,18 @@ def test_a_probe_that_was_refused_says_so_instead_of_a_latency(seen: Make) -> No
     assert (got.value, got.missing) == (None, "no connection: conn_refused")
 
 
-def test_doubts_of_a_probe_name_it_and_never_void_the_trial() -> None:
+def test_warnings_of_a_probe_name_it_and_never_void_the_trial() -> None:
     warnings = [
         {"state": "invalid", "kind": "too_few_samples", "ok": 0, "needed": 20},
         {"state": "suspect", "kind": "cancelled"},
     ]
     verdict = {"state": "invalid", "warnings": warnings}
     probe = LoadResult.model_validate(load_document(verdict=verdict))
-    by_the_clock = probe_doubts(probe, open_ended=False)
-    assert {doubt.state for doubt in by_the_clock} == {"suspect"}
-    assert [doubt.kind for doubt in by_the_clock] == ["probe_suspect", "probe_suspect"]
-    (only,) = probe_doubts(probe, open_ended=True)
-    assert only.message.startswith("the probe (too_few_samples): ")
+    by_the_clock = probe_warnings(probe, open_ended=False)
+    assert {each.state for each in by_the_clock} == {"suspect"}
+    assert [each.kind for each in by_the_clock] == ["probe_suspect", "probe_suspect"]
+    (only,) = probe_warnings(probe, open_ended=True)
+    assert only.figures == {"warning": "too_few_samples", "ok": 0, "needed": 20}
 
 
 def test_the_time_of_a_run_is_that_of_a_number_of_operations_only(seen: Make) -> None:

@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from steelyard.records.schema import CostRecord
-from steelyard.trial.observe.guest_cpu import hidden_wait_doubts, reconciled, sentence
+from steelyard.records.warnings import WarningKind
+from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.responses import Seen, measure_responses
 from steelyard.trial.observe.window import WindowSamples
 
@@ -53,27 +54,28 @@ def test_both_sides_of_a_guest_are_told_in_cores() -> None:
     assert found.model_dump() == pytest.approx(expected.model_dump())
 
 
-def test_waiting_that_the_guest_does_not_see_is_a_doubt_with_both_sides() -> None:
+def test_waiting_that_the_guest_does_not_see_is_a_warning_with_both_sides() -> None:
     found = costs(inside(0.9, 0.0), outside(vcpu=0.6, waited=0.3, qemu=0.75))
-    (doubt,) = hidden_wait_doubts("system", found)
-    assert (doubt.state, doubt.kind) == ("suspect", "hidden_wait")
-    assert "busy for 0.90 cores" in doubt.message
-    assert "waited for 0.30" in doubt.message
+    (warning,) = hidden_wait_warnings("system", found)
+    assert (warning.state, warning.kind) == ("suspect", WarningKind.HIDDEN_WAIT)
+    assert warning.figures["machine"] == "system"
+    assert warning.figures["busy_inside_cores"] == pytest.approx(0.9)
+    assert warning.figures["vcpu_wait_cores"] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(("steal", "waited"), [(0.28, 0.3), (0.0, 0.09)])
-def test_waiting_that_the_guest_sees_or_that_is_small_is_no_doubt(
+def test_waiting_that_the_guest_sees_or_that_is_small_is_no_warning(
     steal: float, waited: float
 ) -> None:
     found = costs(inside(0.6, steal), outside(vcpu=0.6, waited=waited, qemu=0.75))
-    assert hidden_wait_doubts("system", found) == []
+    assert hidden_wait_warnings("system", found) == []
 
 
 def test_a_container_has_its_control_groups_cores_and_no_processors_of_its_own() -> None:
     host = window(cgroup__instance__cpu_ns=0.4, process__instance__cpu_ns=0.3)
     found = costs(inside(0.9, 0.0), host)
     assert found == CostRecord(instance_cores=0.4)
-    assert hidden_wait_doubts("system", found) == []
+    assert hidden_wait_warnings("system", found) == []
 
 
 def test_a_control_group_that_could_not_be_read_leaves_the_processes() -> None:
@@ -100,4 +102,3 @@ def test_what_was_not_sampled_is_missing_with_a_reason_and_never_zero() -> None:
         (None, "threads.instance.vcpu.run_delay_ns was not sampled"),
     ]
     assert reconciled(Seen(None, inside(0, 0), None)) is None
-    assert "an unknown number" in sentence(CostRecord(instance_cores=None))

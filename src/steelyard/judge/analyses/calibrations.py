@@ -9,9 +9,8 @@ from steelyard.judge.findings import CalibrationFinding
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Calibration, Outcome, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Study
-
-NEAR_CEILING = "generator_near_ceiling"
 
 
 def calibration_findings(
@@ -19,7 +18,7 @@ def calibration_findings(
 ) -> Iterator[CalibrationFinding]:
     """One for each cell with a good trial; none for runs that were recorded before there were any.
 
-    A run of several sittings has several ceilings; their median is given.
+    A run of several sessions has several capacities; their median is given.
     """
     by_cell: dict[object, list[TrialRecord]] = {}
     for record in records:
@@ -39,18 +38,21 @@ def _finding(study: Study, cell: Cell, records: Sequence[TrialRecord]) -> Calibr
         cell=cell,
         sink=next((each.sink for each in known if each.sink), None),
         unit=f"{study.workload.operation}/s",
-        ceiling_per_s=_median([c.ceiling_per_s for c in known]),
-        floor_ns=_median([c.floor_ns for c in known]),
+        capacity_per_s=_median([c.capacity_per_s for c in known]),
+        baseline_latency_ns=_median([c.baseline_latency_ns for c in known]),
         ratio=median(ratios) if ratios else None,
         largest_ratio=max(ratios, default=None),
         trials=len(records),
-        trials_near=sum(any(d.kind == NEAR_CEILING for d in r.doubts) for r in records),
+        trials_near=sum(
+            any(each.kind is WarningKind.GENERATOR_NEAR_CAPACITY for each in r.warnings)
+            for r in records
+        ),
         not_calibrated=_reason(known),
     )
 
 
 def _reason(known: Sequence[Calibration]) -> str | None:
-    if any(each.ceiling_per_s is not None for each in known):
+    if any(each.capacity_per_s is not None for each in known):
         return None
     return next((each.not_calibrated for each in known if each.not_calibrated), None)
 

@@ -31,6 +31,7 @@ from steelyard.plan.model import Cell
 from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.notes.verdict import note_text
+from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows
@@ -44,7 +45,7 @@ COLUMNS = (
     "value", "median", "low", "high", "interval_level", "n", "n_baseline", "word", "words",
     "estimate_log", "low_log", "high_log", "equivalence_low_log", "equivalence_high_log",
     "margin_log", "best", "worst", "effect", "levels", "against", "alpha", "family",
-    "exploratory", "instance", "least", "greatest", "outcome", "limited_by", "wall_s",
+    "exploratory", "instance", "least", "greatest", "outcome", "bottleneck", "wall_s",
     "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
@@ -240,13 +241,17 @@ def _steadiness(window: SteadyFinding, labels: Labels) -> dict[str, Any]:
     }
 
 
+_NOT_IN_ROW = {"cell", "message", "hint", "warnings", "bottleneck"}
+
+
 def _attempt(attempt: AttemptFinding) -> dict[str, Any]:
-    said = [attempt.message, attempt.hint, *attempt.doubts]
-    row = attempt.model_dump(mode="json", exclude={"cell", "message", "hint", "doubts"})
+    said = [attempt.message, attempt.hint, *map(warning_text, attempt.warnings)]
+    row = attempt.model_dump(mode="json", exclude=_NOT_IN_ROW)
     return row | {
         "kind": "attempt",
         "system": attempt.cell.system,
         "note": "; ".join(part for part in said if part),
+        "bottleneck": None if attempt.bottleneck is None else bottleneck_text(attempt.bottleneck),
         **_conditions(attempt.cell.conditions),
     }
 

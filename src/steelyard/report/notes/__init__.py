@@ -6,7 +6,7 @@ here, so that ``text`` knows every kind.
 
 from __future__ import annotations
 
-from steelyard.report.notes import caveats, checks, steadiness, stop, verdict
+from steelyard.report.notes import caveats, checks, steadiness, stop, verdict, warnings
 from steelyard.report.notes.registry import json_text, text, writes, writes_levels
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "stop",
     "text",
     "verdict",
+    "warnings",
     "writes",
     "writes_levels",
 ]

@@ -36,6 +36,7 @@ from steelyard.judge.verdict_notes import (
     ValueUnusable,
     VerdictNote,
 )
+from steelyard.records.warnings import WarningKind
 from steelyard.report.figures import counted
 from steelyard.report.notes.registry import text, writes
 from steelyard.report.vocabulary import noun
@@ -48,12 +49,12 @@ WELCH_TEST = (
 _RESTS_ON_WELCH = ", so the error rate rests on the Welch test"
 _MACHINE = "the machine may differ, not the systems"
 _CAUSES: dict[Interference, str] = {
-    "steal": "stolen CPU time",
-    "foreign_cpu": "background load",
-    "raid_rebuilding": "a RAID rebuild",
-    "throttled": "CPU throttling",
-    "clock_step": "a clock step",
-    "clock_drift": "clock drift",
+    WarningKind.STEAL: "stolen CPU time",
+    WarningKind.FOREIGN_CPU: "background load",
+    WarningKind.RAID_REBUILDING: "a RAID rebuild",
+    WarningKind.THROTTLED: "CPU throttling",
+    WarningKind.CLOCK_STEP: "a clock step",
+    WarningKind.CLOCK_DRIFT: "clock drift",
 }
 _TWO_DIGITS = 10
 

@@ -22,6 +22,7 @@ from steelyard.report import notes
 from steelyard.report.assumptions import OK, STOP_WORDS, judged, limit_rows
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.vocabulary import (
     compared_all,
@@ -216,7 +217,7 @@ def _attempt_texts(attempt: AttemptFinding, labels: Labels) -> tuple[str, ...]:
         attempt.cell.system,
         labels.conditions(attempt.cell.conditions) or NONE,
         _outcome(attempt),
-        attempt.limited_by or NONE,
+        NONE if attempt.bottleneck is None else bottleneck_text(attempt.bottleneck),
         _remarks(attempt),
         format_duration(attempt.wall_s),
         NONE if overhead is None else format_duration(overhead),
@@ -233,7 +234,7 @@ def _outcome(attempt: AttemptFinding) -> str:
 
 def _remarks(attempt: AttemptFinding) -> str:
     said = [attempt.message or "", f"Hint: {attempt.hint}" if attempt.hint else ""]
-    said += [f"Doubt: {doubt}" for doubt in attempt.doubts]
+    said += [f"Warning: {warning_text(warning)}" for warning in attempt.warnings]
     return ". ".join(part for part in said if part) or NONE
 
 
@@ -268,8 +269,8 @@ def _calibration_texts(found: CalibrationFinding, labels: Labels) -> tuple[str, 
     return (
         labels.conditions(found.cell.conditions) or "all trials",
         found.cell.system,
-        NONE if found.ceiling_per_s is None else quantity(found.ceiling_per_s, found.unit),
-        NONE if found.floor_ns is None else quantity(found.floor_ns, "ns"),
+        NONE if found.capacity_per_s is None else quantity(found.capacity_per_s, found.unit),
+        NONE if found.baseline_latency_ns is None else quantity(found.baseline_latency_ns, "ns"),
         *(NONE if r is None else percent(r) for r in (found.ratio, found.largest_ratio)),
         _calibration_words(found),
     )

@@ -19,18 +19,18 @@ from steelyard.records.archive import attempt_key
 from steelyard.records.schema import (
     AttemptFailure,
     Calibration,
-    Doubt,
     GateRecord,
     Measured,
     Outcome,
     TrialRecord,
 )
+from steelyard.records.warnings import Bottleneck, TrialWarning, WarningKind
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.lookup import workload_of
 from steelyard.study.scenarios import peer_of
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
-from steelyard.trial.attempt.gates import service_doubts
+from steelyard.trial.attempt.gates import service_warnings
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.timeline import Timeline
 from steelyard.trial.drive.sampling import Sampled
@@ -89,8 +89,8 @@ class Scene:
     """Columns of what is ours on a machine besides our process tree, by the machine's name."""
     responses: dict[str, Measured] = field(default_factory=dict)
     gates: tuple[GateRecord, ...] = ()
-    doubts: list[Doubt] = field(default_factory=list)
-    limited: str | None = None
+    warnings: list[TrialWarning] = field(default_factory=list)
+    bottleneck: Bottleneck | None = None
     calibration: Calibration | None = None
 
     @property
@@ -155,16 +155,16 @@ class Scene:
         digest = hashlib.sha256(text.encode()).digest()
         return int.from_bytes(digest[:8], "big")
 
-    def doubt(self, kind: str, message: str) -> None:
-        """Notes a reason to distrust the trial."""
-        self.doubts.append(Doubt(state="suspect", kind=kind, message=message))
+    def warn(self, kind: WarningKind, **figures: float | str) -> None:
+        """Adds a reason to distrust the trial."""
+        self.warnings.append(TrialWarning(kind=kind, figures=figures))
 
     def keep_counters(self, instance: Instance, ended: ProcessState) -> None:
         """Keeps what the service counted itself, and holds it against the generator's figures."""
         instance.counters = services.counters(ended)
         counted = workload_of(instance.workload).counted
         if instance.load is not None and counted:
-            self.doubts += service_doubts(instance.load.result, instance.counters)
+            self.warnings += service_warnings(instance.load.result, instance.counters)
 
     def system_facts(self, instance: Instance) -> dict[str, str | None]:
         """What the study declares of this system, as facts beside those of its machine."""
@@ -255,8 +255,8 @@ class Scene:
             phases_ns=self.timeline.durations_ns,
             responses={**self.responses, **self.canary},
             gates=self.gates,
-            doubts=tuple(self.doubts),
-            limited_by=self.limited,
+            warnings=tuple(self.warnings),
+            bottleneck=self.bottleneck,
             calibration=self.calibration,
             instances=tuple(each.record(self._beside(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,

@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from steelyard.engine.messages import Clock, LoadResult
+from steelyard.engine.messages import Clock, LoadResult, LoadWarning
 from steelyard.hosts.clocks import ClockOffset, drift_ppm, drift_uncertainty_ppm
-from steelyard.records.schema import Doubt, GateRecord, Measured, Outcome
+from steelyard.records.schema import GateRecord, Measured, Outcome
+from steelyard.records.warnings import Figures, TrialWarning, WarningKind
 from steelyard.study.model import GateSpec
-from steelyard.trial.attempt.load_warnings import text_of
 from steelyard.trial.attempt.outcomes import TrialFailed
 
 _CLOCK_DRIFT_LIMIT_PPM = 100.0
 _CLOCK_NOISE_NS = 1_000_000
-_OF_CLOCKS = ("clock_drift", "clock_step")
+_OF_CLOCKS = (WarningKind.CLOCK_DRIFT, WarningKind.CLOCK_STEP)
 
 
 def check_gates(
@@ -54,12 +54,20 @@ def refuse_by_gates(
         if record.held is False and record.seen is not None:
             raise TrialFailed(
                 Outcome.REFUSED_BY_GATE,
-                f"{record.name} {record.limit}: {record.seen:.4g} seen{_commonest(*errors)}",
+                f"{record.name} {record.limit}: {record.seen:.4g} seen"
+                + _mostly(_commonest(*errors)),
                 "look at load.json of this attempt; widen the gate only if the study allows it",
             )
 
 
-def _commonest(*errors: Mapping[str, Mapping[str, int]]) -> str:
+def _mostly(error: Figures) -> str:
+    if not error:
+        return ""
+    return ", mostly {error} in phase {phase} ({error_count} times)".format_map(error)
+
+
+def _commonest(*errors: Mapping[str, Mapping[str, int]]) -> Figures:
+    """The error that was counted most often; nothing without any."""
     counted = [
         (count, phase, kind)
         for of_one in errors
@@ -67,9 +75,9 @@ def _commonest(*errors: Mapping[str, Mapping[str, int]]) -> str:
         for kind, count in kinds.items()
     ]
     if not counted:
-        return ""
+        return {}
     count, phase, kind = max(counted)
-    return f", mostly {kind} in phase {phase} ({count} times)"
+    return {"error": kind, "phase": phase, "error_count": count}
 
 
 def refuse_invalid(load: LoadResult) -> None:
@@ -79,79 +87,91 @@ def refuse_invalid(load: LoadResult) -> None:
         TrialFailed: ``invalid``, with the generator's warnings.
     """
     if load.verdict.state == "invalid":
-        found = [text_of(each) for each in load.verdict.warnings if each.state == "invalid"]
+        found = [_brief(each) for each in generator_warnings(load) if each.state == "invalid"]
         raise TrialFailed(
-            Outcome.INVALID, "; ".join(found), "docs/reference/result.md explains each warning"
+            Outcome.INVALID,
+            f"the generator's figures are not valid: {'; '.join(found)}",
+            "docs/reference/result.md explains each warning",
         )
 
 
-def engine_doubts(load: LoadResult) -> list[Doubt]:
+def _brief(warning: TrialWarning) -> str:
+    """A kind and its figures as they are named, for an error message."""
+    figures = ", ".join(f"{name} {value}" for name, value in warning.figures.items())
+    return f"{warning.kind} ({figures})" if figures else warning.kind
+
+
+def generator_warnings(load: LoadResult) -> list[TrialWarning]:
     """The generator's warnings about its own figures."""
     return [
-        Doubt(state=each.state, kind=each.kind, message=text_of(each))
+        TrialWarning(state=each.state, kind=WarningKind(each.kind), figures=generator_figures(each))
         for each in load.verdict.warnings
     ]
 
 
-def connection_doubts(load: LoadResult) -> list[Doubt]:
-    """Doubt when connections failed while no operation was on them: ``errors`` misses those."""
+def generator_figures(warning: LoadWarning) -> Figures:
+    """Its figures, and the part of a mix that it concerns."""
+    part: Figures = {} if warning.part is None else {"part": warning.part}
+    return {**part, **warning.figures}
+
+
+def connection_warnings(load: LoadResult) -> list[TrialWarning]:
+    """That connections failed while no operation was on them: ``errors`` misses those."""
     failed = (
-        ("before the window", load.ramp_errors),
-        ("between operations", load.connection_errors),
+        ("before_window", load.ramp_errors),
+        ("between_operations", load.connection_errors),
     )
     return [
-        Doubt(
-            state="suspect",
-            kind="connections_failed",
-            message=f"{count} connections failed {when}{_commonest(errors)}",
+        TrialWarning(
+            kind=WarningKind.CONNECTIONS_FAILED,
+            figures={"connections": count, "when": when, **_commonest(errors)},
         )
         for when, errors in failed
         if (count := sum(sum(kinds.values()) for kinds in errors.values()))
     ]
 
 
-def service_doubts(load: LoadResult, counters: Mapping[str, Any]) -> list[Doubt]:
-    """Doubt when the service counts fewer good answers than the generator received."""
+def service_warnings(load: LoadResult, counters: Mapping[str, Any]) -> list[TrialWarning]:
+    """That the service counts fewer good answers than the generator received."""
     answered, received = counters.get("ok"), load.counts.ok + load.counts.warmup
     if not isinstance(answered, int) or answered >= received:
         return []
-    message = f"the service counts {answered} good answers, the generator received {received}"
-    return [Doubt(state="suspect", kind="counts_differ", message=message)]
+    figures: Figures = {"answered": answered, "received": received}
+    return [TrialWarning(kind=WarningKind.COUNTS_DIFFER, figures=figures)]
 
 
-def drift_doubts(
+def drift_warnings(
     machine: str, offsets: Sequence[ClockOffset], walls: Sequence[Clock]
-) -> list[Doubt]:
-    """Doubt when a machine's clocks ran unlike the controller's, or unlike each other."""
-    doubts = [d for pair in pairwise(walls) for d in clock_doubts(*pair)]
+) -> list[TrialWarning]:
+    """That a machine's clocks ran unlike the controller's, or unlike each other."""
+    warnings = [each for pair in pairwise(walls) for each in clock_warnings(*pair)]
     for before, after in pairwise(offsets):
         drift, unsure = drift_ppm(before, after), drift_uncertainty_ppm(before, after)
         if abs(drift) - unsure > _CLOCK_DRIFT_LIMIT_PPM:
-            message = f"the clock of {machine} ran {drift:+.0f} ppm against the controller's"
-            doubts.append(Doubt(state="suspect", kind="clock_drift", message=message))
-    return doubts
+            figures: Figures = {"machine": machine, "drift_ppm": drift}
+            warnings.append(TrialWarning(kind=WarningKind.CLOCK_DRIFT, figures=figures))
+    return warnings
 
 
-def refuse_unsteady_clock(doubts: Sequence[Doubt]) -> None:
-    """Ends a trial that was timed by a clock of which there is doubt.
+def refuse_unsteady_clock(warnings: Sequence[TrialWarning]) -> None:
+    """Ends a trial that was timed by a clock that drifted or was stepped.
 
     Raises:
         TrialFailed: ``invalid``, with what the clock did.
     """
-    found = [doubt.message for doubt in doubts if doubt.kind in _OF_CLOCKS]
+    found = [_brief(each) for each in warnings if each.kind in _OF_CLOCKS]
     if found:
         raise TrialFailed(
             Outcome.INVALID,
             f"the clock that times this trial cannot be trusted: {found[0]}",
-            "write `clock: controller`, which is the default, or mend the clock of the system",
+            "write `clock: controller`, which is the default, or fix the clock of the system",
         )
 
 
-def clock_doubts(before: Clock, after: Clock) -> list[Doubt]:
-    """Doubt when the machine's wall clock ran unlike its monotonic one."""
+def clock_warnings(before: Clock, after: Clock) -> list[TrialWarning]:
+    """That the machine's wall clock ran unlike its monotonic one."""
     elapsed = after.monotonic_ns - before.monotonic_ns
     drift = abs(after.realtime_ns - before.realtime_ns - elapsed)
     if elapsed <= 0 or drift <= _CLOCK_NOISE_NS or drift / elapsed * 1e6 <= _CLOCK_DRIFT_LIMIT_PPM:
         return []
-    message = f"the wall clock was stepped or slewed by {drift / 1e6:.1f} ms during the trial"
-    return [Doubt(state="suspect", kind="clock_step", message=message)]
+    return [TrialWarning(kind=WarningKind.CLOCK_STEP, figures={"step_ns": drift})]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from steelyard.hosts.host import Host
+from steelyard.records.warnings import WarningKind
 from steelyard.trial.attempt.attempt import Scene
 
 IDLE_SHARE = 0.97
@@ -15,7 +16,7 @@ _LOOK_EVERY_S = 1.0
 def wait_until_idle(scene: Scene) -> None:
     """Pauses for the whole time, or at most that long when the study says ``until idle``.
 
-    A machine that has not come to rest by then is measured nevertheless, with a doubt that says so.
+    A machine that is not idle by then is measured nevertheless, with a warning.
     """
     trials = scene.stage.study.trials
     if not trials.settle_s:
@@ -29,8 +30,7 @@ def wait_until_idle(scene: Scene) -> None:
         hosts[id(scene.carrier())] = scene.carrier()
         busy = [host.name for host in hosts.values() if not _rests(host, deadline)]
     if busy:
-        waited = f"after {trials.settle_s:g} s of waiting"
-        scene.doubt("not_idle", f"{', '.join(busy)} had not come to rest {waited}")
+        scene.warn(WarningKind.NOT_IDLE, machines=", ".join(busy), waited_s=trials.settle_s)
 
 
 def _rests(host: Host, deadline: float) -> bool:

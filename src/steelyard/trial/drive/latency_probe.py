@@ -15,12 +15,12 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, read_load
-from steelyard.records.schema import Doubt
+from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
-from steelyard.trial.attempt.load_warnings import text_of
 from steelyard.trial.drive.drivers import left_s
 
-_ENDED_ON_REQUEST = "cancelled"
+_ENDED_ON_REQUEST = WarningKind.CANCELLED
 _ANSWERED_S = 30.0
 
 
@@ -68,14 +68,13 @@ def without_unsent(probe: LoadResult) -> LoadResult:
     return probe.model_copy(update={"counts": counts.model_copy(update=due)})
 
 
-def probe_doubts(probe: LoadResult, *, open_ended: bool) -> list[Doubt]:
-    """What speaks against the probe's figures. They never make a trial invalid: the load counts."""
-    usual = {_ENDED_ON_REQUEST} if open_ended else frozenset[str]()
+def probe_warnings(probe: LoadResult, *, open_ended: bool) -> list[TrialWarning]:
+    """The generator's warnings about the probe. None makes a trial invalid: the load counts."""
+    usual = {_ENDED_ON_REQUEST} if open_ended else frozenset[WarningKind]()
     return [
-        Doubt(
-            state="suspect",
-            kind="probe_suspect",
-            message=f"the probe ({each.kind}): {text_of(each)}",
+        TrialWarning(
+            kind=WarningKind.PROBE_SUSPECT,
+            figures={"warning": each.kind, **generator_figures(each)},
         )
         for each in probe.verdict.warnings
         if each.kind not in usual

@@ -12,6 +12,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
+from steelyard.records.warnings import WarningKind
 from steelyard.study.ending import counted
 from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.attempt.attempt import Scene
@@ -149,8 +150,8 @@ def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None
         if drive not in measured:
             idle_s = drive.end_beside()
             if idle_s is not None:
-                message = f"what ran beside on instance {drive.instance.number} ended"
-                scene.doubt("neighbour_idle", f"{message} {idle_s:.1f} s before the measured one")
+                number = drive.instance.number
+                scene.warn(WarningKind.BACKGROUND_ENDED, instance=number, idle_s=idle_s)
 
 
 def clock_of(scene: Scene, host: Host) -> ClockOffset:
@@ -223,5 +224,4 @@ def _renamed(things: Mapping[str, _Thing], name: str) -> dict[str, _Thing]:
 def _note_lost_rows(scene: Scene) -> None:
     for name, sampled in scene.sampled.items():
         if sampled.rows_lost:
-            message = f"{sampled.rows_lost} samples of {name} were lost: the buffer was full"
-            scene.doubt("samples_lost", message)
+            scene.warn(WarningKind.SAMPLES_LOST, machine=name, samples=sampled.rows_lost)

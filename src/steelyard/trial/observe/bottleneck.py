@@ -1,10 +1,11 @@
-"""What limited this trial? The first resource that was used up, or nothing that was sampled.
+"""The bottleneck of a trial: the first resource that was used up, of those that were sampled.
 
-Pure, and told to the reader beside every cell; it decides nothing.
+Pure; it is reported for every cell and decides nothing.
 """
 
 from __future__ import annotations
 
+from steelyard.records.warnings import Bottleneck, Resource, WarningKind
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.responses import SERVICE, Seen
 
@@ -12,33 +13,34 @@ _FULL = 0.9
 _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 
-def limited_by(seen: Seen, cores: int | None) -> str | None:
-    """A resource in words, or ``None`` when none of those sampled was used up."""
-    warnings = () if seen.driven is None else seen.driven.verdict.warnings
-    if any(warning.kind == "generator_bound" for warning in warnings):
-        return "the load generator"
-    for words, used in _uses(seen, cores):
+def bottleneck_of(seen: Seen, cores: int | None) -> Bottleneck | None:
+    """The resource and its share, or ``None`` when none of those sampled was used up."""
+    for warning in () if seen.driven is None else seen.driven.verdict.warnings:
+        if warning.kind == WarningKind.GENERATOR_BOUND:
+            share = warning.figures["busiest_worker_ratio"]
+            return Bottleneck(resource=Resource.GENERATOR, share=share)
+    for resource, used in _shares(seen, cores):
         if used is not None and used >= _FULL:
-            return f"{words} ({used:.0%} used)"
+            return Bottleneck(resource=resource, share=used)
     return None
 
 
-def _uses(seen: Seen, cores: int | None) -> list[tuple[str, float | None]]:
+def _shares(seen: Seen, cores: int | None) -> list[tuple[Resource, float | None]]:
     return [
-        ("the disk", _share(seen, f"disk.{STORE}.io_ns", 1)),
-        ("the machine's CPU", _machine_cpu(seen, cores)),
-        ("one core by the service", _one_core(seen)),
+        (Resource.DISK_BUSY_TIME, _share(seen, f"disk.{STORE}.io_ns")),
+        (Resource.MACHINE_CPU, _machine_cpu(seen, cores)),
+        (Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
     ]
 
 
 def _one_core(seen: Seen) -> float | None:
-    cores = _share(seen, f"process.{SERVICE}.cpu_ns", 1)
+    cores = _share(seen, f"process.{SERVICE}.cpu_ns")
     return None if cores is None or cores > _ONE_CORE_AT_MOST else cores
 
 
-def _share(seen: Seen, column: str, capacity: int) -> float | None:
+def _share(seen: Seen, column: str) -> float | None:
     rate = seen.window.rate_per_s(column)
-    return None if rate is None else rate / (1e9 * capacity)
+    return None if rate is None else rate / 1e9
 
 
 def _machine_cpu(seen: Seen, cores: int | None) -> float | None:

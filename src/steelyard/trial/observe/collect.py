@@ -6,15 +6,15 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.engine.messages import LoadResult
-from steelyard.records.schema import Doubt, Measured
+from steelyard.records.schema import Measured
+from steelyard.records.warnings import TrialWarning
 from steelyard.study.declared.response import Response
 from steelyard.study.ending import counted
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.instance import Instance
-from steelyard.trial.drive.latency_probe import probe_doubts, without_unsent
+from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
 from steelyard.trial.drive.sampling import Sampled
-from steelyard.trial.observe.bottleneck import limited_by
-from steelyard.trial.observe.disturbances import incident_doubts, incidents_of, sample_doubts
+from steelyard.trial.observe.disturbances import incident_warnings, incidents_of, sample_warnings
 from steelyard.trial.observe.outputs import measured_by_tool
 from steelyard.trial.observe.responses import Seen
 from steelyard.trial.observe.window import WindowSamples
@@ -66,33 +66,28 @@ def _seen_by_probe(instance: Instance) -> LoadResult | None:
     return seen if counted(instance.workload.settings) is None else without_unsent(seen)
 
 
-def disturbances(scene: Scene) -> Iterator[Doubt]:
+def disturbances(scene: Scene) -> Iterator[TrialWarning]:
     """What else happened on the machines of a trial; asked for after the load."""
     for host in scene.machines():
         before = scene.incidents.get(host.name)
         if before is not None:
-            yield from incident_doubts(host.name, before, incidents_of(host))
+            yield from incident_warnings(host.name, before, incidents_of(host))
     guests = {each.name for each in scene.instances if each.carried}
     for name, sampled in scene.sampled.items():
         window, apart = sampled.window(*scene.span_ns()), scene.apart.get(name, ())
-        yield from sample_doubts(name, window, guest=name in guests, apart=apart)
+        yield from sample_warnings(name, window, guest=name in guests, apart=apart)
 
 
-def doubts_of_probes(scene: Scene) -> Iterator[Doubt]:
-    """What speaks against the figures of the bystanders of a trial."""
+def warnings_of_probes(scene: Scene) -> Iterator[TrialWarning]:
+    """What speaks against the figures of the latency probes of a trial."""
     for instance in scene.measured:
         if instance.probe is not None:
             open_ended = counted(instance.workload.settings) is not None
-            yield from probe_doubts(instance.probe.result, open_ended=open_ended)
+            yield from probe_warnings(instance.probe.result, open_ended=open_ended)
 
 
 def _own(instance: Instance) -> Mapping[str, Measured]:
     return {} if instance.tool is None else measured_by_tool(instance.tool, instance)
-
-
-def limits_of(scene: Scene, seen: Seen) -> str | None:
-    """What limited the trial, in words."""
-    return limited_by(seen, scene.cores())
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""What else happened on the machines of a trial: stolen time, strangers, throttling, full disks.
+"""What else happened on the machines of a trial: steal, foreign processes, throttling, swapping.
 
-Rules that are declared and blind: they look at machines, never at a response or at which system was
-measured. What they find marks a trial; it is measured nevertheless and never dropped.
+The rules are declared and blind: they read machines, never a response or which system was measured.
+What they find is a warning about the trial, which is measured nevertheless and never dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
-from steelyard.records.schema import Doubt
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.trial.observe.window import WindowSamples
 
 MOST_STEAL = 0.01
@@ -58,40 +58,36 @@ def _read(host: Host, path: str) -> str:
         return ""
 
 
-def incident_doubts(machine: str, before: Incidents, after: Incidents) -> Iterator[Doubt]:
-    """What happened on ``machine`` between two looks."""
+def incident_warnings(machine: str, before: Incidents, after: Incidents) -> Iterator[TrialWarning]:
+    """What happened on ``machine`` between two readings."""
     if _grew(before.oom_kills, after.oom_kills):
-        yield _doubt(
-            "out_of_memory", f"the kernel of {machine} killed a process for want of memory"
-        )
+        yield _warning(WarningKind.OUT_OF_MEMORY, machine)
     if _grew(before.throttled, after.throttled):
-        yield _doubt("throttled", f"the processor of {machine} was throttled, it was too hot")
+        yield _warning(WarningKind.THROTTLED, machine)
     if before.rebuilding or after.rebuilding:
-        yield _doubt("raid_rebuilding", f"an array of {machine} was rebuilt or checked meanwhile")
+        yield _warning(WarningKind.RAID_REBUILDING, machine)
 
 
-def sample_doubts(
+def sample_warnings(
     machine: str, window: WindowSamples, *, guest: bool = False, apart: tuple[str, ...] = ()
-) -> Iterator[Doubt]:
-    """What the samples of a machine say of strangers on it in the window.
+) -> Iterator[TrialWarning]:
+    """What the samples of a machine in the window show of load that is not of the trial.
 
-    ``apart`` are columns of what is ours as well, beside the process tree. Time stolen from a
-    guest is a cost of the system under test, and no stranger's doing.
+    ``apart`` are columns of what is ours as well, besides the process tree. Time stolen from a
+    guest is a cost of the system under test, not of a foreign process.
     """
     whole = _total(window, [f"cpu.{name}_ns" for name in _CPU])
     if not whole:
         return
     steal = (window.rate_per_s("cpu.steal_ns") or 0.0) / whole
     if steal > MOST_STEAL:
-        kind = "guest_steal" if guest else "steal"
-        yield _doubt(kind, f"{steal:.1%} of the processor time of {machine} was stolen")
+        kind = WarningKind.GUEST_STEAL if guest else WarningKind.STEAL
+        yield _warning(kind, machine, steal_ratio=steal)
     foreign = _foreign(window, whole, (f"process.{OURS}", *apart))
     if foreign > MOST_FOREIGN:
-        yield _doubt(
-            "foreign_cpu", f"other programs used {foreign:.1%} of the processors of {machine}"
-        )
+        yield _warning(WarningKind.FOREIGN_CPU, machine, cpu_ratio=foreign)
     if window.rate_per_s("memory.swap_in_pages"):
-        yield _doubt("swapped", f"{machine} read memory back from swap")
+        yield _warning(WarningKind.SWAPPED, machine)
 
 
 def _foreign(window: WindowSamples, whole: float, ours: tuple[str, ...]) -> float:
@@ -129,5 +125,5 @@ def _grew(before: int | None, after: int | None) -> bool:
     return before is not None and after is not None and after > before
 
 
-def _doubt(kind: str, message: str) -> Doubt:
-    return Doubt(state="suspect", kind=kind, message=message)
+def _warning(kind: WarningKind, machine: str, **figures: float) -> TrialWarning:
+    return TrialWarning(kind=kind, figures={"machine": machine, **figures})

@@ -7,7 +7,8 @@ inside, hold that waiting. The threads that are its processors tell it apart. Pu
 
 from __future__ import annotations
 
-from steelyard.records.schema import CostRecord, Doubt
+from steelyard.records.schema import CostRecord
+from steelyard.records.warnings import Figures, TrialWarning, WarningKind
 from steelyard.systems.platform import VCPU
 from steelyard.trial.observe.responses import Seen, measure_responses
 from steelyard.trial.observe.window import WindowSamples
@@ -38,28 +39,21 @@ def reconciled(seen: Seen) -> CostRecord | None:
     )
 
 
-def hidden_wait_doubts(name: str, costs: CostRecord | None) -> list[Doubt]:
-    """Doubt when a guest's processors waited and the guest did not see it."""
+def hidden_wait_warnings(name: str, costs: CostRecord | None) -> list[TrialWarning]:
+    """That a guest's processors waited for more than the guest saw as stolen."""
     if costs is None or costs.vcpu_wait_cores is None or costs.vcpus is None:
         return []
     stolen = costs.stolen_inside_cores or 0.0
     if costs.vcpu_wait_cores - stolen <= HIDDEN_LIMIT * costs.vcpus:
         return []
-    return [Doubt(state="suspect", kind="hidden_wait", message=f"{name}: {sentence(costs)}")]
-
-
-def sentence(costs: CostRecord) -> str:
-    """Both sides in words; of what was not told, that it was not."""
-    return (
-        f"the guest was busy for {_told(costs.busy_inside_cores)} cores and saw "
-        f"{_told(costs.stolen_inside_cores)} stolen; its processors had "
-        f"{_told(costs.vcpu_cores)} of its host and waited for {_told(costs.vcpu_wait_cores)}, "
-        "which times taken inside hold"
-    )
-
-
-def _told(cores: float | None) -> str:
-    return "an unknown number of" if cores is None else f"{cores:.2f}"
+    figures = {
+        "busy_inside_cores": costs.busy_inside_cores,
+        "stolen_inside_cores": costs.stolen_inside_cores,
+        "vcpu_cores": costs.vcpu_cores,
+        "vcpu_wait_cores": costs.vcpu_wait_cores,
+    }
+    known: Figures = {name: value for name, value in figures.items() if value is not None}
+    return [TrialWarning(kind=WarningKind.HIDDEN_WAIT, figures={"machine": name, **known})]
 
 
 def _stolen(inside: WindowSamples) -> float | None:

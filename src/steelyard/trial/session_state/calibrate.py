@@ -1,10 +1,10 @@
 """What the generator can do at most: each job shape of a study against the engine's own server.
 
 Before the trials of a session, and once for each shape: the same protocol, users, threads and
-messages, on loopback of the generator's machine. The *ceiling* is the throughput with every user
+messages, on loopback of the generator's machine. The *capacity* is the throughput with every user
 asking as fast as answers come; generator and server share the machine, so it is what both can do
-together. The *floor* is the median response time at the load that the study asks for. A trial
-that comes close to the ceiling may have measured the generator.
+together. The *baseline latency* is the median response time at the load that the study asks for.
+A trial that comes close to the capacity may have measured the generator.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from steelyard.errors import EngineError
 from steelyard.hosts.host import Host, read_load
 from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.plan.model import Cell
-from steelyard.records.schema import Calibration, Doubt
+from steelyard.records.schema import Calibration
+from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.ending import by_the_clock
@@ -35,13 +36,13 @@ from steelyard.trial.session_state.context import Stage
 from steelyard.workloads.load import load_job, longest_run_s
 from steelyard.workloads.operations.model import Server
 
-NEAR_CEILING = 0.8
+NEAR_CAPACITY = 0.8
 SINK = "calibration"
 SKIPPED = "the study says `calibrate: false`"
 
 
 def calibrate(stage: Stage, cells: Iterable[Cell]) -> dict[str, Calibration]:
-    """The generator's ceiling and floor for each cell, by :func:`cell_key`.
+    """The generator's capacity and baseline latency for each cell, by :func:`cell_key`.
 
     Cells of one shape share one measurement. What cannot be calibrated says why; nothing that
     goes wrong here ends the session.
@@ -88,26 +89,26 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
 def held_against(
     calibration: Calibration | None, loads: Sequence[LoadResult]
 ) -> Calibration | None:
-    """The calibration with the share of the ceiling that a trial reached.
+    """The calibration with the share of the capacity that a trial reached.
 
     ``loads`` are those of all measured instances: one generator drives them together. The share is
     not known when one of them has no throughput.
     """
-    if calibration is None or not calibration.ceiling_per_s:
+    if calibration is None or not calibration.capacity_per_s:
         return calibration
     reached = [throughput_of(load)[0] for load in loads]
     known = [each for each in reached if each is not None]
-    ratio = sum(known) / calibration.ceiling_per_s if len(known) == len(loads) else None
+    ratio = sum(known) / calibration.capacity_per_s if len(known) == len(loads) else None
     return calibration.model_copy(update={"ratio": ratio})
 
 
-def calibration_doubts(calibration: Calibration | None) -> list[Doubt]:
-    """Doubt when a trial came close to what the generator can do at most."""
+def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
+    """That a trial came close to what the generator can do at most."""
     ratio = None if calibration is None else calibration.ratio
-    if ratio is None or ratio <= NEAR_CEILING:
+    if ratio is None or ratio <= NEAR_CAPACITY:
         return []
-    message = f"the generator may be the limit: the trial reached {ratio:.0%} of its ceiling"
-    return [Doubt(state="suspect", kind="generator_near_ceiling", message=message)]
+    kind = WarningKind.GENERATOR_NEAR_CAPACITY
+    return [TrialWarning(kind=kind, figures={"capacity_ratio": ratio})]
 
 
 def _why_not(study: Study, bound: BoundCell) -> str:
@@ -177,14 +178,14 @@ def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     study = _short(bench.stage.study)
     full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
     fast = bench.run(study, full)
-    ceiling, missing = throughput_of(fast)
+    capacity, missing = throughput_of(fast)
     same_load = (full.load, full.workload) == (asked.load, asked.workload)
     quiet = fast if same_load else bench.run(study, asked)
     response = quiet.latency_ns.get("response")
     return Calibration(
         sink=sink.use,
-        ceiling_per_s=ceiling,
-        floor_ns=None if response is None else response.p50,
+        capacity_per_s=capacity,
+        baseline_latency_ns=None if response is None else response.p50,
         not_calibrated=missing,
     )
 
@@ -209,7 +210,7 @@ def _with_what_the_sink_has(bound: BoundCell, **changes: Any) -> BoundCell:
 
 
 LOADS = ("pace", "user_rate")
-"""Settings that hold users back: kept for the floor, taken away for the ceiling."""
+"""Settings that hold users back: kept for the baseline latency, taken away for the capacity."""
 
 
 def _as_fast_as_it_goes(bound: BoundCell) -> BoundCell:

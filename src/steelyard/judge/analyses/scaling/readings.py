@@ -13,6 +13,7 @@ from steelyard.judge.analyses.scaling.table import Table
 from steelyard.judge.series import Conditions, key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.study.model import ResponseSpec, Study
 
 FEWEST_LEVELS = 3
@@ -138,7 +139,7 @@ def _log(record: TrialRecord, axis: Axis) -> float | None:
 
 def _breaks_the_law(records: Sequence[TrialRecord]) -> bool:
     good = [record for record in records if record.outcome is Outcome.OK]
-    broken = [r for r in good if any(doubt.kind == "littles_law" for doubt in r.doubts)]
+    broken = [r for r in good if any(each.kind is WarningKind.LITTLES_LAW for each in r.warnings)]
     return 2 * len(broken) > len(good)
 
 

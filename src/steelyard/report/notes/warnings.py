@@ -1,0 +1,145 @@
+"""The texts of warnings about trials, and of their bottlenecks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from steelyard.judge.findings import BottleneckNote, WarningNote
+from steelyard.records.warnings import Figures, Resource, WarningKind
+from steelyard.report.notes.registry import writes
+
+_K = WarningKind
+
+
+@writes(WarningNote)
+def warning_text(note: WarningNote) -> str:
+    """What happened, with its figures; the bare kind where a record does not have them."""
+    figures = {name: value for name, value in note.figures.items() if name != "part"}
+    try:
+        text = TEXTS[note.kind](figures)
+    except KeyError:
+        text = kind_text(note.kind)
+    return f"{note.figures['part']}: {text}" if "part" in note.figures else text
+
+
+def kind_text(kind: str) -> str:
+    """A kind as a noun: ``foreign cpu``."""
+    return kind.replace("_", " ")
+
+
+def _steal(figures: Figures) -> str:
+    machine = figures.get("machine", "the generator's machine")
+    return f"{figures['steal_ratio']:.1%} of the CPU time of {machine} was stolen"
+
+
+def _connections_failed(figures: Figures) -> str:
+    when = kind_text(str(figures["when"])).replace("before window", "before the window")
+    most = ", mostly {error} in phase {phase} ({error_count} times)"
+    return f"{figures['connections']} connections failed {when}" + (
+        most.format_map(figures) if "error" in figures else ""
+    )
+
+
+def _hidden_wait(figures: Figures) -> str:
+    if "vcpu_wait_cores" not in figures:
+        raise KeyError("vcpu_wait_cores")
+    names = ("busy_inside_cores", "stolen_inside_cores", "vcpu_cores", "vcpu_wait_cores")
+    cores = {
+        name: f"{figures[name]:.2f}" if name in figures else "an unknown number of"
+        for name in names
+    }
+    return (
+        "{machine}: the guest was busy for {busy_inside_cores} cores and reported "
+        "{stolen_inside_cores} stolen; its vCPUs had {vcpu_cores} of the host and waited for "
+        "{vcpu_wait_cores}, which times measured inside include"
+    ).format(machine=figures["machine"], **cores)
+
+
+def _probe_suspect(figures: Figures) -> str:
+    kind = WarningKind(str(figures["warning"]))
+    return f"the latency probe ({kind}): {TEXTS[kind](figures)}"
+
+
+def _clock_step(figures: Figures) -> str:
+    step_ms = float(figures["step_ns"]) / 1e6
+    return f"the wall clock was stepped or slewed by {step_ms:.1f} ms during the trial"
+
+
+TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
+    _K.STEAL: _steal,
+    _K.GUEST_STEAL: _steal,
+    _K.FOREIGN_CPU: (
+        "foreign processes used {cpu_ratio:.1%} of the CPU time of {machine}".format_map
+    ),
+    _K.SWAPPED: "{machine} read memory back from swap".format_map,
+    _K.OUT_OF_MEMORY: "the kernel of {machine} ran out of memory and killed a process".format_map,
+    _K.THROTTLED: "the processor of {machine} was throttled because it was too hot".format_map,
+    _K.RAID_REBUILDING: "an array of {machine} was being rebuilt or checked".format_map,
+    _K.NOT_IDLE: "{machines} was still busy after {waited_s:g} s of waiting".format_map,
+    _K.CLOCK_STEP: _clock_step,
+    _K.CLOCK_DRIFT: (
+        "the clock of {machine} drifted by {drift_ppm:+.0f} ppm from the controller's".format_map
+    ),
+    _K.HIDDEN_WAIT: _hidden_wait,
+    _K.SAMPLES_LOST: "{samples} samples of {machine} were lost: the buffer was full".format_map,
+    _K.PROBE_SUSPECT: _probe_suspect,
+    _K.BACKGROUND_ENDED: (
+        "the background workload of instance {instance} ended {idle_s:.1f} s before the measured "
+        "one".format_map
+    ),
+    _K.CONNECTIONS_FAILED: _connections_failed,
+    _K.COUNTS_DIFFER: (
+        "the service counts {answered} good answers, the generator received {received}".format_map
+    ),
+    _K.GENERATOR_NEAR_CAPACITY: (
+        "the trial reached {capacity_ratio:.0%} of the generator's capacity".format_map
+    ),
+    _K.GENERATOR_BOUND: (
+        "a worker of the generator used {busiest_worker_ratio:.0%} of its core".format_map
+    ),
+    _K.LATE: (
+        "p99 of the generator's own lag is {lag_p99_ns:,} ns, above {allowed_ns:,} ns".format_map
+    ),
+    _K.RATE_NOT_REACHED: "{sent_ratio:.1%} of {asked_per_s:g} operations/s were sent".format_map,
+    _K.STREAM_RATE_NOT_REACHED: (
+        "{sent_ratio:.1%} of {asked_bytes_per_s:g} bytes/s were sent".format_map
+    ),
+    _K.CONNECTIONS_MISSING: "{achieved} of {asked} connections were established".format_map,
+    _K.RUN_DELAY: (
+        "the generator waited for a CPU for {run_delay_ratio:.1%} of the window".format_map
+    ),
+    _K.LITTLES_LAW: (
+        "throughput x time of a round is {computed_users:.2f}, with {users:g} users".format_map
+    ),
+    _K.OVERLOADED: (
+        "{unsent} arrivals were never sent; the true response times are longer".format_map
+    ),
+    _K.CANCELLED: "ended on request; the figures cover the time until then".format_map,
+    _K.TOO_FEW_SAMPLES: "{ok} operations succeeded; a median needs {needed}".format_map,
+    _K.NO_BYTES: "not one byte arrived in the window".format_map,
+    _K.FLOWS_BROKEN: "{broken} of {flows} flows ended before their time".format_map,
+    _K.CONSERVATION_BROKEN: (
+        "the generator lost count: {intended} intended, {unsent} unsent, {sent} sent, {ok} ok, "
+        "{errors} errors, {inflight_at_stop} in flight".format_map
+    ),
+}
+
+RESOURCES: Mapping[Resource, str] = {
+    Resource.GENERATOR: "the load generator",
+    Resource.DISK_BUSY_TIME: "disk busy time",
+    Resource.MACHINE_CPU: "the machine's CPU",
+    Resource.ONE_CORE_OF_SERVICE: "one core of the service",
+}
+_SHARES: Mapping[Resource, str] = {
+    Resource.GENERATOR: "the load generator (a worker used {:.0%} of its core)",
+    Resource.DISK_BUSY_TIME: "disk busy {:.0%} of the window",
+    Resource.MACHINE_CPU: "the machine's CPU ({:.0%} used)",
+    Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
+}
+
+
+@writes(BottleneckNote)
+def bottleneck_text(note: BottleneckNote) -> str:
+    """The resource, with the share of it that was used where a record has that."""
+    share = note.share
+    return RESOURCES[note.kind] if share is None else _SHARES[note.kind].format(share)
