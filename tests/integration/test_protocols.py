@@ -69,7 +69,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
         assert missing == {}
         assert record.calibration is not None
         assert record.calibration.not_calibrated is None
-        assert record.calibration.ceiling_per_s
+        assert record.calibration.capacity_per_s
         assert record.calibration.ratio
     (told,) = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
     assert [each.cell.conditions for each in told.cells] == [{"load.users": 2}] * len(told.cells)

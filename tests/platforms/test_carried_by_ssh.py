@@ -125,7 +125,7 @@ def all_good(folder: Path, said: str, *besides: str) -> list[dict[str, object]]:
 def test_a_study_is_driven_by_a_generator_behind_ssh(sshd: Sshd, tmp_path: Path) -> None:
     records = measured(tmp_path, FAR_GENERATOR)
     assert {record["cell"]["system"] for record in records} == {"one", "two"}  # type: ignore[index]
-    assert all(record["calibration"]["ceiling_per_s"] > 0 for record in records)  # type: ignore[index]
+    assert all(record["calibration"]["capacity_per_s"] > 0 for record in records)  # type: ignore[index]
 
 
 def test_a_study_runs_containers_of_another_machine(sshd: Sshd, tmp_path: Path) -> None:
