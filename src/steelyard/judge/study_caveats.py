@@ -77,11 +77,10 @@ def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[Caveat]
     if study.generator.host == "local" and workload_of(study.workload).is_load:
         yield GeneratorOnSameMachine()
     good = [r for r in records if r.outcome is Outcome.OK]
-    limited = [
-        r for r in good if r.bottleneck is not None and r.bottleneck.resource is Resource.GENERATOR
-    ]
+    bottlenecks = [r.bottleneck.resource for r in good if r.bottleneck is not None]
+    limited = bottlenecks.count(Resource.GENERATOR)
     if limited:
-        yield GeneratorBottleneck(trials=len(limited), good_trials=len(good))
+        yield GeneratorBottleneck(trials=limited, good_trials=len(good))
 
 
 def _warned(records: Sequence[TrialRecord]) -> Iterator[Caveat]:
