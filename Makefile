@@ -14,12 +14,15 @@ FUZZ_S  ?= 30
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
-setup: .venv/installed .venv/engine-built ## Virtual environment, package and engine
+setup: .venv/engine-built .venv/installed ## Virtual environment, package and engine
 
 quickstart: setup ## Run the first study: what does durable mail delivery cost on this disk?
 	@$(BIN)/steelyard run studies/quickstart
 
 test: setup test-rust test-python ## Every test of every kind that needs no root
+
+fresh: ## As root: both commands of README.md on a plain Debian 12 that has what README.md installs; needs mmdebstrap
+	tests/fresh/run
 
 check: check-python check-rust ## What CI checks besides tests: style, types, imports, lints
 
@@ -95,14 +98,18 @@ engine: .venv/engine-built ## Build the engine again after a change to crates/
 clean: ## Remove what was built; results stay
 	rm -rf .venv target
 
-.venv/installed: pyproject.toml constraints.txt build_engine.py
+# Asked before anything is downloaded; the engine before the package, so that cargo's progress is seen.
+.venv/made:
 	@test -n "$(PYTHON)" || { echo "steelyard: Python 3.11 or newer is needed; install it, or say make PYTHON=/path/to/python3" >&2; exit 3; }
-	@command -v cargo >/dev/null || { echo "steelyard: cargo is needed to build the engine; install Rust 1.89 or newer" >&2; exit 3; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; echo "steelyard: this Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 3; }
-	@echo "steelyard: installing into .venv and building the engine (one to two minutes)" >&2
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@ .venv/engine-built
+	@$(PYTHON) build_engine.py --check
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; echo "steelyard: this Python cannot make virtual environments; on Debian: apt install python3-venv" >&2; exit 3; }
+	@touch $@
 
-.venv/engine-built: $(RUST) | .venv/installed
+.venv/engine-built: $(RUST) build_engine.py | .venv/made
+	@echo "steelyard: building the engine with cargo, then installing into .venv (three to five minutes)" >&2
 	@$(BIN)/python build_engine.py
+	@touch $@
+
+.venv/installed: pyproject.toml constraints.txt hatch_build.py | .venv/engine-built
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
