@@ -14,7 +14,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
 from steelyard.study.model import Reset
-from steelyard.systems.contract.bench import Bench
+from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.platform import Platform
 from steelyard.systems.platforms import PLATFORMS
 
@@ -62,8 +62,8 @@ def measure(figure: Figure, repetitions: int, folder: Path) -> list[float]:
     try:
         bench.network()
         for number in range(1, figure.instances + 1):
-            ground = bench.ground(str(number), folder=str(folder / f"place-{number}"))
-            places.append(PLATFORMS[figure.platform](ground))
+            context = bench.context(str(number), folder=str(folder / f"place-{number}"))
+            places.append(PLATFORMS[figure.platform](context))
         _at_once([place.up for place in places])
         resets = [_to_an_agent(place, figure.reset) for place in places]
         return [_timed(resets) for _ in range(repetitions + 1)][1:]

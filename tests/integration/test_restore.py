@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.inverses.inverse import Inverse
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.actions.inverse import Inverse
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from tests.integration.conftest import Steelyard
 

@@ -13,12 +13,12 @@ from steelyard.engine.locate import find_engine
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import NamespaceNetwork
 from steelyard.hosts.transport import here, open_local_pipe
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 
 
 @pytest.fixture
-def carrier() -> Iterator[Host]:
+def host_machine() -> Iterator[Host]:
     host = Host("local", open_local_pipe(), here, str(find_engine()))
     yield host
     host.close()
@@ -36,9 +36,9 @@ def name() -> str:
 
 
 @pytest.fixture
-def network(carrier: Host, undo: UndoLog, name: str) -> Iterator[NamespaceNetwork]:
+def network(host_machine: Host, undo: UndoLog, name: str) -> Iterator[NamespaceNetwork]:
     need("ip", "nsenter", root=True)
-    made = NamespaceNetwork(lambda: carrier, undo, name)
+    made = NamespaceNetwork(lambda: host_machine, undo, name)
     yield made
     made.down()
     assert not [entry for entry in namespaces() if entry.startswith(name)]

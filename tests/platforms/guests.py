@@ -12,9 +12,9 @@ from tests.platforms.needs import need
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.systems.images.build import build_image
+from steelyard.systems.images.mmdebstrap import TOOLS
 from steelyard.systems.images.recipe import Kind, find_recipe
 from steelyard.systems.images.store import find_built
-from steelyard.systems.images.words import TOOLS
 
 IMAGE = "debian-minimal"
 SMALL: dict[str, Any] = {

@@ -15,9 +15,9 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import Way, here, open_local_pipe
 from steelyard.study.catalogue import Platform as Declared
-from steelyard.systems.contract.bench import Bench, Make
-from steelyard.systems.contract.sitting import sit
-from steelyard.systems.contract.traces import traces
+from steelyard.systems.conformance.bench import Bench, Make
+from steelyard.systems.conformance.remains import traces
+from steelyard.systems.conformance.session import sit
 from steelyard.systems.platform import Platform
 
 
@@ -34,14 +34,14 @@ def leaving_nothing(
     make: Make,
     declared: Declared,
     settings: dict[str, Any],
-    carrier: Callable[[], Host],
+    host_machine: Callable[[], Host],
     folder: Path,
 ) -> Iterator[Bench]:
     """A bench; when it is closed nothing of it is on the machine that carried it."""
-    made = Bench(make, declared, settings, carrier, folder)
+    made = Bench(make, declared, settings, host_machine, folder)
     yield made
     made.close()
-    host = carrier()
+    host = host_machine()
     try:
         assert traces(host, made.run) == [], "the platform left something on this machine"
     finally:

@@ -21,8 +21,8 @@ from tests.platforms.sshd import ADDRESS, Sshd
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.ssh import open_ssh
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 from steelyard.systems.qemu.guest_image import guest_image
 
@@ -45,9 +45,9 @@ trials:
   budget: {{trials: 6 per cell}}
 """
 FAR_CARRIER = f"""\
-study: far-carrier
+study: far-host_machine
 question: Does a limit of one processor matter to a container on another machine?
-defaults: {{carrier: {ADDRESS}, service: {{use: sink-http}}}}
+defaults: {{host_machine: {ADDRESS}, service: {{use: sink-http}}}}
 systems:
   free:    {{platform: podman}}
   limited: {{platform: podman, cpus: 1}}

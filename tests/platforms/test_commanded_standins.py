@@ -22,14 +22,14 @@ from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
 from steelyard.study.model import SystemSpec
 from steelyard.study.reference import UNPROVEN
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.commanding.render import mark_of, number_of
-from steelyard.systems.platform import Ground, RawDisk
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.command_line.render import mark_of, number_of
+from steelyard.systems.platform import InstanceContext, RawDisk
 
 CASES = Path(__file__).parents[1] / "cases" / "platforms"
 STANDINS = {file.stem for file in (Path(__file__).parent / "standins").glob("*.py")}
@@ -46,7 +46,9 @@ DISK = RawDisk("data-1", 64 << 20)
 class Pretended:
     """A platform whose tool is a stand-in, on this machine."""
 
-    def __init__(self, name: str, folder: Path, carrier: Callable[[], Host], undo: UndoLog) -> None:
+    def __init__(
+        self, name: str, folder: Path, host_machine: Callable[[], Host], undo: UndoLog
+    ) -> None:
         self.name = name
         self.standin: Any = importlib.import_module(f"tests.platforms.standins.{name}")
         self.folder = folder
@@ -63,16 +65,16 @@ class Pretended:
             for key, value in self.standin.SETTINGS.items()
         }
         spec = SystemSpec(name="box", platform=name, settings=settings)
-        ground_folder = folder / "ground"
+        ground_folder = folder / "context"
         ground_folder.mkdir()
-        self.ground = Ground(spec, 1, LABEL, carrier, undo, str(ground_folder))
+        self.context = InstanceContext(spec, 1, LABEL, host_machine, undo, str(ground_folder))
 
     @property
     def mark(self) -> str:
-        return mark_of(LABEL, self.ground.folder)
+        return mark_of(LABEL, self.context.folder)
 
-    def place(self) -> Commanded:
-        return Commanded(self.ground, self.platform)
+    def place(self) -> CommandLinePlatform:
+        return CommandLinePlatform(self.context, self.platform)
 
     def world(self) -> World:
         return World(self.folder)
@@ -80,7 +82,7 @@ class Pretended:
     def log(self) -> str:
         """The commands, one a line, with what differs from run to run replaced."""
         replaced = {
-            self.ground.folder: "FOLDER",
+            self.context.folder: "FOLDER",
             str(self.inside): "INSIDE",
             str(self.folder): "WORLD",
             self.mark: "MARK",
@@ -137,7 +139,7 @@ def test_the_commands_of_a_whole_life_are_those_that_are_kept(pretended: Pretend
 def test_what_somebody_else_made_is_refused_and_never_touched(pretended: Pretended) -> None:
     world = pretended.world()
     number = number_of(pretended.mark)
-    pretended.standin.foreign(world, LABEL, number, pretended.ground.folder)
+    pretended.standin.foreign(world, LABEL, number, pretended.context.folder)
     world.save()
     before = pretended.world().state
     place = pretended.place()
@@ -150,10 +152,10 @@ def test_what_somebody_else_made_is_refused_and_never_touched(pretended: Pretend
 
 def test_after_a_crash_the_ledger_alone_takes_it_down(pretended: Pretended) -> None:
     pretended.place().up()
-    undo, carrier = pretended.ground.undo, pretended.ground.carrier()
+    undo, host_machine = pretended.context.undo, pretended.context.host_machine()
     for pending in undo.pending():
-        undo.apply(carrier, pending)
-        pending.inverse.apply(carrier)
+        undo.apply(host_machine, pending)
+        pending.inverse.apply(host_machine)
     assert pretended.world().things == {}
 
 
@@ -203,7 +205,7 @@ def test_without_its_tool_a_platform_says_what_is_missing(
     empty.mkdir()
     monkeypatch.setenv("PATH", str(empty))
     host = Host("local", open_local_pipe(), here, str(find_engine()))
-    place = Commanded(dataclasses.replace(pretended.ground, carrier=lambda: host))
+    place = CommandLinePlatform(dataclasses.replace(pretended.context, host_machine=lambda: host))
     with pytest.raises(SystemFailure) as failure:
         place.up()
     host.close()

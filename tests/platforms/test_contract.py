@@ -9,8 +9,8 @@ from tests.platforms.places import PLACES
 from tests.platforms.promises import keeps_its_promise, leaving_nothing, local
 
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 
 

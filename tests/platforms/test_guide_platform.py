@@ -14,9 +14,9 @@ from tests.platforms.promises import keeps_its_promise, leaving_nothing, local
 
 from steelyard.study.lookup import PLATFORM_FILES, platform_of
 from steelyard.study.read import read_with_lacking
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-platform.md"
 PLATFORM, STUDY = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
@@ -43,7 +43,7 @@ def bench(folder: Path) -> Iterator[Bench]:
     if subprocess.run(words, check=False, capture_output=True).returncode != 0:
         pytest.skip("needs user namespaces")
     declared = PLATFORM_FILES.read(folder / "nested.yaml")
-    make = partial(Commanded, platform=declared)
+    make = partial(CommandLinePlatform, platform=declared)
     with leaving_nothing(make, declared, {"hostname": "box"}, local, folder) as made:
         yield made
 

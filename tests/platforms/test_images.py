@@ -10,9 +10,9 @@ from tests.platforms.needs import need
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.systems.images.build import build_image
+from steelyard.systems.images.mmdebstrap import TOOLS
 from steelyard.systems.images.recipe import Kind, NamedRecipe, Recipe
 from steelyard.systems.images.store import DISK, INITRD, KERNEL, Image
-from steelyard.systems.images.words import TOOLS
 
 SMALL = NamedRecipe(name="small", recipe=Recipe(summary="For tests.", modules=("xfs",)))
 

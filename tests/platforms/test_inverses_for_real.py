@@ -12,9 +12,9 @@ import pytest
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
-from steelyard.hosts.inverses.storage import DetachLoop, Unmount, WipeSignatures
 from steelyard.hosts.machines import Machines
+from steelyard.hosts.undo.actions.files import RemoveTree, RestoreFile, WriteValue, sha256_of
+from steelyard.hosts.undo.actions.storage import DetachLoop, Unmount, WipeSignatures
 
 TOOLS = ("losetup", "mkfs.ext4", "mount", "umount", "wipefs", "blkid")
 MISSING = [tool for tool in TOOLS if shutil.which(tool) is None]

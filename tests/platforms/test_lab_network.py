@@ -13,9 +13,9 @@ from tests.platforms.needs import need
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.network import RemoveNamespace, namespace_path
 from steelyard.hosts.lab_network import NamespaceNetwork
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.network import RemoveNamespace, namespace_path
+from steelyard.hosts.undo.log import UndoLog
 
 
 def told(host: Host, *argv: str) -> str:
@@ -29,12 +29,12 @@ def inside(host: Host, path: str, *argv: str) -> str:
 
 
 def test_two_seats_reach_each_other_and_the_bridge(
-    network: NamespaceNetwork, carrier: Host, name: str
+    network: NamespaceNetwork, host_machine: Host, name: str
 ) -> None:
     network.up()
-    one, two = network.seat(f"{name}-a-1"), network.seat(f"{name}-a-2")
+    one, two = network.interface(f"{name}-a-1"), network.interface(f"{name}-a-2")
     path, other = network.namespace(one), network.namespace(two)
-    told_listening = inside(carrier, other, "ip", "-json", "-4", "addr", "show", "dev", "eth0")
+    told_listening = inside(host_machine, other, "ip", "-json", "-4", "addr", "show", "dev", "eth0")
     assert json.loads(told_listening)[0]["addr_info"][0]["local"] == two.address
     for target in (two.address, network.gateway):
         assert answers(path, other if target == two.address else None, target, network)
@@ -58,16 +58,20 @@ def answers(source: str, listener: str | None, address: str, network: NamespaceN
         server.communicate()
 
 
-def test_a_tap_hangs_on_the_bridge(network: NamespaceNetwork, carrier: Host, name: str) -> None:
+def test_a_tap_hangs_on_the_bridge(
+    network: NamespaceNetwork, host_machine: Host, name: str
+) -> None:
     network.up()
-    device = network.tap(network.seat(f"{name}-a-1"))
-    link = json.loads(told(carrier, *network.enter(["ip", "-json", "link", "show", device])))[0]
+    device = network.tap(network.interface(f"{name}-a-1"))
+    link = json.loads(told(host_machine, *network.enter(["ip", "-json", "link", "show", device])))[
+        0
+    ]
     assert link["master"] == "lab"
-    assert network.tap(network.seat(f"{name}-a-1")) == device
+    assert network.tap(network.interface(f"{name}-a-1")) == device
 
 
 def test_no_interface_and_no_route_of_the_machine_changes(
-    network: NamespaceNetwork, carrier: Host, name: str
+    network: NamespaceNetwork, host_machine: Host, name: str
 ) -> None:
     def seen() -> list[str]:
         commands = (
@@ -75,19 +79,19 @@ def test_no_interface_and_no_route_of_the_machine_changes(
             ["ip", "-brief", "addr"],  # lifetimes of addresses count down
             ["ip", "route", "show", "table", "all"],
         )
-        return [told(carrier, *words) for words in commands]
+        return [told(host_machine, *words) for words in commands]
 
     before = seen()
     network.up()
-    network.namespace(network.seat(f"{name}-a-1"))
-    network.tap(network.seat(f"{name}-a-2"))
+    network.namespace(network.interface(f"{name}-a-1"))
+    network.tap(network.interface(f"{name}-a-2"))
     assert seen() == before
 
 
 def test_down_removes_all_of_it_and_up_makes_it_again(network: NamespaceNetwork, name: str) -> None:
     network.up()
     network.up()
-    network.namespace(network.seat(f"{name}-a-1"))
+    network.namespace(network.interface(f"{name}-a-1"))
     network.down()
     assert not [entry for entry in namespaces() if entry.startswith(name)]
     network.up()
@@ -95,20 +99,20 @@ def test_down_removes_all_of_it_and_up_makes_it_again(network: NamespaceNetwork,
 
 
 def test_what_a_killed_controller_left_is_found_in_the_ledger_and_removed(
-    network: NamespaceNetwork, carrier: Host, undo: UndoLog, name: str
+    network: NamespaceNetwork, host_machine: Host, undo: UndoLog, name: str
 ) -> None:
     network.up()
-    network.namespace(network.seat(f"{name}-a-1"))
+    network.namespace(network.interface(f"{name}-a-1"))
     for pending in undo.pending():
-        undo.apply(carrier, pending)
+        undo.apply(host_machine, pending)
     assert not [entry for entry in namespaces() if entry.startswith(name)]
     assert undo.pending() == []
 
 
 def test_a_namespace_of_the_same_name_is_refused_and_left_alone(
-    network: NamespaceNetwork, carrier: Host, undo: UndoLog, name: str
+    network: NamespaceNetwork, host_machine: Host, undo: UndoLog, name: str
 ) -> None:
-    told(carrier, "ip", "netns", "add", name)
+    told(host_machine, "ip", "netns", "add", name)
     try:
         with pytest.raises(SystemFailure) as refused:
             network.up()
@@ -117,17 +121,19 @@ def test_a_namespace_of_the_same_name_is_refused_and_left_alone(
         network.down()
         assert name in namespaces()
     finally:
-        told(carrier, "ip", "netns", "delete", name)
+        told(host_machine, "ip", "netns", "delete", name)
 
 
-def test_a_namespace_that_holds_a_strange_device_is_not_removed(carrier: Host, name: str) -> None:
+def test_a_namespace_that_holds_a_strange_device_is_not_removed(
+    host_machine: Host, name: str
+) -> None:
     need("ip", root=True)
-    told(carrier, "ip", "netns", "add", name)
+    told(host_machine, "ip", "netns", "add", name)
     try:
-        told(carrier, "ip", "-n", name, "link", "add", "mine", "type", "ifb")
-        told(carrier, "ip", "-n", name, "link", "set", "mine", "up")
+        told(host_machine, "ip", "-n", name, "link", "add", "mine", "type", "ifb")
+        told(host_machine, "ip", "-n", name, "link", "set", "mine", "up")
         with pytest.raises(AgentRefusal, match="mine"):
-            RemoveNamespace(name).apply(carrier)
+            RemoveNamespace(name).apply(host_machine)
         assert Path(namespace_path(name)).exists()
     finally:
-        told(carrier, "ip", "netns", "delete", name)
+        told(host_machine, "ip", "netns", "delete", name)

@@ -19,10 +19,10 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import open_ssh
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground, RawDisk
-from steelyard.systems.podman.place import Podman
+from steelyard.systems.platform import InstanceContext, RawDisk
+from steelyard.systems.podman.platform import Podman
 
 MIB = 1 << 20
 Make = Callable[..., Podman]
@@ -33,21 +33,21 @@ def told(*argv: str) -> str:
 
 
 @pytest.fixture
-def make(carrier: Host, undo: UndoLog, name: str, tmp_path: Path) -> Iterator[Make]:
+def make(host_machine: Host, undo: UndoLog, name: str, tmp_path: Path) -> Iterator[Make]:
     """A container by its settings; all are taken down at the end."""
     need("podman", root=True)
     made: list[Podman] = []
 
     def container(number: int = 1, at: Host | None = None, **settings: object) -> Podman:
-        host = at or carrier
-        folder = str(tmp_path / f"ground-{number}")
+        host = at or host_machine
+        folder = str(tmp_path / f"context-{number}")
         Path(folder).mkdir(exist_ok=True)
         disks = settings.pop("disks", {})
         spec = SystemSpec(
             name="a", platform="podman", settings={"network": "host", **settings}, disks=disks
         )
         label = f"{name}-a-{number}"
-        made.append(Podman(Ground(spec, number, label, lambda: host, undo, folder)))
+        made.append(Podman(InstanceContext(spec, number, label, lambda: host, undo, folder)))
         return made[-1]
 
     yield container
@@ -132,10 +132,10 @@ def test_a_tar_that_is_none_is_unusable(make: Make, tmp_path: Path) -> None:
 
 
 def test_an_engine_that_asks_for_a_loader_does_not_fit_an_empty_image(
-    make: Make, carrier: Host
+    make: Make, host_machine: Host
 ) -> None:
     place = make()
-    carrier.engine = "/bin/true"
+    host_machine.engine = "/bin/true"
     with pytest.raises(SystemFailure, match="loader") as refused:
         place.up()
     assert refused.value.kind == "engine_unfit"
@@ -170,7 +170,7 @@ def test_a_container_that_somebody_removed_is_made_again(make: Make) -> None:
     place = make()
     place.up()
     before = place.host()
-    told("podman", "rm", "--force", "--time=0", place.ground.label)
+    told("podman", "rm", "--force", "--time=0", place.context.label)
     with pytest.raises(EngineError):
         before.clock()
     place.host().clock()
@@ -182,41 +182,41 @@ def test_a_container_of_the_users_own_is_refused_and_left_alone(
     place = make()
     mine = f"localhost/{tmp_path.name.lower()}:latest"
     told("podman", "import", "--quiet", str(tar_of(tmp_path / "root.tar", a=b"")), mine)
-    told("podman", "create", "--name", place.ground.label, mine, "a")
+    told("podman", "create", "--name", place.context.label, mine, "a")
     try:
         with pytest.raises(SystemFailure) as refused:
             place.up()
         assert refused.value.kind == "name_taken"
         place.down()
         assert undo.pending() == []
-        told("podman", "container", "exists", place.ground.label)
+        told("podman", "container", "exists", place.context.label)
     finally:
-        told("podman", "rm", "--force", place.ground.label)
+        told("podman", "rm", "--force", place.context.label)
         told("podman", "rmi", mine)
 
 
 def test_what_a_killed_controller_left_is_found_in_the_ledger_and_removed(
-    make: Make, carrier: Host, undo: UndoLog
+    make: Make, host_machine: Host, undo: UndoLog
 ) -> None:
     place = make(disks={"data": {}})
     place.up()
     place.attach(RawDisk("data-1", 8 * MIB))
     place.host().kill()
     for pending in undo.pending():
-        undo.apply(carrier, pending)
-    assert place.ground.label not in told("podman", "ps", "--all", "--format={{.Names}}")
-    assert place.ground.folder not in told("losetup", "--list")
+        undo.apply(host_machine, pending)
+    assert place.context.label not in told("podman", "ps", "--all", "--format={{.Names}}")
+    assert place.context.folder not in told("losetup", "--list")
 
 
 def test_an_inverse_never_removes_what_bears_another_mark(
-    make: Make, carrier: Host, undo: UndoLog
+    make: Make, host_machine: Host, undo: UndoLog
 ) -> None:
     place = make()
     place.up()
     removal = next(p for p in undo.pending() if p.inverse.kind == "remove_container")
-    other = type(removal.inverse)(place.ground.label, "not-the-mark")
+    other = type(removal.inverse)(place.context.label, "not-the-mark")
     with pytest.raises(AgentRefusal, match="not of this run"):
-        other.apply(carrier)
+        other.apply(host_machine)
     place.host().clock()
 
 

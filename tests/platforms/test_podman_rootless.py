@@ -20,8 +20,8 @@ from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 
 NOBODY = "nobody"

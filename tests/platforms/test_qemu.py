@@ -16,27 +16,27 @@ from tests.platforms.guests import guest_settings
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.qemu import machines
 from steelyard.hosts.lab_network import NamespaceNetwork
 from steelyard.hosts.transport import here, open_local_pipe
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.qemu import machines
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground, RawDisk
-from steelyard.systems.qemu.place import Qemu
+from steelyard.systems.platform import InstanceContext, RawDisk
+from steelyard.systems.qemu.platform import Qemu
 
 Make = Callable[..., Qemu]
 
 
 @pytest.fixture
 def make(
-    carrier: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
+    host_machine: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
 ) -> Iterator[Make]:
     """Makes machines on the lab network; whatever a test does, none of them is left."""
     made: list[Qemu] = []
     settings = guest_settings()
 
     def one(number: int = 1, *, on: Host | None = None, **more: Any) -> Qemu:
-        host = on or carrier
+        host = on or host_machine
         folder = tmp_path / f"machine-{number}"
         folder.mkdir(exist_ok=True)
         spec = SystemSpec(name="fast", platform="qemu", settings={**settings, **more})
@@ -44,13 +44,15 @@ def make(
         if net is not None:
             net.up()
         label = f"{name}-fast-{number}"
-        made.append(Qemu(Ground(spec, number, label, lambda: host, undo, str(folder), net)))
+        made.append(
+            Qemu(InstanceContext(spec, number, label, lambda: host, undo, str(folder), net))
+        )
         return made[-1]
 
     yield one
     for place in made:
         place.down()
-    assert [place for place in made if machines(carrier, place.ground.label)] == []
+    assert [place for place in made if machines(host_machine, place.context.label)] == []
 
 
 def test_three_machines_run_at_once_and_are_restored_at_once(make: Make) -> None:
@@ -102,11 +104,11 @@ def test_a_disk_that_does_not_fit_is_refused_before_it_is_made(make: Make) -> No
     with pytest.raises(SystemFailure) as refused:
         place.attach(RawDisk("huge", 1 << 60))
     assert refused.value.kind == "no_space"
-    assert not Path(place.ground.folder, "disks").exists()
+    assert not Path(place.context.folder, "disks").exists()
 
 
 def test_without_a_lab_network_a_port_of_the_guest_is_reached_through_loopback(
-    make: Make, carrier: Host
+    make: Make, host_machine: Host
 ) -> None:
     port = free_port()
     place = make(network="user", ports=(str(port),))
@@ -114,20 +116,20 @@ def test_without_a_lab_network_a_port_of_the_guest_is_reached_through_loopback(
     argv = ["@engine", "sink", "http", "--listen", f"0.0.0.0:{port}"]
     place.host().start("sink", argv, directory=place.folder(), ready_timeout_s=60)
     load = ["@engine", "load", f"http://{place.address()}:{port}/", "-c", "1", "-n", "20"]
-    ran = carrier.run(load, timeout_s=60)
+    ran = host_machine.run(load, timeout_s=60)
     assert ran.succeeded, ran.stderr
 
 
 def test_what_a_killed_controller_left_is_ended_from_the_ledger(
-    make: Make, carrier: Host, undo: UndoLog
+    make: Make, host_machine: Host, undo: UndoLog
 ) -> None:
     place = make()
     place.up()
     pending = next(p for p in undo.pending() if p.inverse.kind == "end_machine")
-    assert len(machines(carrier, place.ground.label)) == 1
-    undo.apply(carrier, pending)
-    undo.apply(carrier, pending)
-    assert machines(carrier, place.ground.label) == []
+    assert len(machines(host_machine, place.context.label)) == 1
+    undo.apply(host_machine, pending)
+    undo.apply(host_machine, pending)
+    assert machines(host_machine, place.context.label) == []
 
 
 @pytest.fixture
@@ -173,7 +175,7 @@ def test_an_image_that_was_not_built_is_named_with_the_command_that_builds_it(
         host = Host("local", open_local_pipe(), here, str(find_engine()))
     settings = {"image": "debian-minimal", "memory": 1 << 30, "network": "user"}
     spec = SystemSpec(name="fast", platform="qemu", settings=settings)
-    place = Qemu(Ground(spec, 1, "steelyard-x-fast-1", lambda: host, undo, str(tmp_path)))
+    place = Qemu(InstanceContext(spec, 1, "steelyard-x-fast-1", lambda: host, undo, str(tmp_path)))
     try:
         with pytest.raises(SystemFailure) as refused:
             place.up()

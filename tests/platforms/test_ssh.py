@@ -15,9 +15,9 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import open_ssh
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 from steelyard.systems.ssh import Ssh
 
 
@@ -38,7 +38,7 @@ def far(sshd: Sshd) -> Iterator[Host]:
 def system(host: Host, undo: UndoLog, folder: Path, **settings: object) -> Ssh:
     spec = SystemSpec(name="a", platform="ssh", settings={"host": "steelyard-far", **settings})
     label = f"steelyard-{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}-a-1"
-    return Ssh(Ground(spec, 1, label, lambda: host, undo, str(folder)))
+    return Ssh(InstanceContext(spec, 1, label, lambda: host, undo, str(folder)))
 
 
 def test_the_engine_is_carried_once_and_verified(sshd: Sshd) -> None:
@@ -106,9 +106,9 @@ def test_a_machine_that_is_down_is_unreachable(sshd: Sshd) -> None:
 
 
 def test_a_connection_that_breaks_is_noticed_and_opened_again(
-    sshd: Sshd, carrier: Host, undo: UndoLog, tmp_path: Path
+    sshd: Sshd, host_machine: Host, undo: UndoLog, tmp_path: Path
 ) -> None:
-    place = system(carrier, undo, tmp_path)
+    place = system(host_machine, undo, tmp_path)
     place.up()
     try:
         before = place.host()
@@ -134,9 +134,9 @@ def test_what_the_agent_started_ends_with_the_connection(sshd: Sshd, far: Host) 
 
 
 def test_nothing_is_restarted_unless_the_study_allows_it(
-    sshd: Sshd, carrier: Host, undo: UndoLog, tmp_path: Path
+    sshd: Sshd, host_machine: Host, undo: UndoLog, tmp_path: Path
 ) -> None:
-    place = system(carrier, undo, tmp_path)
+    place = system(host_machine, undo, tmp_path)
     place.up()
     try:
         with pytest.raises(SystemFailure, match="may_reboot") as refused:
@@ -147,9 +147,9 @@ def test_nothing_is_restarted_unless_the_study_allows_it(
 
 
 def test_a_folder_that_is_there_already_is_left_alone(
-    sshd: Sshd, carrier: Host, undo: UndoLog, tmp_path: Path
+    sshd: Sshd, host_machine: Host, undo: UndoLog, tmp_path: Path
 ) -> None:
-    place = system(carrier, undo, tmp_path)
+    place = system(host_machine, undo, tmp_path)
     folder = Path(place.folder())
     folder.mkdir()
     try:

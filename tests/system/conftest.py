@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.platforms.conftest import carrier, name, network, undo
+from tests.platforms.conftest import host_machine, name, network, undo
 from tests.platforms.guests import SMALL, built, guest_settings
 from tests.platforms.needs import need
 from tests.system.busybox import BUSYBOX
@@ -20,11 +20,11 @@ from tests.system.lxc import Lxc
 
 from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
+from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.platform import AttachedDisk, Platform, RawDisk
 from steelyard.systems.platforms import PLATFORMS
 
-__all__ = ["carrier", "name", "network", "undo"]
+__all__ = ["host_machine", "name", "network", "undo"]
 DISK_BYTES = 512 * 2**20
 IMAGE = "steelyard-test"
 """The image in the daemon of Docker: busybox alone."""

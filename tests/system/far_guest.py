@@ -20,10 +20,10 @@ from tests.platforms.sshd import make_key
 
 from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.systems.images.build import build_image
+from steelyard.systems.images.mmdebstrap import TOOLS
 from steelyard.systems.images.recipe import FilePart, NamedRecipe, find_recipe
 from steelyard.systems.images.store import DISK, ENGINE_PART, INITRD, KERNEL, Image
-from steelyard.systems.images.words import TOOLS
-from steelyard.systems.qemu.words import modules
+from steelyard.systems.qemu.command_line import modules
 
 NAME = "steelyard-guest"
 _LONGEST_S = 900

@@ -11,10 +11,10 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.ssh import SCHEME
 from steelyard.hosts.tool import tell
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
 from steelyard.systems.native import Native
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 
 pytestmark = pytest.mark.system
 MEMORY_BYTES = 64 * 2**20
@@ -39,7 +39,7 @@ def confined(machine: Host, undo: UndoLog, name: str) -> Iterator[Native]:
     spec = SystemSpec(name="a", platform="native", settings=settings)
     folder = f"/var/tmp/{name}"
     tell(machine, ["mkdir", folder])
-    place = Native(Ground(spec, 1, name, lambda: machine, undo, folder))
+    place = Native(InstanceContext(spec, 1, name, lambda: machine, undo, folder))
     try:
         yield place
     finally:

@@ -7,7 +7,7 @@ import pytest
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL
 from steelyard.study.declared.machine import filesystems
-from steelyard.systems.contract.bench import Bench
+from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.disks import DiskPlan, caching_places, drop_caches, prepare, take_down
 from steelyard.systems.platform import AttachedDisk, Platform
 
@@ -35,7 +35,7 @@ def test_every_layout_bears_every_filesystem_and_leaves_no_trace(
         assert "[UU]" in host.read_file("/proc/mdstat") or layout == "raid0"
     host.write_file("/srv/data/file", "x" * 65536, create=True)
     assert len(caching_places(host, prepared)) > 2
-    assert drop_caches(host, guest_bench.carrier()) == [host.name, LOCAL]
+    assert drop_caches(host, guest_bench.host_machine()) == [host.name, LOCAL]
     assert host.read_file("/srv/data/file") == "x" * 65536
     take_down(host, prepared, guest_bench.undo)
     assert "active" not in arrays(host)

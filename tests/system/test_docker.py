@@ -11,9 +11,9 @@ from tests.system.conftest import IMAGE
 from tests.system.dockerd import Dockerd
 
 from steelyard.study import catalogue
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 
 pytestmark = pytest.mark.system
 DOCKER = catalogue.platform("docker")
@@ -26,9 +26,9 @@ def bench(dockerd: Dockerd) -> Iterator[Bench]:
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCKER_HOST", dockerd.socket)
-        carrier = partial(seen_from, dockerd.enter)
-        make = partial(Commanded, platform=DOCKER)
-        with leaving_nothing(make, DOCKER, settings, carrier, folder) as made:
+        host_machine = partial(seen_from, dockerd.enter)
+        make = partial(CommandLinePlatform, platform=DOCKER)
+        with leaving_nothing(make, DOCKER, settings, host_machine, folder) as made:
             yield made
         assert made.run not in dockerd.docker("ps", "--all")
 
@@ -45,8 +45,8 @@ def test_docker_keeps_its_promise(bench: Bench, check: str) -> None:
 def test_what_docker_itself_says_becomes_a_typed_failure(
     bench: Bench, setting: str, value: str, kind: str
 ) -> None:
-    ground = bench.ground(f"{setting}")
-    ground.spec.settings[setting] = value
-    place = Commanded(ground, DOCKER)
+    context = bench.context(f"{setting}")
+    context.spec.settings[setting] = value
+    place = CommandLinePlatform(context, DOCKER)
     failure = refusal(place)
     assert failure.kind == kind, failure.message

@@ -13,8 +13,8 @@ from tests.platforms.test_carried_by_ssh import measured
 
 from steelyard.hosts.ssh import open_ssh
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.images.build import build_image
 from steelyard.systems.images.recipe import find_recipe
 from steelyard.systems.platforms import PLATFORMS
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.system
 STUDY = f"""\
 study: far-guests
 question: Does the cache of its disk matter to a guest on another machine?
-defaults: {{carrier: {ADDRESS}, service: {{use: sink-http}}}}
+defaults: {{host_machine: {ADDRESS}, service: {{use: sink-http}}}}
 systems:
   through: {{platform: qemu, accel: tcg, memory: 256 MiB, disk_cache: writethrough}}
   unsafe:  {{platform: qemu, accel: tcg, memory: 256 MiB, disk_cache: unsafe}}

@@ -12,9 +12,9 @@ from tests.platforms.promises import keeps_its_promise, leaving_nothing, refusal
 from tests.system.libvirtd import GUEST, Libvirtd
 
 from steelyard.study import catalogue
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 
 pytestmark = pytest.mark.system
 LIBVIRT = catalogue.platform("libvirt")
@@ -37,8 +37,11 @@ def bench(libvirtd: Libvirtd) -> Iterator[Bench]:
     }
     folder = libvirtd.folder / "bench"
     folder.mkdir()
-    make, carrier = partial(Commanded, platform=LIBVIRT), partial(seen_from, libvirtd.enter)
-    with leaving_nothing(make, LIBVIRT, settings, carrier, folder) as made:
+    make, host_machine = (
+        partial(CommandLinePlatform, platform=LIBVIRT),
+        partial(seen_from, libvirtd.enter),
+    )
+    with leaving_nothing(make, LIBVIRT, settings, host_machine, folder) as made:
         yield made
 
 
@@ -48,20 +51,20 @@ def test_libvirt_keeps_its_promise(bench: Bench, check: str) -> None:
 
 
 def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd: Libvirtd) -> None:
-    ground = replace(
-        bench.ground("9", folder=str(libvirtd.folder / "own")), label=f"{bench.run}-own"
+    context = replace(
+        bench.context("9", folder=str(libvirtd.folder / "own")), label=f"{bench.run}-own"
     )
     file = libvirtd.folder / "own.xml"
     file.write_text(
-        f"<domain type='qemu'><name>{ground.label}</name><memory unit='MiB'>64</memory>"
+        f"<domain type='qemu'><name>{context.label}</name><memory unit='MiB'>64</memory>"
         "<os><type arch='x86_64' machine='pc'>hvm</type></os></domain>"
     )
     libvirtd.virsh("create", str(file), "--paused")
-    before = libvirtd.virsh("domuuid", ground.label)
-    place = Commanded(ground, LIBVIRT)
+    before = libvirtd.virsh("domuuid", context.label)
+    place = CommandLinePlatform(context, LIBVIRT)
     assert refusal(place).kind == "name_taken"
-    assert libvirtd.virsh("domuuid", ground.label) == before
-    libvirtd.virsh("destroy", ground.label)
+    assert libvirtd.virsh("domuuid", context.label) == before
+    libvirtd.virsh("destroy", context.label)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +78,9 @@ def test_a_domain_of_the_users_own_is_refused_and_goes_on(bench: Bench, libvirtd
 def test_what_libvirt_itself_says_becomes_a_typed_failure(
     bench: Bench, libvirtd: Libvirtd, setting: str, value: str, kind: str
 ) -> None:
-    ground = bench.ground(setting, folder=str(libvirtd.folder / f"bench-{setting}"))
-    ground.spec.settings[setting] = value
-    place = Commanded(ground, LIBVIRT)
+    context = bench.context(setting, folder=str(libvirtd.folder / f"bench-{setting}"))
+    context.spec.settings[setting] = value
+    place = CommandLinePlatform(context, LIBVIRT)
     failure = refusal(place)
     assert failure.kind == kind, failure.message
-    assert ground.label not in libvirtd.virsh("list", "--all", "--name")
+    assert context.label not in libvirtd.virsh("list", "--all", "--name")

@@ -21,9 +21,9 @@ from tests.system.lxc import BRIDGE, GUEST, Lxc
 
 from steelyard.hosts.machines import Machines
 from steelyard.study import catalogue
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 
 pytestmark = pytest.mark.system
 LXC = catalogue.platform("lxc")
@@ -42,8 +42,11 @@ def bench(lxc: Lxc) -> Iterator[Bench]:
     }
     folder = lxc.folder / "bench"
     folder.mkdir()
-    make, carrier = partial(Commanded, platform=LXC), partial(seen_from, lxc.enter, lxc.enter)
-    with leaving_nothing(make, LXC, settings, carrier, folder) as made:
+    make, host_machine = (
+        partial(CommandLinePlatform, platform=LXC),
+        partial(seen_from, lxc.enter, lxc.enter),
+    )
+    with leaving_nothing(make, LXC, settings, host_machine, folder) as made:
         yield made
     assert list(lxc.path.iterdir()) == []
 
@@ -54,7 +57,7 @@ def test_lxc_keeps_its_promise(bench: Bench, check: str) -> None:
 
 
 def test_limits_hold_inside(bench: Bench) -> None:
-    assert limits_of_memory(f"lxc.payload.{bench.place().ground.label}") == [str(256 << 20)]
+    assert limits_of_memory(f"lxc.payload.{bench.place().context.label}") == [str(256 << 20)]
 
 
 @pytest.mark.parametrize(
@@ -68,36 +71,36 @@ def test_limits_hold_inside(bench: Bench) -> None:
 def test_what_lxc_itself_says_becomes_a_typed_failure(
     bench: Bench, lxc: Lxc, setting: str, value: str, kind: str
 ) -> None:
-    ground = bench.ground(f"{setting}-{kind}", folder=str(lxc.folder / f"bench-{kind}"))
-    ground.spec.settings[setting] = value
-    place = Commanded(ground, LXC)
+    context = bench.context(f"{setting}-{kind}", folder=str(lxc.folder / f"bench-{kind}"))
+    context.spec.settings[setting] = value
+    place = CommandLinePlatform(context, LXC)
     failure = refusal(place)
     assert failure.kind == kind, failure.message
-    assert not (lxc.path / ground.label).exists()
+    assert not (lxc.path / context.label).exists()
 
 
 def test_a_container_is_taken_down_from_whichever_network_namespace(bench: Bench, lxc: Lxc) -> None:
-    ground = bench.ground("elsewhere", folder=str(lxc.folder / "bench-elsewhere"))
-    ground.spec.settings["guest_address"] = "10.88.11.9/24"
-    place = Commanded(ground, LXC)
+    context = bench.context("elsewhere", folder=str(lxc.folder / "bench-elsewhere"))
+    context.spec.settings["guest_address"] = "10.88.11.9/24"
+    place = CommandLinePlatform(context, LXC)
     place.up()
     place.host().close()
-    (pending,) = [p for p in bench.undo.pending() if p.removes == ground.label]
+    (pending,) = [p for p in bench.undo.pending() if p.removes == context.label]
     with Machines() as machines:
         here = machines.open("local")
         pending.inverse.apply(here)
         bench.undo.done(pending)
-        monitor = f"\\[lxc monitor\\] {lxc.path} {ground.label}"
+        monitor = f"\\[lxc monitor\\] {lxc.path} {context.label}"
         listed = here.run(["pgrep", "--full", "--exact", monitor], timeout_s=30)
     assert listed.stdout == ""
-    assert not (lxc.path / ground.label).exists()
-    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.payload.{ground.label}"))
+    assert not (lxc.path / context.label).exists()
+    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.payload.{context.label}"))
 
 
 def test_nothing_is_left_of_a_container_whose_monitor_was_killed(bench: Bench, lxc: Lxc) -> None:
-    ground = bench.ground("killed", folder=str(lxc.folder / "bench-killed"))
-    ground.spec.settings["guest_address"] = "10.88.11.10/24"
-    place = Commanded(ground, LXC)
+    context = bench.context("killed", folder=str(lxc.folder / "bench-killed"))
+    context.spec.settings["guest_address"] = "10.88.11.10/24"
+    place = CommandLinePlatform(context, LXC)
     place.up()
     place.host().close()
     (leader,) = place.costs().processes.values()
@@ -105,16 +108,16 @@ def test_nothing_is_left_of_a_container_whose_monitor_was_killed(bench: Bench, l
     os.kill(int(monitor), signal.SIGKILL)
     os.kill(leader, signal.SIGKILL)
     place.down()
-    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.*.{ground.label}"))
-    assert not (lxc.path / ground.label).exists()
+    assert not list(Path("/sys/fs/cgroup").rglob(f"lxc.*.{context.label}"))
+    assert not (lxc.path / context.label).exists()
 
 
 def test_a_container_of_the_users_own_is_refused_and_left_as_it_is(bench: Bench, lxc: Lxc) -> None:
-    ground = bench.ground("own", folder=str(lxc.folder / "bench-own"))
-    theirs = lxc.path / ground.label
+    context = bench.context("own", folder=str(lxc.folder / "bench-own"))
+    theirs = lxc.path / context.label
     theirs.mkdir()
     (theirs / "config").write_text("lxc.uts.name = theirs\n", encoding="ascii")
-    place = Commanded(ground, LXC)
+    place = CommandLinePlatform(context, LXC)
     assert refusal(place).kind == "name_taken"
     assert (theirs / "config").read_text(encoding="ascii") == "lxc.uts.name = theirs\n"
     shutil.rmtree(theirs)

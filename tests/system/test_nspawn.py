@@ -10,8 +10,8 @@ from tests.platforms.needs import need
 from tests.platforms.promises import keeps_its_promise, leaving_nothing, limits_of_memory, local
 
 from steelyard.study import catalogue
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import CHECKS
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 
 pytestmark = pytest.mark.system
@@ -41,8 +41,8 @@ def test_nspawn_keeps_its_promise(bench: Bench, check: str) -> None:
 
 def test_limits_hold_inside(bench: Bench) -> None:
     place = bench.place()
-    if "memory" not in place.ground.spec.settings:
+    if "memory" not in place.context.spec.settings:
         pytest.skip("this place has no limits")
-    assert limits_of_memory(place.ground.label) == [str(256 << 20)]
+    assert limits_of_memory(place.context.label) == [str(256 << 20)]
     (leader,) = place.costs().processes.values()
-    assert place.ground.label in Path(f"/proc/{leader}/cgroup").read_text()
+    assert place.context.label in Path(f"/proc/{leader}/cgroup").read_text()

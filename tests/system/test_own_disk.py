@@ -15,12 +15,12 @@ from tests.system.uefi_disk import uefi_disk
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.qemu import machines
 from steelyard.hosts.lab_network import NamespaceNetwork
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.qemu import machines
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground, RawDisk
-from steelyard.systems.qemu.place import Qemu
+from steelyard.systems.platform import InstanceContext, RawDisk
+from steelyard.systems.qemu.platform import Qemu
 
 pytestmark = pytest.mark.system
 Make = Callable[..., Qemu]
@@ -29,7 +29,7 @@ UEFI = Path("/usr/share/ovmf/OVMF.fd")
 
 @pytest.fixture
 def make(
-    carrier: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
+    host_machine: Host, undo: UndoLog, network: NamespaceNetwork, name: str, tmp_path: Path
 ) -> Iterator[Make]:
     need("qemu-system-x86_64", "qemu-img", "ip", "nsenter", "ssh", "ssh-keygen", root=True)
     made: list[Qemu] = []
@@ -41,18 +41,20 @@ def make(
         spec = SystemSpec(name="own", platform="qemu", settings=settings)
         folder = tmp_path / "machine"
         folder.mkdir()
-        ground = Ground(spec, 1, f"{name}-own-1", lambda: carrier, undo, str(folder), network)
-        made.append(Qemu(ground))
+        context = InstanceContext(
+            spec, 1, f"{name}-own-1", lambda: host_machine, undo, str(folder), network
+        )
+        made.append(Qemu(context))
         return made[-1]
 
     yield one
     for place in made:
         place.down()
-        assert machines(carrier, place.ground.label) == []
+        assert machines(host_machine, place.context.label) == []
 
 
 def test_it_starts_by_its_own_boot_loader_and_is_entered_with_a_key_of_the_run(
-    make: Make, carrier: Host, network: NamespaceNetwork
+    make: Make, host_machine: Host, network: NamespaceNetwork
 ) -> None:
     place = make()
     place.up()
@@ -62,8 +64,8 @@ def test_it_starts_by_its_own_boot_loader_and_is_entered_with_a_key_of_the_run(
 
     argv = ["@engine", "sink", "http", "--listen", "0.0.0.0:18925"]
     inside.start("sink", argv, directory=place.folder(), ready_timeout_s=60)
-    load = [carrier.engine, "load", f"http://{place.address()}:18925/", "-c", "1", "-n", "20"]
-    ran = carrier.run(network.enter(load), timeout_s=120)
+    load = [host_machine.engine, "load", f"http://{place.address()}:18925/", "-c", "1", "-n", "20"]
+    ran = host_machine.run(network.enter(load), timeout_s=120)
     assert ran.succeeded, ran.stderr
 
     disk = place.attach(RawDisk("data-1", 32 << 20))
@@ -79,7 +81,7 @@ def test_it_starts_by_its_own_boot_loader_and_is_entered_with_a_key_of_the_run(
     first = place.reset("snapshot")
     assert first.evidence["overlay.bytes"] == "0"
     assert place.reset("snapshot").evidence == first.evidence
-    assert place.facts()["image.name"] == place.ground.spec.settings["image"]
+    assert place.facts()["image.name"] == place.context.spec.settings["image"]
 
 
 def test_it_starts_from_a_kernel_that_is_given_with_words_of_the_study(make: Make) -> None:

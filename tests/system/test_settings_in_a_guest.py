@@ -13,10 +13,10 @@ from tests.platforms.guests import guest_settings
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import changed_values, read_values, shown
-from steelyard.systems.contract.bench import Bench
+from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.disks import DiskPlan, prepare, take_down
 from steelyard.systems.platform import AttachedDisk, Platform
-from steelyard.systems.qemu.place import Qemu
+from steelyard.systems.qemu.platform import Qemu
 from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
 
 pytestmark = pytest.mark.system
@@ -126,13 +126,13 @@ def test_a_controller_that_is_not_given_to_children_is_named(
 
 
 def test_words_of_the_command_line_hold_after_a_boot(guest_bench: Bench) -> None:
-    ground = guest_bench.ground("words", folder=f"{guest_bench.ground('0').folder}-words")
+    context = guest_bench.context("words", folder=f"{guest_bench.context('0').folder}-words")
     settings = {**guest_settings(), "network": "lab"}
     levels = {"command_line": "mitigations=off transparent_hugepage=never"}
-    ground = replace(
-        ground, spec=ground.spec.model_copy(update={"settings": settings, "inside": levels})
+    context = replace(
+        context, spec=context.spec.model_copy(update={"settings": settings, "inside": levels})
     )
-    booted = Qemu(ground)
+    booted = Qemu(context)
     try:
         booted.up()
         done = apply_settings(

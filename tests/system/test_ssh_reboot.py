@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 from steelyard.systems.ssh import Ssh
 
 pytestmark = pytest.mark.system
 
 
 def test_a_machine_behind_ssh_is_restarted_and_its_boot_id_proves_it(
-    far_guest: str, carrier: Host, undo: UndoLog, tmp_path: Path
+    far_guest: str, host_machine: Host, undo: UndoLog, tmp_path: Path
 ) -> None:
     settings = {"host": far_guest, "may_reboot": True}
     spec = SystemSpec(name="far", platform="ssh", settings=settings)
     label = f"steelyard-{os.getpid():08x}-far-1"
-    place = Ssh(Ground(spec, 1, label, lambda: carrier, undo, str(tmp_path)))
+    place = Ssh(InstanceContext(spec, 1, label, lambda: host_machine, undo, str(tmp_path)))
     place.up()
     try:
         before = place.host().boot_id

@@ -23,10 +23,10 @@ from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.reference import UNPROVEN
 from steelyard.study.resolve.settings import defaults_of, read_value
-from steelyard.systems.commanded import Commanded
-from steelyard.systems.contract.bench import Bench, Make
-from steelyard.systems.contract.finding import Finding
-from steelyard.systems.contract.sitting import sit
+from steelyard.systems.command_line.platform import CommandLinePlatform
+from steelyard.systems.conformance.bench import Bench, Make
+from steelyard.systems.conformance.finding import Finding
+from steelyard.systems.conformance.session import sit
 from steelyard.systems.platforms import PLATFORMS
 from steelyard.units import UnitError
 
@@ -66,7 +66,7 @@ def _named(platform: str) -> tuple[Make, Platform]:
     own = PLATFORM_FILES.find(platform, Path())
     if own is not None:
         declared = PLATFORM_FILES.read(own)
-        return partial(Commanded, platform=declared), declared
+        return partial(CommandLinePlatform, platform=declared), declared
     if platform not in PLATFORMS:
         hint = choice_hint(platform, PLATFORMS, "platforms")
         raise typer.BadParameter(f"there is no platform {platform} to examine; {hint}")

@@ -16,7 +16,7 @@ from steelyard.hosts.machines import LOCAL, Machines
 from steelyard.hosts.ssh import SCHEME
 from steelyard.systems.images import recipe
 from steelyard.systems.images.build import build_image
-from steelyard.systems.images.copying import copy_image
+from steelyard.systems.images.copy import copy_image
 from steelyard.systems.images.recipe import Kind, NamedRecipe
 from steelyard.systems.images.store import Image, find_built
 from steelyard.units import format_bytes

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from steelyard.cli.console import stderr, tell
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.interim import Look

@@ -12,8 +12,8 @@ from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import ResultsOption
 from steelyard.errors import RecordError
 from steelyard.hosts.machines import Machines
-from steelyard.hosts.restoring import Left, Restored, take_back
-from steelyard.hosts.undo import UndoLog, pending_undos
+from steelyard.hosts.undo.log import UndoLog, pending_undos
+from steelyard.hosts.undo.restore import Left, Restored, take_back
 from steelyard.records.archive import Run, open_run, runs_below
 from steelyard.records.ledger import Ledger, read_ledger
 

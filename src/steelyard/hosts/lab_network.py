@@ -17,17 +17,17 @@ from typing import Protocol
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.network import RemoveNamespace, namespace_path
 from steelyard.hosts.subnets import Subnet, free_subnet, routed
 from steelyard.hosts.tool import tell
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.network import RemoveNamespace, namespace_path
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
 
 BRIDGE = "lab"
 _FIRST_SEAT = 10
 
 
 @dataclass(frozen=True)
-class Seat:
+class Interface:
     """A place on the bridge: what one instance is known by."""
 
     label: str
@@ -49,20 +49,20 @@ class LabNetwork(Protocol):
     def enter(self, argv: Sequence[str]) -> list[str]:
         """Words that run ``argv`` inside the namespace, where the bridge can be reached."""
 
-    def seat(self, label: str) -> Seat:
-        """The same seat for the same label as long as the run lasts."""
+    def interface(self, label: str) -> Interface:
+        """The same interface for the same label as long as the run lasts."""
 
-    def tap(self, seat: Seat) -> str:
+    def tap(self, interface: Interface) -> str:
         """Name of a tap device on the bridge, for a virtual machine started with ``enter``."""
 
-    def namespace(self, seat: Seat) -> str:
+    def namespace(self, interface: Interface) -> str:
         """Path of a namespace of its own, joined to the bridge: ``eth0`` bears the address."""
 
 
 class NamespaceNetwork:
-    """A :class:`LabNetwork` of ``ip`` and ``nsenter``, on the machine that ``carrier`` opens.
+    """A :class:`LabNetwork` of ``ip`` and ``nsenter``, on the machine that ``host_machine`` opens.
 
-    ``name`` begins with ``steelyard-`` and is the namespace's. Seats are given in the order in
+    ``name`` begins with ``steelyard-`` and is the namespace's. Interfaces are given in the order in
     which they are first asked for. ``subnet`` has room for the instances; without one a /24 that
     no route of the machine covers is taken, so that addresses of the lab mean nothing else there.
     ``nsenter`` rather than ``ip netns exec``: the latter mounts a new ``/sys`` without cgroups.
@@ -71,16 +71,16 @@ class NamespaceNetwork:
 
     def __init__(
         self,
-        carrier: Callable[[], Host],
+        host_machine: Callable[[], Host],
         undo: UndoLog,
         name: str,
         subnet: str | None = None,
     ) -> None:
         self.name = name
-        self._carrier = carrier
+        self._carrier = host_machine
         self._undo = undo
         self._subnet: Subnet | None = None if subnet is None else ipaddress.IPv4Network(subnet)
-        self._seats: dict[str, Seat] = {}
+        self._interfaces: dict[str, Interface] = {}
         self._taps: dict[str, str] = {}
         self._made: dict[str, PendingUndo] = {}
         self._lock = threading.RLock()
@@ -116,31 +116,31 @@ class NamespaceNetwork:
     def enter(self, argv: Sequence[str]) -> list[str]:
         return ["nsenter", f"--net={namespace_path(self.name)}", *argv]
 
-    def seat(self, label: str) -> Seat:
+    def interface(self, label: str) -> Interface:
         with self._lock:
-            if label not in self._seats:
-                self._seats[label] = self._next_seat(label)
-            return self._seats[label]
+            if label not in self._interfaces:
+                self._interfaces[label] = self._next_interface(label)
+            return self._interfaces[label]
 
-    def tap(self, seat: Seat) -> str:
+    def tap(self, interface: Interface) -> str:
         with self._lock:
-            if seat.label not in self._taps:
-                device = f"tap{_number(seat, self.subnet)}"
+            if interface.label not in self._taps:
+                device = f"tap{_number(interface, self.subnet)}"
                 self._batch(
                     self.name,
                     f"tuntap add dev {device} mode tap",
                     f"link set {device} master {BRIDGE} up",
                 )
-                self._taps[seat.label] = device
-            return self._taps[seat.label]
+                self._taps[interface.label] = device
+            return self._taps[interface.label]
 
-    def namespace(self, seat: Seat) -> str:
+    def namespace(self, interface: Interface) -> str:
         with self._lock:
-            if seat.label not in self._made:
-                self._make_namespace(seat.label)
-                with self._whole(seat.label):
-                    self._join(seat)
-            return namespace_path(seat.label)
+            if interface.label not in self._made:
+                self._make_namespace(interface.label)
+                with self._whole(interface.label):
+                    self._join(interface)
+            return namespace_path(interface.label)
 
     @property
     def subnet(self) -> Subnet:
@@ -156,20 +156,21 @@ class NamespaceNetwork:
         """Address of the bridge, which a generator inside the namespace has."""
         return str(self.subnet.network_address + 1)
 
-    def _join(self, seat: Seat) -> None:
+    def _join(self, interface: Interface) -> None:
         """A pair of interfaces: one end on the bridge, the other the namespace's ``eth0``."""
-        end = f"veth{_number(seat, self.subnet)}"
+        end = f"veth{_number(interface, self.subnet)}"
         self._batch(
             self.name,
-            f"link add {end} type veth peer name eth0 address {seat.mac} netns {seat.label}",
+            f"link add {end} type veth peer name eth0 address {interface.mac} "
+            f"netns {interface.label}",
             f"link set {end} master {BRIDGE} up",
         )
         self._batch(
-            seat.label,
+            interface.label,
             "link set lo up",
-            f"addr add {seat.address}/{seat.prefix_length} dev eth0",
+            f"addr add {interface.address}/{interface.prefix_length} dev eth0",
             "link set eth0 up",
-            f"route add default via {seat.gateway}",
+            f"route add default via {interface.gateway}",
         )
 
     def _make_namespace(self, name: str) -> None:
@@ -197,13 +198,13 @@ class NamespaceNetwork:
         self._undo.apply(self._carrier(), self._made[name])
         del self._made[name]
 
-    def _next_seat(self, label: str) -> Seat:
-        number = _FIRST_SEAT + len(self._seats)
+    def _next_interface(self, label: str) -> Interface:
+        number = _FIRST_SEAT + len(self._interfaces)
         address = self.subnet.network_address + number
         if address >= self.subnet.broadcast_address:
             message = f"the lab network {self.subnet} has no room for {label}"
             raise SystemFailure("no_space", message, "take a larger subnet")
-        return Seat(
+        return Interface(
             label=label,
             address=str(address),
             prefix_length=self.subnet.prefixlen,
@@ -227,11 +228,11 @@ class NamespaceNetwork:
             tell(host, [tool, "-V"])
 
 
-def _number(seat: Seat, subnet: Subnet) -> int:
-    return int(ipaddress.IPv4Address(seat.address)) - int(subnet.network_address)
+def _number(interface: Interface, subnet: Subnet) -> int:
+    return int(ipaddress.IPv4Address(interface.address)) - int(subnet.network_address)
 
 
 def _mac(name: str, number: int) -> str:
-    """Locally administered, and the same for the same run and seat."""
+    """Locally administered, and the same for the same run and interface."""
     run = hashlib.sha256(name.encode()).digest()[:3].hex(":")
     return f"52:{run}:{number >> 8:02x}:{number & 255:02x}"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
-from steelyard.hosts.carry import carry_engine
+from steelyard.hosts.engine_transfer import carry_engine
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import Way

@@ -1,12 +1,12 @@
-"""Disks of a system that shares its carrier's kernel: loop devices over files in its folder."""
+"""Disks of a system that shares its host's kernel: loop devices over files in its folder."""
 
 from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.inverses.storage import DetachLoop
 from steelyard.hosts.tool import tell
-from steelyard.hosts.undo import PendingUndo
-from steelyard.systems.platform import Ground, RawDisk
+from steelyard.hosts.undo.actions.storage import DetachLoop
+from steelyard.hosts.undo.log import PendingUndo
+from steelyard.systems.platform import InstanceContext, RawDisk
 
 _BUFFERED = frozenset({"writeback", "unsafe"})
 
@@ -14,8 +14,8 @@ _BUFFERED = frozenset({"writeback", "unsafe"})
 class LoopDisks:
     """The loop devices of one instance, by the names of their disks."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    def __init__(self, context: InstanceContext) -> None:
+        self._ground = context
         self._made: dict[str, PendingUndo] = {}
 
     def make(self, disk: RawDisk) -> str:
@@ -27,7 +27,7 @@ class LoopDisks:
         if disk.name in self._made:
             raise SystemFailure("name_taken", f"the disk {disk.name} is attached already")
         options = self._options(disk)
-        host, backing = self._ground.carrier(), self._backing(disk.name)
+        host, backing = self._ground.host_machine(), self._backing(disk.name)
         if tell(host, ["id", "-u"]) != "0":
             message = f"on {host.name}: a loop device for the disk {disk.name} needs root"
             raise SystemFailure("not_supported", message, "run as root, or leave `disks` out")
@@ -40,7 +40,7 @@ class LoopDisks:
 
     def remove(self, name: str) -> None:
         """Detaches the device and removes its file."""
-        host = self._ground.carrier()
+        host = self._ground.host_machine()
         self._ground.undo.apply(host, self._made[name])
         del self._made[name]
         tell(host, ["rm", "-f", "--", self._backing(name)])
@@ -64,7 +64,7 @@ class LoopDisks:
         return f"{self._ground.folder}/disks/{name}.raw"
 
     def _refuse_without_space(self, disk: RawDisk) -> None:
-        free_bytes = self._ground.carrier().path_facts(self._ground.folder).free_bytes
+        free_bytes = self._ground.host_machine().path_facts(self._ground.folder).free_bytes
         if free_bytes is not None and free_bytes < disk.size_bytes:
             message = f"{self._ground.folder} has {free_bytes} bytes free: too few for {disk.name}"
             raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")

@@ -19,9 +19,9 @@ from steelyard.engine.agent import Agent
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.cgroups import RemoveCgroup
 from steelyard.hosts.tool import tell
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.model import Reset
 from steelyard.study.platform.settings import Confinement, NativeSettings
 from steelyard.systems.cgroups import cgroup_folder
@@ -35,7 +35,7 @@ from steelyard.systems.confinement import (
 )
 from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.pinning import check_cpus, within
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.platform import AttachedDisk, Costs, InstanceContext, RawDisk, ResetProof
 
 _ENABLED = "cgroup.subtree_control"
 _LONGEST_END_S = 10.0
@@ -45,25 +45,25 @@ _BETWEEN_LOOKS_S = 0.05
 class Native:
     """A system on the machine that carries it."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
-        settings = NativeSettings.of(ground.spec.settings)
+    def __init__(self, context: InstanceContext) -> None:
+        self.context = context
+        settings = NativeSettings.of(context.spec.settings)
         confine = settings.confine or Confinement()
         limits = {"cpus": confine.cpus, "memory": confine.memory}
         self._limits = {name: value for name, value in limits.items() if value is not None}
         self._cpuset = confine.cpuset
         self._in_lab = settings.network == "lab"
-        self._seat = ground.seat()
-        self._loops = LoopDisks(ground)
+        self._seat = context.interface()
+        self._loops = LoopDisks(context)
         self._groups: list[Group] = []
         self._limited: dict[str, str] = {}
         self._made: list[PendingUndo] = []
         self._own: Host | None = None
 
     def up(self) -> None:
-        self.ground.refuse_without_network()
+        self.context.refuse_without_network()
         if self._cpuset is not None:
-            check_cpus(self.ground.carrier(), self._cpuset)
+            check_cpus(self.context.host_machine(), self._cpuset)
         if self._limits and not self._groups:
             self._confine()
         self.host()
@@ -73,7 +73,7 @@ class Native:
         self._loops.remove_all()
         self._wait_until_empty()
         while self._made:
-            self.ground.undo.apply(self.ground.carrier(), self._made[-1])
+            self.context.undo.apply(self.context.host_machine(), self._made[-1])
             self._made.pop()
         self._groups = []
 
@@ -86,16 +86,16 @@ class Native:
             self._close()
         self._refuse_lost_limits()
         host = self.host()
-        host.sync_filesystem(self.ground.folder)
+        host.sync_filesystem(self.context.folder)
         evidence = {"boot_id": host.boot_id or "not told"}
         return ResetProof(strength, time.monotonic_ns() - started_ns, evidence)
 
     def pipe(self, argv: Sequence[str]) -> list[str]:
-        return self.ground.carrier().way(self._within(list(argv)))
+        return self.context.host_machine().way(self._within(list(argv)))
 
     def host(self) -> Host:
         if not self._limits and not self._in_lab and self._cpuset is None:
-            return self.ground.carrier()
+            return self.context.host_machine()
         if self._own is not None and self._own.lost:
             self._close()
         if self._own is None:
@@ -103,7 +103,7 @@ class Native:
         return self._own
 
     def folder(self) -> str:
-        return self.ground.folder
+        return self.context.folder
 
     def address(self) -> str:
         return "127.0.0.1" if self._seat is None else self._seat.address
@@ -111,7 +111,7 @@ class Native:
     def attach(self, disk: RawDisk) -> AttachedDisk:
         """A loop device over a file in the instance's folder."""
         device = self._loops.make(disk)
-        return AttachedDisk(disk, device, (f"page cache of {self.ground.carrier().name}",))
+        return AttachedDisk(disk, device, (f"page cache of {self.context.host_machine().name}",))
 
     def detach(self, disk: AttachedDisk) -> None:
         self._loops.remove(disk.disk.name)
@@ -120,7 +120,7 @@ class Native:
         """The control group of what is confined; nothing else tells the system from its machine."""
         if self._own is None or not self._groups:
             return Costs()
-        host = self.ground.carrier()
+        host = self.context.host_machine()
         folder = cgroup_folder(
             host.read_file("/proc/self/mounts"),
             host.read_file(f"/proc/{self._own.agent_pid}/cgroup"),
@@ -140,20 +140,22 @@ class Native:
     @property
     def _network(self) -> str | None:
         """Path of the namespace of its own, in the lab network."""
-        if self._seat is None or self.ground.network is None:
+        if self._seat is None or self.context.network is None:
             return None
-        return self.ground.network.namespace(self._seat)
+        return self.context.network.namespace(self._seat)
 
     def _open(self) -> Host:
-        carrier = self.ground.carrier()
+        host_machine = self.context.host_machine()
         try:
-            agent = Agent(self.pipe([carrier.engine, "agent"]))
+            agent = Agent(self.pipe([host_machine.engine, "agent"]))
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise
-            message = f"no agent can be opened in the place of {self.ground.label}: {error.message}"
+            message = (
+                f"no agent can be opened in the place of {self.context.label}: {error.message}"
+            )
             raise SystemFailure("not_ready", message) from error
-        return Host(carrier.name, agent, self.pipe, carrier.engine, self._network)
+        return Host(host_machine.name, agent, self.pipe, host_machine.engine, self._network)
 
     def _confine(self) -> None:
         """Makes the control groups, each in the ledger first.
@@ -161,11 +163,11 @@ class Native:
         Raises:
             SystemFailure: ``not_supported`` or ``no_rights``.
         """
-        host = self.ground.carrier()
+        host = self.context.host_machine()
         if tell(host, ["id", "-u"]) != "0":
             message = f"on {host.name}: `confine` makes control groups, which needs root"
             raise SystemFailure("no_rights", message, "run as root, or take `confine` out")
-        label, mounts = self.ground.label, host.read_file("/proc/self/mounts")
+        label, mounts = self.context.label, host.read_file("/proc/self/mounts")
         own = host.read_file(f"/proc/{host.agent_pid}/cgroup")
         limited = plan_groups(
             self._limits, label, mounts, own, lambda at: host.read_file(f"{at}/{_ENABLED}")
@@ -175,7 +177,7 @@ class Native:
             if host.path_facts(group.folder).exists:
                 message = f"on {host.name}: there is a control group {group.folder} already"
                 raise SystemFailure("name_taken", message, "it was not touched")
-            self._made.append(self.ground.undo.plan(host.name, RemoveCgroup(group.folder)))
+            self._made.append(self.context.undo.plan(host.name, RemoveCgroup(group.folder)))
             host.make_directory(group.folder)
             for file, value in group.limits:
                 host.write_file(f"{group.folder}/{file}", value)
@@ -184,7 +186,7 @@ class Native:
 
     def _limits_now(self) -> dict[str, str]:
         """What the kernel holds for each file that was written, in its own rounding."""
-        host = self.ground.carrier()
+        host = self.context.host_machine()
         files = [f"{group.folder}/{file}" for group in self._groups for file, _ in group.limits]
         return {
             file: host.read_file(file).strip() if host.path_facts(file).exists else "gone"
@@ -205,7 +207,7 @@ class Native:
 
     def _wait_until_empty(self) -> None:
         """What was killed stands in its group until the kernel is done with it."""
-        host = self.ground.carrier()
+        host = self.context.host_machine()
         deadline = time.monotonic() + _LONGEST_END_S
         for group in self._groups:
             while host.read_file(f"{group.folder}/cgroup.procs").strip():

@@ -5,7 +5,7 @@ A platform is little more than a way to open a pipe to an agent. One object stan
 while a service runs; between them ``attach``, ``detach``, ``host``; ``down`` at the end, also
 after a failure of anything. ``up`` of what is up and ``down`` of what is down do nothing.
 
-Every change to the machine that carries the place goes through ``ground.undo`` first, so that
+Every change to the machine that carries the place goes through ``context.undo`` first, so that
 ``steelyard restore`` can take it back after a crash at any instant.
 """
 
@@ -17,35 +17,35 @@ from typing import Protocol
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.lab_network import LabNetwork, Seat
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.lab_network import Interface, LabNetwork
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import Reset, SystemSpec
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.cgroups import cgroup_folder
 
 
 @dataclass(frozen=True)
-class Ground:
+class InstanceContext:
     """What one instance of a system stands on.
 
     ``label`` is unique on the machine that carries it and begins with ``steelyard-``: containers,
-    domains and namespaces bear it, and nothing without it is ever touched. ``carrier`` opens that
-    machine (again, should its agent have been lost). ``folder`` is the instance's own there: it
-    exists, holds images, sockets and consoles, and is removed by whoever gave it. ``network`` is
+    domains and namespaces bear it, and nothing without it is ever touched. ``host_machine`` opens
+    that machine (again, should its agent have been lost). ``folder`` is the instance's own there:
+    it exists, holds images, sockets and consoles, and is removed by whoever gave it. ``network`` is
     the network namespace of the run; ``None`` where the study asks for none.
     """
 
     spec: SystemSpec
     instance: int
     label: str
-    carrier: Callable[[], Host]
+    host_machine: Callable[[], Host]
     undo: UndoLog
     folder: str
     network: LabNetwork | None = None
 
-    def seat(self) -> Seat | None:
+    def interface(self) -> Interface | None:
         """What the instance has on the lab network; ``None`` where the run has none."""
-        return None if self.network is None else self.network.seat(self.label)
+        return None if self.network is None else self.network.interface(self.label)
 
     def refuse_without_network(self) -> None:
         """Raises ``SystemFailure`` when the lab network was asked for and is not there."""
@@ -112,10 +112,10 @@ class Costs:
     cgroups: dict[str, str] = field(default_factory=dict)
 
 
-def costs_of_container(carrier: Host, pid: int) -> Costs:
-    """Of a container whose first process the carrier numbers so: that, and its control group."""
+def costs_of_container(host_machine: Host, pid: int) -> Costs:
+    """Of a container whose first process the host numbers so: that, and its control group."""
     folder = cgroup_folder(
-        carrier.read_file("/proc/self/mounts"), carrier.read_file(f"/proc/{pid}/cgroup")
+        host_machine.read_file("/proc/self/mounts"), host_machine.read_file(f"/proc/{pid}/cgroup")
     )
     return Costs({"container": pid}, cgroups={} if folder is None else {"container": folder})
 
@@ -126,7 +126,7 @@ class Platform(Protocol):
     Every method may raise ``SystemFailure`` (typed), ``AgentRefusal`` or ``EngineError``.
     """
 
-    ground: Ground
+    context: InstanceContext
 
     def up(self) -> None:
         """Makes the place and reaches it; every call on the way has a deadline."""
@@ -162,7 +162,7 @@ class Platform(Protocol):
         """Takes the disk off and removes what held it."""
 
     def costs(self) -> Costs:
-        """What to sample on the carrier; empty where inside and outside are the same."""
+        """What to sample on the host; empty where inside and outside are the same."""
 
     def facts(self) -> dict[str, str | None]:
         """What is true of the place and stays so: accelerator, image digest, tool versions."""

@@ -16,14 +16,14 @@ from steelyard.engine.patience import PATIENCE
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.ssh import NOT_YET, SCHEME, open_ssh
 from steelyard.hosts.tool import attempt, tell
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.model import Reset
 from steelyard.study.platform.settings import SshSettings
 from steelyard.systems.loop_disks import LoopDisks
-from steelyard.systems.platform import AttachedDisk, Costs, Ground, RawDisk, ResetProof
+from steelyard.systems.platform import AttachedDisk, Costs, InstanceContext, RawDisk, ResetProof
 
 BOOT_TIMEOUT_S = 600.0
 _BETWEEN_TRIES_S = 2.0
@@ -32,12 +32,12 @@ _BETWEEN_TRIES_S = 2.0
 class Ssh:
     """A system on a machine of its own."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
-        self._settings = SshSettings.of(ground.spec.settings)
+    def __init__(self, context: InstanceContext) -> None:
+        self.context = context
+        self._settings = SshSettings.of(context.spec.settings)
         self._address = SCHEME + self._settings.host.removeprefix(SCHEME)
-        self._folder = f"/var/tmp/{ground.label}"  # noqa: S108 - the label is the run's own
-        there = dataclasses.replace(ground, carrier=self.host, folder=self._folder)
+        self._folder = f"/var/tmp/{context.label}"  # noqa: S108 - the label is the run's own
+        there = dataclasses.replace(context, host_machine=self.host, folder=self._folder)
         self._loops = LoopDisks(there)
         self._made: PendingUndo | None = None
         self._host: Host | None = None
@@ -52,13 +52,13 @@ class Ssh:
                 f"on {self._address}: there is a folder {self._folder} already",
                 "it was not touched; if a run left it, `steelyard restore` removes it",
             )
-        self._made = self.ground.undo.plan(host.name, RemoveTree(self._folder))
+        self._made = self.context.undo.plan(host.name, RemoveTree(self._folder))
         host.make_directory(self._folder)
 
     def down(self) -> None:
         if self._made is not None:
             self._loops.remove_all()
-            self.ground.undo.apply(self.host(), self._made)
+            self.context.undo.apply(self.host(), self._made)
             self._made = None
         self._close()
 
@@ -122,7 +122,7 @@ class Ssh:
         return Costs()
 
     def facts(self) -> dict[str, str | None]:
-        told = attempt(self.ground.carrier(), ["ssh", "-V"])
+        told = attempt(self.context.host_machine(), ["ssh", "-V"])
         return {"ssh.address": self._address, "ssh.version": told.stderr.strip() or None}
 
     def _reboot(self, before: str | None) -> None:

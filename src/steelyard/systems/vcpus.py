@@ -10,13 +10,13 @@ _NAME = "CPU "
 """How QEMU calls them where it is told to give its threads names, as libvirt does."""
 
 
-def vcpus_by_name(carrier: Host, pid: int) -> Threads | None:
+def vcpus_by_name(host_machine: Host, pid: int) -> Threads | None:
     """The threads of process ``pid`` that are named so; ``None`` where it names none.
 
     A process that is gone has none either: that the guest is gone is told where it is used.
     """
     try:
-        places = carrier.thread_places(pid).threads
+        places = host_machine.thread_places(pid).threads
     except AgentRefusal:
         return None
     ids = [place.id for place in places if place.process == pid and place.name.startswith(_NAME)]

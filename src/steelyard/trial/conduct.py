@@ -86,7 +86,7 @@ def restore(scene: Scene) -> None:
         folder = f"{platform.folder()}/{scene.key}"
         host.remove_tree(folder)
         host.make_directory(folder)
-        number = platform.ground.instance
+        number = platform.context.instance
         return Instance(number, platform, host, folder, scene.cell.workload_of(number), proof)
 
     scene.instances = together(brought_back, scene.stage.lodging.house(scene.cell.system))
@@ -119,7 +119,7 @@ def start_service(scene: Scene) -> None:
             address=instance.platform.address(),
             data=instance.data_folder(),
             enter=instance.enter(),
-            undo=instance.platform.ground.undo,
+            undo=instance.platform.context.undo,
         )
 
 

@@ -13,7 +13,7 @@ import pytest
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo import UndoLog, pending_undos
+from steelyard.hosts.undo.log import UndoLog, pending_undos
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import ServiceSpec
 from steelyard.systems import services

@@ -21,7 +21,7 @@ from steelyard.study.model import WorkloadSpec
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.services import RunningService
 from steelyard.workloads.tools.metrics import read_metrics
-from steelyard.workloads.tools.ready import PLAIN_WORDS, Ground, ReadyTool, make_ready
+from steelyard.workloads.tools.ready import PLAIN_WORDS, ReadyTool, ToolContext, make_ready
 from tests.integration.services.started import LACKING, started
 
 LONGEST_S = 120.0
@@ -94,7 +94,7 @@ def measured(
     given = given_of(own, use, service) | ({"device": device} if device else {})
     spec = WorkloadSpec(use=use, settings={**spec_of(use, **written).settings, **beyond})
     try:
-        tool = make_ready(spec, Ground(host, str(own), given, lambda _: None, LONGEST_S))
+        tool = make_ready(spec, ToolContext(host, str(own), given, lambda _: None, LONGEST_S))
     except SystemFailure as failure:
         if failure.kind in LACKING:
             pytest.skip(f"{failure.message}; {failure.hint}")

@@ -101,7 +101,7 @@ _VERBS = {
 
 def foreign(world: World, label: str, number: int, folder: str) -> None:
     """Names are folders of ours here, so what is foreign is one with another machine in it."""
-    from steelyard.systems.commanding.render import mark_of  # noqa: PLC0415
+    from steelyard.systems.command_line.render import mark_of  # noqa: PLC0415
 
     place = Path(folder) / mark_of(label, folder)
     place.mkdir()

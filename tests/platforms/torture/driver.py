@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.lab_network import NamespaceNetwork
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.disks import DiskPlan, prepare, take_down
 from steelyard.systems.loop_disks import LoopDisks
-from steelyard.systems.platform import AttachedDisk, Ground, RawDisk
-from steelyard.systems.podman.place import Podman
+from steelyard.systems.platform import AttachedDisk, InstanceContext, RawDisk
+from steelyard.systems.podman.platform import Podman
 from steelyard.systems.settings import Place, apply_settings, revert_settings
 from steelyard.trial.session_state.machines import Machines
 
@@ -49,12 +49,12 @@ class Driver:
 
     def round(self, number: int) -> None:
         """Everything once, and back."""
-        host = self.carrier()
-        folder = f"{self.run}/ground-{number}"
+        host = self.host_machine()
+        folder = f"{self.run}/context-{number}"
         made = self.undo.plan(host.name, RemoveTree(folder))
         host.make_directory(folder)
-        ground = self.ground(folder, f"{self.label}-disks-{number}")
-        loops = LoopDisks(ground)
+        context = self.context(folder, f"{self.label}-disks-{number}")
+        loops = LoopDisks(context)
         disks = [self.disk(loops, f"data-{n}") for n in (1, 2)]
         filesystem, layout = self.random.choice(FILESYSTEMS)
         plan = DiskPlan("data", f"{folder}/mnt", layout, filesystem)
@@ -95,20 +95,22 @@ class Driver:
         """A container in a lab network, every other round."""
         if self.address != "local" or number % 2:
             return
-        network = NamespaceNetwork(self.carrier, self.undo, f"{self.label}-{number}")
+        network = NamespaceNetwork(self.host_machine, self.undo, f"{self.label}-{number}")
         network.up()
-        podman = Podman(self.ground(folder, f"{self.label}-box-{number}", network))
+        podman = Podman(self.context(folder, f"{self.label}-box-{number}", network))
         podman.up()
         podman.host().facts()
         podman.down()
         network.down()
 
-    def ground(self, folder: str, label: str, network: NamespaceNetwork | None = None) -> Ground:
+    def context(
+        self, folder: str, label: str, network: NamespaceNetwork | None = None
+    ) -> InstanceContext:
         settings = {"network": "lab", "cpus": 1, "memory": 256 << 20, "storage": "overlay"}
         spec = SystemSpec(name="torture", platform="podman", settings=settings)
-        return Ground(spec, 1, label, self.carrier, self.undo, folder, network)
+        return InstanceContext(spec, 1, label, self.host_machine, self.undo, folder, network)
 
-    def carrier(self) -> Host:
+    def host_machine(self) -> Host:
         return self.machines.at(self.address)
 
 

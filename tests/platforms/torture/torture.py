@@ -6,10 +6,10 @@ from tests.platforms.torture.session import Session, Victim
 
 from steelyard.hosts.environment import Difference, Environment, differences, snapshot
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.table import read_inverse
-from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.machines import Machines
-from steelyard.hosts.undo import INSIDE, pending_undos
+from steelyard.hosts.undo.actions.table import read_inverse
+from steelyard.hosts.undo.actions.values import RestoreValues
+from steelyard.hosts.undo.log import INSIDE, pending_undos
 from steelyard.records.events import UndoPlanned
 from steelyard.records.ledger import read_ledger
 

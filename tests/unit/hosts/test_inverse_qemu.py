@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.unit.hosts.stand_in import Machine, said
 
-from steelyard.hosts.inverses.qemu import EndMachine, machines, name_words
-from steelyard.hosts.inverses.table import read_inverse
+from steelyard.hosts.undo.actions.qemu import EndMachine, machines, name_argv
+from steelyard.hosts.undo.actions.table import read_inverse
 
-OURS = f"qemu-system-x86_64 -name {name_words('steelyard-a-1')} -pidfile /run/a/qemu.pid -m 1"
-THEIRS = f"qemu-system-x86_64 -name {name_words('steelyard-a-1')} -pidfile /run/b/qemu.pid -m 1"
+OURS = f"qemu-system-x86_64 -name {name_argv('steelyard-a-1')} -pidfile /run/a/qemu.pid -m 1"
+THEIRS = f"qemu-system-x86_64 -name {name_argv('steelyard-a-1')} -pidfile /run/b/qemu.pid -m 1"
 STAT = "41 (qemu (x) y) S 1 41 41 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0"
 
 

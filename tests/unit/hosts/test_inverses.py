@@ -11,27 +11,27 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
-from steelyard.hosts.inverses import storage
-from steelyard.hosts.inverses.cgroup_trees import RemoveCgroupTree
-from steelyard.hosts.inverses.cgroups import RemoveCgroup
-from steelyard.hosts.inverses.command import Command
-from steelyard.hosts.inverses.commanded import TakeDown
-from steelyard.hosts.inverses.files import RemoveTree, RestoreFile, WriteValue, sha256_of
-from steelyard.hosts.inverses.inverse import Inverse
-from steelyard.hosts.inverses.network import RemoveNamespace
-from steelyard.hosts.inverses.podman import RemoveContainer, RemoveImageName
-from steelyard.hosts.inverses.processes import EndProcess
-from steelyard.hosts.inverses.qemu import EndMachine
-from steelyard.hosts.inverses.storage import (
+from steelyard.hosts.undo.actions import storage
+from steelyard.hosts.undo.actions.cgroup_trees import RemoveCgroupTree
+from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
+from steelyard.hosts.undo.actions.command import Command
+from steelyard.hosts.undo.actions.commanded import TakeDown
+from steelyard.hosts.undo.actions.files import RemoveTree, RestoreFile, WriteValue, sha256_of
+from steelyard.hosts.undo.actions.inverse import Inverse
+from steelyard.hosts.undo.actions.network import RemoveNamespace
+from steelyard.hosts.undo.actions.podman import RemoveContainer, RemoveImageName
+from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.actions.qemu import EndMachine
+from steelyard.hosts.undo.actions.storage import (
     DetachLoop,
     Remount,
     StopArray,
     Unmount,
     WipeSignatures,
 )
-from steelyard.hosts.inverses.table import INVERSES, read_inverse
-from steelyard.hosts.inverses.tuned import TunedProfile
-from steelyard.hosts.inverses.values import RestoreValues
+from steelyard.hosts.undo.actions.table import INVERSES, read_inverse
+from steelyard.hosts.undo.actions.tuned import TunedProfile
+from steelyard.hosts.undo.actions.values import RestoreValues
 
 FILE = "/srv/run/disk.img"
 MOUNTED = "36 35 7:0 / /srv/run/mnt rw,noatime shared:1 - ext4 /dev/loop0 rw\n"

@@ -15,7 +15,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import NamespaceNetwork
 from steelyard.hosts.subnets import Subnet, free_subnet, routed
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 
 
@@ -71,17 +71,21 @@ def test_a_missing_tool_is_named(missing: str, tmp_path: Path) -> None:
 
 def test_a_label_keeps_its_seat_and_no_two_share_one(tmp_path: Path) -> None:
     lab = network(Machine(), tmp_path)
-    seats = [lab.seat(f"steelyard-7-a-{n}") for n in range(1, 4)]
-    assert lab.seat("steelyard-7-a-2") == seats[1]
-    assert len({seat.address for seat in seats}) == len({seat.mac for seat in seats}) == 3
-    assert {seat.gateway for seat in seats} == {"10.64.9.1"}
+    interfaces = [lab.interface(f"steelyard-7-a-{n}") for n in range(1, 4)]
+    assert lab.interface("steelyard-7-a-2") == interfaces[1]
+    assert (
+        len({interface.address for interface in interfaces})
+        == len({interface.mac for interface in interfaces})
+        == 3
+    )
+    assert {interface.gateway for interface in interfaces} == {"10.64.9.1"}
 
 
 def test_a_subnet_without_room_says_so(tmp_path: Path) -> None:
     lab = network(Machine(), tmp_path, "10.64.9.0/28")
     with pytest.raises(SystemFailure, match="no room"):
         for number in range(20):
-            lab.seat(f"steelyard-7-a-{number}")
+            lab.interface(f"steelyard-7-a-{number}")
 
 
 def test_a_subnet_that_the_machine_routes_is_not_taken() -> None:

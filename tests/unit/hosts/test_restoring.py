@@ -11,10 +11,10 @@ from tests.unit.hosts.stand_in import Machine
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.inverses.processes import EndProcess
-from steelyard.hosts.restoring import take_back
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.log import UndoLog
+from steelyard.hosts.undo.restore import take_back
 from steelyard.records.ledger import Ledger
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.hosts.carry import carry_engine, machine_of
+from steelyard.hosts.engine_transfer import carry_engine, machine_of
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.ssh import OPTIONS, failure, ssh_way
 from steelyard.hosts.transport import Way

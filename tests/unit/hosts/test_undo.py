@@ -9,9 +9,9 @@ from tests.unit.hosts.stand_in import Machine
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import RecordError
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.inverses.processes import EndProcess
-from steelyard.hosts.undo import UndoLog, pending_undos
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.log import UndoLog, pending_undos
 from steelyard.records.events import UndoPlanned
 from steelyard.records.ledger import Ledger
 

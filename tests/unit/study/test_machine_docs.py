@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.study.study_texts import written
 
-from steelyard.hosts.inverses.storage import remount_words
+from steelyard.hosts.undo.actions.storage import remount_words
 from steelyard.study import catalogue
 from steelyard.study.declared.machine import declared_settings, filesystems
 from steelyard.study.read import read_with_lacking

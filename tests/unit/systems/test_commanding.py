@@ -12,10 +12,10 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.study import catalogue
 from steelyard.study.model import SystemSpec
 from steelyard.study.platform.entry import Commands, Reading, Step
-from steelyard.systems.commanding.proofs import judge
-from steelyard.systems.commanding.render import Renderer, mark_of, number_of, values_of
-from steelyard.systems.commanding.tool import value_in
-from steelyard.systems.platform import Ground
+from steelyard.systems.command_line.proofs import judge
+from steelyard.systems.command_line.render import Renderer, mark_of, number_of, values_of
+from steelyard.systems.command_line.tool import value_in
+from steelyard.systems.platform import InstanceContext
 
 LEAST: dict[str, Any] = {
     "exists": {"run": ["look"], "absent": "no", "ours": "^{mark} [(]"},
@@ -104,8 +104,10 @@ def test_a_value_in_xml_is_escaped() -> None:
 def test_instances_of_one_system_can_have_addresses_of_their_own() -> None:
     settings = {"guest_address": "192.168.1.4{instance}", "memory": 1 << 30}
     spec = SystemSpec(name="a", platform="openvz", settings=settings)
-    ground = cast("Ground", SimpleNamespace(spec=spec, instance=2, label="a", folder="/f"))
-    values = values_of(ground, catalogue.platform("openvz"))
+    context = cast(
+        "InstanceContext", SimpleNamespace(spec=spec, instance=2, label="a", folder="/f")
+    )
+    values = values_of(context, catalogue.platform("openvz"))
     assert values["guest_address"] == "192.168.1.42"
     assert values["instance"] == 2
 

@@ -7,9 +7,9 @@ from typing import cast
 
 from tests.unit.hosts.stand_in import Machine
 
-from steelyard.systems.contract.bench import Bench
-from steelyard.systems.contract.checks import costs_exist
-from steelyard.systems.contract.resets import said_of
+from steelyard.systems.conformance.bench import Bench
+from steelyard.systems.conformance.checks import costs_exist
+from steelyard.systems.conformance.resets import said_of
 from steelyard.systems.platform import Costs
 
 BOOT_ID = "4121b90c-c8e5-49a0-8c5c-6dfa29431234"
@@ -19,7 +19,7 @@ def test_what_stands_for_an_instance_is_told_with_its_kind() -> None:
     costs = Costs(processes={"container": 7}, cgroups={"container": "/sys/fs/cgroup/box"})
     machine = Machine(files={"/proc/7": "", "/sys/fs/cgroup/box": ""})
     place = SimpleNamespace(costs=lambda: costs)
-    bench = cast("Bench", SimpleNamespace(place=lambda: place, carrier=machine.host))
+    bench = cast("Bench", SimpleNamespace(place=lambda: place, host_machine=machine.host))
     assert costs_exist(bench) == "process container, control group container"
 
 

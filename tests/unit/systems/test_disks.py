@@ -10,7 +10,7 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, runs, said
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
 from steelyard.study.declared.machine import filesystems
@@ -164,8 +164,8 @@ def test_a_guest_and_its_carrier_both_drop_their_caches(undo: UndoLog) -> None:
         def drop_caches(self) -> None:
             self.changes.append(("drop", self.name))
 
-    guest, carrier = Dropping(name="inside:a", boot_id="boot-2"), Dropping()
-    assert drop_caches(guest.host(), carrier.host()) == ["inside:a", "local"]
+    guest, host_machine = Dropping(name="inside:a", boot_id="boot-2"), Dropping()
+    assert drop_caches(guest.host(), host_machine.host()) == ["inside:a", "local"]
     container = Dropping(name="inside:b")
-    assert drop_caches(container.host(), carrier.host()) == ["local"]
+    assert drop_caches(container.host(), host_machine.host()) == ["local"]
     assert container.changes == []

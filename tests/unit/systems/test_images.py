@@ -10,7 +10,7 @@ from tests.unit.hosts.stand_in import Machine, said
 
 from steelyard.errors import StudyError
 from steelyard.hosts.failures import SystemFailure
-from steelyard.systems.images import words
+from steelyard.systems.images import mmdebstrap
 from steelyard.systems.images.build import build_image, sweep
 from steelyard.systems.images.recipe import (
     FilePart,
@@ -44,8 +44,8 @@ def test_the_digest_follows_from_what_decides_the_bits_and_nothing_else() -> Non
 
 def test_a_guest_gets_what_it_needs_to_start_and_a_container_does_not() -> None:
     recipe = small(packages=["fio"], init="systemd").recipe
-    guest = words.mmdebstrap(recipe, "guest", "/w")
-    container = words.mmdebstrap(recipe, "container", "/w")
+    guest = mmdebstrap.mmdebstrap(recipe, "guest", "/w")
+    container = mmdebstrap.mmdebstrap(recipe, "container", "/w")
     assert {"--include=fio", "--include=busybox-static", "--include=systemd-sysv"} <= set(guest)
     assert "--include=fio" in container
     assert not [word for word in container if "busybox" in word or "systemd" in word]
@@ -53,7 +53,7 @@ def test_a_guest_gets_what_it_needs_to_start_and_a_container_does_not() -> None:
 
 def test_a_mirror_of_the_users_is_asked_last() -> None:
     recipe = small(mirror="http://mirror.example/debian").recipe
-    argv = words.mmdebstrap(recipe, "guest", "/w")
+    argv = mmdebstrap.mmdebstrap(recipe, "guest", "/w")
     assert argv[-3:] == ["bookworm", "/w/root.tar", "http://mirror.example/debian"]
 
 
@@ -87,17 +87,17 @@ def test_modes_are_written_in_octal() -> None:
 
 
 def test_a_package_that_apt_does_not_know_is_named() -> None:
-    kind, told = words.complaint("I: running apt\nE: Unable to locate package foio\n")
+    kind, told = mmdebstrap.complaint("I: running apt\nE: Unable to locate package foio\n")
     assert kind == "image_unusable"
     assert "`foio`" in told["message"]
 
 
 def test_a_full_disk_is_told_as_such() -> None:
-    assert words.complaint("tar: x: Cannot write: No space left on device")[0] == "no_space"
+    assert mmdebstrap.complaint("tar: x: Cannot write: No space left on device")[0] == "no_space"
 
 
 def test_another_failure_is_told_with_the_first_error_of_the_tool() -> None:
-    kind, told = words.complaint("I: x\nE: cannot reach deb.debian.org\nE: run failed\n")
+    kind, told = mmdebstrap.complaint("I: x\nE: cannot reach deb.debian.org\nE: run failed\n")
     assert (kind, "cannot reach" in told["message"]) == ("tool_failed", True)
 
 

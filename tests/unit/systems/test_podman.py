@@ -13,10 +13,10 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.images.tree import is_tree
+from steelyard.systems.podman.argv import Running, run_argv
 from steelyard.systems.podman.image import image_name
 from steelyard.systems.podman.proofs import prove_new, upper_folder
 from steelyard.systems.podman.tool import Tool, read_container, read_info, read_limits
-from steelyard.systems.podman.words import Running, run_words
 
 LIMITS = """\
 Limit                     Soft Limit           Hard Limit           Units
@@ -37,7 +37,7 @@ def words(**changes: Any) -> list[str]:
         "settings": PodmanSettings(),
         "limits": {},
     }
-    return run_words(Running(**(made | changes)))
+    return run_argv(Running(**(made | changes)))
 
 
 def test_the_agent_is_the_containers_own_process_on_an_open_stdin() -> None:

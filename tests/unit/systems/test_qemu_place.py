@@ -11,17 +11,17 @@ from tests.unit.hosts.stand_in import Machine, said
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.lab_network import LabNetwork, Seat
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.lab_network import Interface, LabNetwork
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.images.recipe import shipped
 from steelyard.systems.images.store import EngineFacts, Image, Manifest
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 from steelyard.systems.qemu.accelerator import Accelerator
 from steelyard.systems.qemu.guest_image import check_modules, guest_image
+from steelyard.systems.qemu.machine import shape
 from steelyard.systems.qemu.overlays import Backing, make_overlay
-from steelyard.systems.qemu.shape import shape
 from steelyard.systems.qemu.snapshot import set_clock
 from steelyard.systems.qemu.source import Source
 
@@ -32,18 +32,18 @@ SETTINGS: dict[str, Any] = {
     "disk_bus": "virtio",
     "disk_cache": "none",
 }
-SEAT = Seat("steelyard-x-fast-1", "10.64.0.10", 24, "10.64.0.1", "52:00:00:00:00:0a")
+INTERFACE = Interface("steelyard-x-fast-1", "10.64.0.10", 24, "10.64.0.1", "52:00:00:00:00:0a")
 
 
 class Network:
-    """A lab network that gives the one seat there is."""
+    """A lab network that gives the one interface there is."""
 
-    def seat(self, label: str) -> Seat:
-        assert label == SEAT.label
-        return SEAT
+    def interface(self, label: str) -> Interface:
+        assert label == INTERFACE.label
+        return INTERFACE
 
-    def tap(self, seat: Seat) -> str:
-        return f"tap{seat.address.rpartition('.')[2]}"
+    def tap(self, interface: Interface) -> str:
+        return f"tap{interface.address.rpartition('.')[2]}"
 
 
 def image(modules: tuple[str, ...] = ("virtio_net", "virtio_blk")) -> Image:
@@ -63,7 +63,7 @@ def image(modules: tuple[str, ...] = ("virtio_net", "virtio_blk")) -> Image:
     return Image("/images/debian-minimal-0", manifest)
 
 
-def ground(folder: Path, *, lab: bool, **more: Any) -> Ground:
+def context(folder: Path, *, lab: bool, **more: Any) -> InstanceContext:
     spec = SystemSpec(
         name="fast",
         platform="qemu",
@@ -72,8 +72,10 @@ def ground(folder: Path, *, lab: bool, **more: Any) -> Ground:
     )
     with Ledger(folder / "ledger.jsonl") as ledger:
         network = cast("LabNetwork", Network()) if lab else None
-        carrier = Machine().host()
-        return Ground(spec, 1, SEAT.label, lambda: carrier, UndoLog(ledger), "/run/place", network)
+        host_machine = Machine().host()
+        return InstanceContext(
+            spec, 1, INTERFACE.label, lambda: host_machine, UndoLog(ledger), "/run/place", network
+        )
 
 
 TCG = Accelerator("tcg", "asked for")
@@ -87,22 +89,22 @@ BUILT = Source(
 
 
 def test_a_machine_stands_on_its_seat_and_has_room_for_its_disks(tmp_path: Path) -> None:
-    machine = shape(ground(tmp_path, lab=True), BUILT, TCG)
-    assert (machine.nic.tap, machine.nic.mac) == ("tap10", SEAT.mac)
+    machine = shape(context(tmp_path, lab=True), BUILT, TCG)
+    assert (machine.nic.tap, machine.nic.mac) == ("tap10", INTERFACE.mac)
     assert (machine.address, machine.gateway) == ("10.64.0.10/24", "10.64.0.1")
     assert machine.root_ports >= 3
     assert machine.kernel == "/images/debian-minimal-0/kernel"
 
 
 def test_on_qemus_own_network_ports_are_forwarded_even_beside_a_lab(tmp_path: Path) -> None:
-    place = ground(tmp_path, lab=True, network="user", ports=("8025",))
+    place = context(tmp_path, lab=True, network="user", ports=("8025",))
     machine = shape(place, BUILT, TCG)
     assert (machine.nic.tap, machine.nic.ports) == (None, (8025,))
 
 
 def test_without_any_network_that_is_said(tmp_path: Path) -> None:
     with pytest.raises(SystemFailure, match="no network"):
-        shape(ground(tmp_path, lab=False), BUILT, TCG)
+        shape(context(tmp_path, lab=False), BUILT, TCG)
 
 
 def test_a_card_that_the_guests_kernel_cannot_drive_is_named_with_a_way_out() -> None:
@@ -175,10 +177,10 @@ def test_another_ground_or_an_overlay_that_holds_something_is_no_reset(wrong: An
 
 
 def test_a_restored_guest_is_told_the_time_of_its_carrier() -> None:
-    class Carrier(Machine):
+    class HostMachine(Machine):
         def clock(self) -> Any:
             return type("Clock", (), {"realtime_ns": 1_795_280_050_000_000_007})()
 
     inside = Machine()
-    set_clock(inside.host(), cast("Any", Carrier()))
+    set_clock(inside.host(), cast("Any", HostMachine()))
     assert inside.changes == [("run", "date", "--utc", "--set", "@1795280050.000000007")]

@@ -7,11 +7,9 @@ from dataclasses import replace
 import pytest
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.inverses.qemu import name_words
+from steelyard.hosts.undo.actions.qemu import name_argv
 from steelyard.systems.platform import RawDisk
-from steelyard.systems.qemu.disks import block_node, devices, serial
-from steelyard.systems.qemu.overlays import base_names, own_bytes
-from steelyard.systems.qemu.words import (
+from steelyard.systems.qemu.command_line import (
     CACHES,
     Machine,
     Nic,
@@ -19,8 +17,10 @@ from steelyard.systems.qemu.words import (
     join_words,
     kernel_words,
     modules,
-    qemu_words,
+    qemu_argv,
 )
+from steelyard.systems.qemu.disks import block_node, devices, serial
+from steelyard.systems.qemu.overlays import base_names, own_bytes
 
 MACHINE = Machine(
     label="steelyard-abc-fast-1",
@@ -46,7 +46,7 @@ def after(words: list[str], option: str) -> list[str]:
 
 
 def test_a_machine_has_what_was_asked_for_and_nothing_else() -> None:
-    words = qemu_words(MACHINE)
+    words = qemu_argv(MACHINE)
     assert "-nodefaults" in words
     assert after(words, "-smp") == ["2"]
     assert after(words, "-m") == [f"{512 * 1024}k"]
@@ -57,18 +57,18 @@ def test_a_machine_has_what_was_asked_for_and_nothing_else() -> None:
 
 
 def test_a_machine_bears_its_label_where_the_inverse_looks_for_it() -> None:
-    assert after(qemu_words(MACHINE), "-name") == [name_words("steelyard-abc-fast-1")]
-    assert after(qemu_words(MACHINE), "-pidfile") == ["/run/place/qemu.pid"]
+    assert after(qemu_argv(MACHINE), "-name") == [name_argv("steelyard-abc-fast-1")]
+    assert after(qemu_argv(MACHINE), "-pidfile") == ["/run/place/qemu.pid"]
 
 
 def test_control_goes_through_a_serial_port_and_not_through_the_network() -> None:
-    words = qemu_words(MACHINE)
+    words = qemu_argv(MACHINE)
     assert "virtserialport,chardev=agent,name=steelyard.agent" in after(words, "-device")
     assert not [word for word in words if "hostfwd" in word]
 
 
 def test_a_restored_machine_differs_by_its_memory_alone() -> None:
-    cold, restored = qemu_words(MACHINE), qemu_words(MACHINE.restored_from("snapshot.state"))
+    cold, restored = qemu_argv(MACHINE), qemu_argv(MACHINE.restored_from("snapshot.state"))
     assert restored[: len(cold)] == cold
     assert restored[len(cold) :] == ["-S", "-incoming", "exec:cat snapshot.state"]
 
@@ -76,7 +76,7 @@ def test_a_restored_machine_differs_by_its_memory_alone() -> None:
 @pytest.mark.parametrize("cache", CACHES)
 def test_a_cache_mode_decides_how_the_disk_is_opened_and_what_the_guest_sees(cache: str) -> None:
     direct, no_flush, write_cache = CACHES[cache]
-    words = qemu_words(replace(MACHINE, disk_cache=cache))
+    words = qemu_argv(replace(MACHINE, disk_cache=cache))
     (drive,) = after(words, "-blockdev")
     assert f"file.cache.direct={'on' if direct else 'off'}" in drive
     assert f",cache.no-flush={'on' if no_flush else 'off'}" in drive
@@ -86,7 +86,7 @@ def test_a_cache_mode_decides_how_the_disk_is_opened_and_what_the_guest_sees(cac
 
 def test_without_a_lab_network_only_the_ports_asked_for_are_forwarded() -> None:
     nic = Nic("e1000", "52:54:00:12:34:56", None, (8025, 8080))
-    (backend,) = after(qemu_words(replace(MACHINE, nic=nic)), "-netdev")
+    (backend,) = after(qemu_argv(replace(MACHINE, nic=nic)), "-netdev")
     forwards = [part for part in backend.split(",") if part.startswith("hostfwd")]
     assert forwards == ["hostfwd=tcp:127.0.0.1:8025-:8025", "hostfwd=tcp:127.0.0.1:8080-:8080"]
 

@@ -16,7 +16,7 @@ from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
 from steelyard.systems.services import content
 from steelyard.systems.services.ports import FIRST_PORT, PORTS, free_ports, taken, used_ports
 from steelyard.systems.services.site import accounts
-from steelyard.systems.services.starting import part_spec
+from steelyard.systems.services.start import part_spec
 from steelyard.systems.services.values import values_for, wanted_ports
 from steelyard.systems.services.version import read_version
 

@@ -11,12 +11,12 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
 from steelyard.study.resolve.settings import read_value
 from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
-from steelyard.systems.settings.command_line import boot_words
+from steelyard.systems.settings.command_line import boot_arguments
 from steelyard.systems.settings.table import SETTINGS
 from steelyard.units import UnitError
 
@@ -300,8 +300,8 @@ def test_a_group_that_is_not_ours_is_never_entered(undo: UndoLog) -> None:
 
 def test_words_for_the_kernel_are_handed_to_who_boots_it_and_checked_after(undo: UndoLog) -> None:
     settings = {"command_line": "mitigations=off nosmt"}
-    assert boot_words(settings) == "mitigations=off nosmt"
-    assert boot_words({"command_line": "off"}) == boot_words({}) == ""
+    assert boot_arguments(settings) == "mitigations=off nosmt"
+    assert boot_arguments({"command_line": "off"}) == boot_arguments({}) == ""
     machine = Machine(files={"/proc/cmdline": "console=ttyS0 mitigations=off nosmt\n"})
     applied = apply_settings(machine.host(), settings, undo, PLACE)
     assert applied[0].undos == ()

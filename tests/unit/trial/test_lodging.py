@@ -11,10 +11,10 @@ import pytest
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
-from steelyard.systems.platform import Ground, Platform
+from steelyard.systems.platform import InstanceContext, Platform
 from steelyard.trial.session_state import instance_pool
 from steelyard.trial.session_state.instance_pool import Lodging
 from steelyard.trial.session_state.machines import Machines
@@ -42,8 +42,8 @@ class Place:
     refuses: bool = False
     breaks: list[bool]
 
-    def __init__(self, ground: Ground) -> None:
-        self.name = f"{ground.spec.name}-{ground.instance}"
+    def __init__(self, context: InstanceContext) -> None:
+        self.name = f"{context.spec.name}-{context.instance}"
 
     def up(self) -> None:
         if Place.refuses:
@@ -81,7 +81,7 @@ class Network:
 def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
     Place.diary, Place.refuses, Place.breaks = [], False, []
     Network.there, Network.breaks = False, []
-    monkeypatch.setattr(instance_pool, "place", lambda ground: cast("Platform", Place(ground)))
+    monkeypatch.setattr(instance_pool, "place", lambda context: cast("Platform", Place(context)))
     monkeypatch.setattr(instance_pool, "NamespaceNetwork", lambda *_: Network())
     carrier = cast("Host", Carrier())
     with Ledger(tmp_path / "ledger.jsonl") as ledger:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.hosts.stand_in import Machine
 
-from steelyard.systems.images.engine_part import starts_only_us
+from steelyard.systems.images.engine_layer import starts_only_us
 from steelyard.trial.observe.process_ownership import descends
 
 PARENTS = {300: 200, 200: 100, 100: 1, 400: 1}

@@ -10,7 +10,7 @@ from typing import cast
 
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
+from steelyard.hosts.undo.actions.command import Command
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.declared.placeholders import Value
@@ -20,7 +20,7 @@ from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import RunDrive
 from steelyard.trial.observe.outputs import measured_by_tool
-from steelyard.workloads.tools.ready import Ground, make_ready
+from steelyard.workloads.tools.ready import ToolContext, make_ready
 
 
 @dataclass
@@ -45,8 +45,8 @@ class Bench:
             "warmup": 0.05,
             "seed": 1,
         }
-        ground = Ground(self.host, folder, always | given, self.planned.append, 20.0)
-        tool = make_ready(spec, ground)
+        context = ToolContext(self.host, folder, always | given, self.planned.append, 20.0)
+        tool = make_ready(spec, context)
         instance = SimpleNamespace(host=self.host, ran=[], outputs={}, unread={}, workload=spec)
         self.instance = cast("Instance", instance)
         drive = RunDrive(self.instance, ClockOffset(0, 0, 0), tool, 20.0)

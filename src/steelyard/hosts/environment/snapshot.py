@@ -5,9 +5,9 @@ from __future__ import annotations
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.tuned import active_profile
 from steelyard.hosts.kernel_values import read_values
 from steelyard.hosts.mounts import MOUNT_TABLE, read_mounts
+from steelyard.hosts.undo.actions.tuned import active_profile
 
 Environment = dict[str, dict[str, str]]
 """By kind of thing, by its name: how it is. A kind that the machine cannot tell is not there."""

@@ -149,7 +149,7 @@ class Commands(Part):
     """The commands of a platform by verb."""
 
     shell: Literal["none", "sh", "powershell"] = "none"
-    """Who reads the words: nobody, or the shell at the far end of `through`."""
+    """Who reads the words: no one, or the shell at the far end of `through`."""
     through: list[str] = Field(default_factory=list)
     """Words in front of every command, such as `ssh` and a host."""
     words: dict[str, list[str] | dict[str, list[str]]] = Field(default_factory=dict)

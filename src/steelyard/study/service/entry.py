@@ -140,7 +140,7 @@ class Service(Part):
     requires: Words = ()
     """Programs it needs: names that are searched for, or paths."""
     needs: Literal["root"] | None = None
-    """`root` where nobody else can start it."""
+    """`root` where no one else can start it."""
     accounts: dict[str, str] = Field(default={})
     """Users and groups it runs as when root starts it, each a place; otherwise who starts it."""
     settings: dict[str, Setting]

@@ -41,9 +41,9 @@ class ToolVersion(Part):
     pattern: str
     """A regular expression; its one group is the version: numbers with dots between."""
     least: str
-    """The first version whose output is understood."""
+    """The first version whose output is supported."""
     before: str | None = None
-    """The first version whose output is not understood any more."""
+    """The first version whose output is no longer supported."""
 
 
 class Expected(Part):
@@ -87,7 +87,7 @@ class Workload(Part):
     requires: Words = ()
     """Programs it needs: names that are searched for, or paths."""
     needs: Literal["root"] | None = None
-    """`root` where nobody else can run it."""
+    """`root` where no one else can run it."""
     version: ToolVersion | None = None
     """How the version of the tool is asked for."""
     places: dict[str, Texts] = Field(default={})
@@ -105,9 +105,9 @@ class Workload(Part):
     good_exits: tuple[int, ...] = (0,)
     """Exit codes of `command` that mean success."""
     ends: Literal["window", "by itself"] | None = None
-    """`window`: the tool is told how long to run; `by itself`: it ends when its work is done."""
+    """`window`: the tool is given the duration; `by itself`: it ends when its work is done."""
     warms_up: Literal["itself", "beforehand", "never"] = "never"
-    """Who takes the warm-up: the tool, a run of the same command before, or nobody."""
+    """Who takes the warm-up: the tool, a run of the same command before, or no one."""
     cleanup: tuple[Step, ...] = ()
     """Commands that are always run at the end of a trial, also after a failure."""
     writes: dict[str, str] = Field(default={})

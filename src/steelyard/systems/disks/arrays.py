@@ -6,8 +6,8 @@ import uuid
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.storage import StopArray
 from steelyard.hosts.tool import tell
+from steelyard.hosts.undo.actions.storage import StopArray
 from steelyard.systems.settings.changes import Changes
 from steelyard.systems.settings.module import load_module
 

@@ -8,16 +8,16 @@ from steelyard.study.declared.machine import filesystems
 from steelyard.systems.disks.prepare import Prepared
 
 
-def drop_caches(inside: Host, carrier: Host) -> list[str]:
+def drop_caches(inside: Host, host_machine: Host) -> list[str]:
     """Writes what waits, then drops pages, entries and inodes: once for each kernel.
 
-    Returns the names of the machines that did it; a container has its carrier's kernel.
+    Returns the names of the machines that did it; a container has its host's kernel.
 
     Raises:
         AgentRefusal: it may not (root alone may).
     """
-    same_kernel = inside.boot_id is not None and inside.boot_id == carrier.boot_id
-    hosts = [carrier] if same_kernel or inside is carrier else [inside, carrier]
+    same_kernel = inside.boot_id is not None and inside.boot_id == host_machine.boot_id
+    hosts = [host_machine] if same_kernel or inside is host_machine else [inside, host_machine]
     for host in hosts:
         host.drop_caches()
     return [host.name for host in hosts]

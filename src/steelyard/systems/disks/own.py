@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.storage import WipeSignatures, serial_of
 from steelyard.hosts.tool import attempt, tell
+from steelyard.hosts.undo.actions.storage import WipeSignatures, serial_of
 from steelyard.systems.platform import AttachedDisk
 
 _NOTHING_FOUND = 2

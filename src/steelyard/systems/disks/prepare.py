@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
-from steelyard.hosts.inverses.storage import Unmount
 from steelyard.hosts.mounts import MOUNT_TABLE, mounted_at
 from steelyard.hosts.tool import attempt, tell
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.command import Command
+from steelyard.hosts.undo.actions.storage import Unmount
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.study.declared.machine import Filesystem, filesystems
 from steelyard.systems.disks.arrays import LEVELS, make_array
 from steelyard.systems.disks.own import wipe_of

@@ -14,8 +14,8 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.systems.images import words
-from steelyard.systems.images.engine_part import engine_path, pack_engine
+from steelyard.systems.images import mmdebstrap
+from steelyard.systems.images.engine_layer import engine_path, pack_engine
 from steelyard.systems.images.recipe import BOOT_MODULES, EPOCH_S, Kind, NamedRecipe, scripts
 from steelyard.systems.images.store import (
     DISK,
@@ -82,14 +82,14 @@ class _Build:
     def image(self, folder: str) -> Image:
         self.prepare()
         self.say(f"packages of {self.named.recipe.suite} for `{self.named.name}`")
-        argv = words.mmdebstrap(self.named.recipe, self.kind, self.work)
+        argv = mmdebstrap.mmdebstrap(self.named.recipe, self.kind, self.work)
         environment = {"SOURCE_DATE_EPOCH": str(EPOCH_S)}
         self.succeed(self.host.run(argv, timeout_s=BUILD_TIMEOUT_S, environment=environment))
         if self.kind == "guest":
             self.say("kernel, modules and initrd")
             self.script("guest-files.sh", str(EPOCH_S))
             self.say("disk")
-            uuid = words.filesystem_uuid(self.named.digest(self.kind))
+            uuid = mmdebstrap.filesystem_uuid(self.named.digest(self.kind))
             size = str(self.named.recipe.disk_size)
             self.script("guest-disk.sh", str(EPOCH_S), uuid, size)
             pack_engine(self.host, f"{self.work}/{ENGINE_PART}")
@@ -102,7 +102,7 @@ class _Build:
             host.make_directory(f"{work}/{folder}")
         for name, text in scripts().items():
             host.write_file(f"{work}/scripts/{name}", text, create=True)
-        for name, text in words.lists(self.named.recipe, self.kind).items():
+        for name, text in mmdebstrap.lists(self.named.recipe, self.kind).items():
             host.write_file(f"{work}/{name}", text, create=True)
         for path, file in self.named.recipe.files.items():
             inside = f"{work}/files{path}"
@@ -123,7 +123,7 @@ class _Build:
                 "timed_out", "building the image took too long", last_words=ran.stderr
             )
         if not ran.succeeded:
-            kind, told = words.complaint(ran.stderr)
+            kind, told = mmdebstrap.complaint(ran.stderr)
             raise SystemFailure(kind, **told, last_words=ran.stderr)
 
     def keep(self, folder: str) -> Image:
@@ -149,7 +149,7 @@ class _Build:
             recipe=self.named.recipe.model_dump(mode="json"),
             init=self.named.recipe.init,
             files={name: self._file(f"{kept}/{name}", sums) for name in files},
-            packages=words.packages(self.host.read_file(f"{self.work}/packages")),
+            packages=mmdebstrap.packages(self.host.read_file(f"{self.work}/packages")),
             engine=EngineFacts(version=self.host.engine_version, sha256=sums[engine]),
             kernel=self._text("kernel-release") if guest else None,
             boot_modules=self._boot_modules() if guest else (),
@@ -194,9 +194,9 @@ def _check_machine(host: Host, kind: Kind) -> None:
             "build it as root (`sudo -E steelyard image build ...`), or name an image of your own"
         )
         raise SystemFailure("no_rights", "images are built by root: packages bring owners", hint)
-    missing = [tool for tool in words.TOOLS[kind] if not _has(host, tool)]
+    missing = [tool for tool in mmdebstrap.TOOLS[kind] if not _has(host, tool)]
     if missing:
-        wanted = " ".join(sorted({words.DEBIAN_PACKAGES[tool] for tool in missing}))
+        wanted = " ".join(sorted({mmdebstrap.DEBIAN_PACKAGES[tool] for tool in missing}))
         message = f"{', '.join(missing)} cannot be run on {host.name}"
         raise SystemFailure("tool_missing", message, f"on Debian: apt install {wanted}")
     free: Any = host.path_facts(images_folder(host)).free_bytes

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
-from steelyard.hosts.inverses.storage import Unmount
 from steelyard.hosts.tool import attempt, tell
+from steelyard.hosts.undo.actions.storage import Unmount
 from steelyard.study.platform.settings import NspawnSettings
 from steelyard.systems.images.tree import sha256_of_file, tree_of
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 
 _UNPACK_TIMEOUT_S = 600.0
 
@@ -18,12 +18,12 @@ class LayeredRoot:
     The mount's source is the label of the instance, by which its inverse knows it.
     """
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
-        self._below = f"{ground.folder}/image"
-        self._layer = f"{ground.folder}/layer"
-        self.folder = f"{ground.folder}/root"
-        self.inverse = Unmount(self.folder, ground.label)
+    def __init__(self, context: InstanceContext) -> None:
+        self._ground = context
+        self._below = f"{context.folder}/image"
+        self._layer = f"{context.folder}/layer"
+        self.folder = f"{context.folder}/root"
+        self.inverse = Unmount(self.folder, context.label)
 
     def unpack(self) -> str | None:
         """Puts the image's files below; the sha256 of its tar, if there is an image.
@@ -33,7 +33,7 @@ class LayeredRoot:
         Raises:
             SystemFailure: ``image_missing`` or ``image_unusable``.
         """
-        host = self._ground.carrier()
+        host = self._ground.host_machine()
         image = NspawnSettings.of(self._ground.spec.settings).image
         for folder in ("usr", "etc"):
             host.make_directory(f"{self._below}/{folder}")
@@ -49,7 +49,7 @@ class LayeredRoot:
 
     def mount(self) -> None:
         """With an empty layer."""
-        host = self._ground.carrier()
+        host = self._ground.host_machine()
         host.remove_tree(self._layer)
         for folder in ("written", "work"):
             host.make_directory(f"{self._layer}/{folder}")
@@ -58,9 +58,9 @@ class LayeredRoot:
         tell(host, ["mount", "-t", "overlay", self._ground.label, "-o", layers, self.folder])
 
     def unmount(self) -> None:
-        tell(self._ground.carrier(), ["umount", self.folder])
+        tell(self._ground.host_machine(), ["umount", self.folder])
 
     def bytes_written(self) -> int:
         """Of the files in the layer."""
         argv = ["find", f"{self._layer}/written", "-type", "f", "-printf", "%s\\n"]
-        return sum(int(size) for size in tell(self._ground.carrier(), argv).split())
+        return sum(int(size) for size in tell(self._ground.host_machine(), argv).split())

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.podman import RemoveImageName
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.actions.podman import RemoveImageName
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.images.tree import is_tree, sha256_of_file, tree_of
-from steelyard.systems.platform import Ground
+from steelyard.systems.platform import InstanceContext
 from steelyard.systems.podman.tool import Tool
 
 _SHA256 = "steelyard.tar.sha256"
@@ -25,32 +25,32 @@ def image_name(label: str) -> str:
     return f"localhost/{label.lower()}:latest"
 
 
-def provide(ground: Ground, tool: Tool) -> tuple[str, PendingUndo | None]:
+def provide(context: InstanceContext, tool: Tool) -> tuple[str, PendingUndo | None]:
     """The image by a name that means it alone, and how that name is taken off again, if it is ours.
 
     Raises:
         SystemFailure: ``image_missing`` or ``image_unusable``.
     """
-    wanted = PodmanSettings.of(ground.spec.settings).image
-    host = ground.carrier()
+    wanted = PodmanSettings.of(context.spec.settings).image
+    host = context.host_machine()
     if wanted is not None and not is_tree(wanted):
-        return _known(ground, tool, wanted), None
+        return _known(context, tool, wanted), None
     tar = None if wanted is None else tree_of(host, wanted)
     digest = "empty" if tar is None else sha256_of_file(host, tar)
-    name = image_name(ground.label)
-    planned = ground.undo.plan(host.name, RemoveImageName(name))
+    name = image_name(context.label)
+    planned = context.undo.plan(host.name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"
     imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
     if imported:
         tool.tell("tag", imported[0], name)
     else:
-        _import(ground, tool, tar, name, digest)
+        _import(context, tool, tar, name, digest)
     return name, planned
 
 
-def _known(ground: Ground, tool: Tool, reference: str) -> str:
+def _known(context: InstanceContext, tool: Tool, reference: str) -> str:
     """Its id: a reference may come to mean another image while the run lasts."""
-    refuse_unknown(ground.carrier(), tool, reference)
+    refuse_unknown(context.host_machine(), tool, reference)
     return tool.tell("image", "inspect", "--format={{.Id}}", reference)
 
 
@@ -62,10 +62,10 @@ def refuse_unknown(host: Host, tool: Tool, reference: str) -> None:
         raise SystemFailure("image_missing", message, hint)
 
 
-def _import(ground: Ground, tool: Tool, tar: str | None, name: str, digest: str) -> None:
-    file = tar or f"{ground.folder}/empty.tar"
+def _import(context: InstanceContext, tool: Tool, tar: str | None, name: str, digest: str) -> None:
+    file = tar or f"{context.folder}/empty.tar"
     if tar is None:
-        ground.carrier().write_file(file, _EMPTY_TAR, create=True)
+        context.host_machine().write_file(file, _EMPTY_TAR, create=True)
     change = f"--change=LABEL {_SHA256}={digest}"
     try:
         tool.tell("import", "--quiet", change, file, name, timeout_s=_IMPORT_TIMEOUT_S)
@@ -74,7 +74,7 @@ def _import(ground: Ground, tool: Tool, tar: str | None, name: str, digest: str)
             raise
         raise SystemFailure(
             "image_unusable",
-            f"on {ground.carrier().name}: Podman cannot import {file}",
+            f"on {context.host_machine().name}: Podman cannot import {file}",
             "it takes a tar of a root filesystem, such as `steelyard image build` makes",
             last_words=failure.last_words,
         ) from failure

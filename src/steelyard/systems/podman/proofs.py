@@ -22,7 +22,7 @@ def prove_same(strength: Reset, label: str, before: Container, now: Container) -
     return evidence
 
 
-def prove_new(carrier: Host, label: str, before: str, now: str, pid: str) -> dict[str, str]:
+def prove_new(host_machine: Host, label: str, before: str, now: str, pid: str) -> dict[str, str]:
     """That another container is there, by the ids, and that nothing was written to it.
 
     The kernel tells by the first process of the container, ``pid``, where its root is kept.
@@ -31,9 +31,9 @@ def prove_new(carrier: Host, label: str, before: str, now: str, pid: str) -> dic
         SystemFailure: ``reset_not_proved``.
     """
     evidence = {"container.id": now}
-    folder = upper_folder(carrier.read_file(f"/proc/{pid}/mountinfo"))
+    folder = upper_folder(host_machine.read_file(f"/proc/{pid}/mountinfo"))
     if folder is not None:
-        evidence["overlay.bytes"] = _bytes_written(carrier, folder)
+        evidence["overlay.bytes"] = _bytes_written(host_machine, folder)
     if now == before or evidence.get("overlay.bytes", "0") != "0":
         raise _not_proved("container", label, evidence)
     return evidence
@@ -53,10 +53,10 @@ def upper_folder(mountinfo: str) -> str | None:
     return None
 
 
-def _bytes_written(carrier: Host, folder: str) -> str:
+def _bytes_written(host_machine: Host, folder: str) -> str:
     """Of the files in the container's own layer; those that Podman puts there are empty."""
     argv = ["find", folder, "-type", "f", "-printf", "%s\\n"]
-    return str(sum(int(size) for size in tell(carrier, argv).split()))
+    return str(sum(int(size) for size in tell(host_machine, argv).split()))
 
 
 def _not_proved(strength: Reset, label: str, evidence: dict[str, str]) -> SystemFailure:

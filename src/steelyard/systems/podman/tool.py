@@ -10,8 +10,8 @@ from typing import Any
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.podman import ANSWER_S
 from steelyard.hosts.tool import attempt, failed, tell
+from steelyard.hosts.undo.actions.podman import ANSWER_S
 
 _MOST_PROCESSES = 32768
 """Podman lowers its own limit to this, so that a container cannot have more."""
@@ -46,8 +46,8 @@ class Container:
 class Tool:
     """Podman's words on one machine. ``runtime`` is ``auto``, ``runc`` or ``crun``."""
 
-    def __init__(self, carrier: Callable[[], Host], runtime: str = "auto") -> None:
-        self.carrier = carrier
+    def __init__(self, host_machine: Callable[[], Host], runtime: str = "auto") -> None:
+        self.host_machine = host_machine
         self._wanted = runtime
         self._info: Info | None = None
         self._runtime: str | None = None
@@ -76,7 +76,7 @@ class Tool:
     def limits(self) -> dict[str, int]:
         """The hard limits of this machine's agent: a container can be given no more than those."""
         if self._limits is None:
-            told = tell(self.carrier(), ["cat", "/proc/self/limits"])
+            told = tell(self.host_machine(), ["cat", "/proc/self/limits"])
             self._limits = read_limits(told)
         return self._limits
 
@@ -90,7 +90,7 @@ class Tool:
         Raises:
             SystemFailure: it could not be run, or failed.
         """
-        return tell(self.carrier(), ["podman", *arguments], timeout_s=timeout_s)
+        return tell(self.host_machine(), ["podman", *arguments], timeout_s=timeout_s)
 
     def succeeds(self, *arguments: str) -> bool:
         """Whether Podman ends with code 0."""
@@ -104,10 +104,10 @@ class Tool:
             return read_container(json.loads(ran.stdout)[0])
         if any(words in ran.stderr.lower() for words in _NO_SUCH):
             return None
-        raise failed(self.carrier(), ["podman", *argv], ran)
+        raise failed(self.host_machine(), ["podman", *argv], ran)
 
     def _attempt(self, *arguments: str) -> Ran:
-        return attempt(self.carrier(), ["podman", *arguments], timeout_s=ANSWER_S)
+        return attempt(self.host_machine(), ["podman", *arguments], timeout_s=ANSWER_S)
 
     def _chosen_runtime(self) -> str:
         info = self.info
@@ -117,7 +117,7 @@ class Tool:
 
     def _runs(self, runtime: str) -> bool:
         try:
-            return attempt(self.carrier(), [runtime, "--version"]).exit_code == 0
+            return attempt(self.host_machine(), [runtime, "--version"]).exit_code == 0
         except SystemFailure:
             return False
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.systems.qemu.words import CPU, MACHINE, QEMU
+from steelyard.systems.qemu.command_line import CPU, MACHINE, QEMU
 
 PROBE_TIMEOUT_S = 5.0
 _FIRMWARE = "SeaBIOS"

@@ -10,25 +10,25 @@ import json
 
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
-from steelyard.systems.qemu.words import CLOUD_INIT, CONTROL_MAC
+from steelyard.systems.qemu.command_line import CLOUD_INIT, CONTROL_MAC
 
 KEY = "key"
 """The private key that is made for an instance, in its folder."""
 
 
-def prepare(carrier: Host, folder: str, label: str) -> None:
+def prepare(host_machine: Host, folder: str, label: str) -> None:
     """Makes a key for the instance, and the files that let root in with it.
 
     Raises:
         SystemFailure: ``tool_missing``: the machine has no ``ssh-keygen``.
     """
     key = f"{folder}/{KEY}"
-    tell(carrier, ["rm", "-f", "--", key, f"{key}.pub"])
-    tell(carrier, ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", label, "-f", key])
-    public = carrier.read_file(f"{key}.pub").strip()
-    carrier.make_directory(f"{folder}/{CLOUD_INIT}")
+    tell(host_machine, ["rm", "-f", "--", key, f"{key}.pub"])
+    tell(host_machine, ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", label, "-f", key])
+    public = host_machine.read_file(f"{key}.pub").strip()
+    host_machine.make_directory(f"{folder}/{CLOUD_INIT}")
     for name, text in files_of(label, public).items():
-        carrier.write_file(f"{folder}/{CLOUD_INIT}/{name}", text, create=True)
+        host_machine.write_file(f"{folder}/{CLOUD_INIT}/{name}", text, create=True)
 
 
 def files_of(label: str, public_key: str) -> dict[str, str]:

@@ -8,9 +8,9 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import attempt, tell
 from steelyard.systems.platform import AttachedDisk, RawDisk
+from steelyard.systems.qemu.command_line import CACHES
 from steelyard.systems.qemu.qmp import Qmp
 from steelyard.systems.qemu.running import RunningMachine
-from steelyard.systems.qemu.words import CACHES
 
 _SERIAL_BYTES = 20
 _LOOKS = 100
@@ -71,7 +71,7 @@ class Disks:
             _remove_device(qmp, name)
         qmp.execute("blockdev-del", {"node-name": disk.name})
         del self._ports[disk.name]
-        tell(self._running.carrier, ["rm", "-f", "--", self._file(disk.name)])
+        tell(self._running.host_machine, ["rm", "-f", "--", self._file(disk.name)])
 
     def _free_port(self) -> int:
         taken = set(self._ports.values())
@@ -85,15 +85,15 @@ class Disks:
         if disk.cache not in CACHES:
             known = ", ".join(CACHES)
             raise SystemFailure("not_supported", f"no cache mode {disk.cache}", f"it has {known}")
-        carrier, folder = self._running.carrier, self._running.machine.folder
-        free_bytes = carrier.path_facts(folder).free_bytes
+        host_machine, folder = self._running.host_machine, self._running.machine.folder
+        free_bytes = host_machine.path_facts(folder).free_bytes
         if free_bytes is not None and free_bytes < disk.size_bytes:
             message = f"{folder} has {free_bytes} bytes free: too few for {disk.name}"
             raise SystemFailure("no_space", message, "make room, or ask for a smaller disk")
-        carrier.make_directory(f"{folder}/disks")
+        host_machine.make_directory(f"{folder}/disks")
         file = self._file(disk.name)
-        tell(carrier, ["rm", "-f", "--", file])
-        tell(carrier, ["truncate", f"--size={disk.size_bytes}", file])
+        tell(host_machine, ["rm", "-f", "--", file])
+        tell(host_machine, ["truncate", f"--size={disk.size_bytes}", file])
 
     def _find(self, disk: RawDisk, inside: Host) -> str:
         words = [serial(disk.name), str(_LOOKS), _MODULES[disk.bus]]
@@ -112,7 +112,7 @@ class Disks:
         return (
             "page cache of the guest",
             *(("write cache of the virtual disk",) if write_cache else ()),
-            *(() if direct else (f"page cache of {self._running.carrier.name}",)),
+            *(() if direct else (f"page cache of {self._running.host_machine.name}",)),
         )
 
 

@@ -6,7 +6,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems.images import recipe
 from steelyard.systems.images.store import Image, find_built, not_built
-from steelyard.systems.qemu.words import modules
+from steelyard.systems.qemu.command_line import modules
 
 
 def guest_image(host: Host, wanted: str) -> Image:

@@ -1,4 +1,4 @@
-"""Overlays of disk images, and what proves that one is empty and on the right ground."""
+"""Overlays of disk images, and what proves that one is empty and on the right context."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def make_overlay(host: Host, overlay: str, below: Backing) -> dict[str, str]:
         SystemFailure: ``reset_not_proved``: what lies below has changed since, or the overlay
             holds something; ``no_space``.
     """
-    ground = ["-F", below.format, "-b", below.path]
-    create = ["qemu-img", "create", "-q", "-f", "qcow2", *ground, overlay]
+    context = ["-F", below.format, "-b", below.path]
+    create = ["qemu-img", "create", "-q", "-f", "qcow2", *context, overlay]
     tell(host, ["rm", "-f", "--", overlay])
     tell(host, create)
     chain = json.loads(tell(host, [*_INFO, "--backing-chain", overlay]))

@@ -11,18 +11,18 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.line_pipe import LinePipe
-from steelyard.hosts.undo import INSIDE
-from steelyard.systems.images.engine_part import engine_path
+from steelyard.hosts.undo.log import INSIDE
+from steelyard.systems.images.engine_layer import engine_path
 from steelyard.systems.platform import IO, VCPU, Threads
-from steelyard.systems.qemu.qmp import Qmp
-from steelyard.systems.qemu.words import (
+from steelyard.systems.qemu.command_line import (
     AGENT_SOCKET,
     CONSOLE,
     QMP_SOCKET,
     Machine,
     join_words,
-    qemu_words,
+    qemu_argv,
 )
+from steelyard.systems.qemu.qmp import Qmp
 
 START_TIMEOUT_S = 20.0
 AGENT_TIMEOUT_S = 180.0
@@ -38,21 +38,21 @@ _BY_WORDS: tuple[tuple[str, FailureKind], ...] = (
 
 
 class RunningMachine:
-    """A QEMU on the machine ``carrier``, which ends when the agent there does."""
+    """A QEMU on the machine ``host_machine``, which ends when the agent there does."""
 
-    def __init__(self, carrier: Host, machine: Machine, enter: list[str]) -> None:
+    def __init__(self, host_machine: Host, machine: Machine, enter: list[str]) -> None:
         """Starts it; ``enter`` are words before its own, such as those of a network namespace.
 
         Raises:
             SystemFailure: it does not start, with the last it said.
         """
-        self.carrier = carrier
+        self.host_machine = host_machine
         self.machine = machine
         self._qmp: Qmp | None = None
         self._name = f"qemu {machine.label}"
-        argv = [*enter, *qemu_words(machine)]
+        argv = [*enter, *qemu_argv(machine)]
         try:
-            started = carrier.start(
+            started = host_machine.start(
                 self._name, argv, directory=machine.folder, ready_timeout_s=START_TIMEOUT_S
             )
         except AgentRefusal as refusal:
@@ -99,7 +99,7 @@ class RunningMachine:
         """The last the guest wrote on its serial console."""
         path = f"{self.machine.folder}/{CONSOLE}"
         with contextlib.suppress(AgentRefusal, EngineError):
-            told = self.carrier.run(["tail", "-c", _CONSOLE_BYTES, path], timeout_s=10)
+            told = self.host_machine.run(["tail", "-c", _CONSOLE_BYTES, path], timeout_s=10)
             return told.stdout.replace("\r", "").strip()
         return ""
 
@@ -114,10 +114,10 @@ class RunningMachine:
 
     def runs(self) -> bool:
         """Whether QEMU is there; it is gone when the agent of its machine was lost."""
-        if self.carrier.lost:
+        if self.host_machine.lost:
             return False
         try:
-            return self.carrier.status(self._name).running
+            return self.host_machine.status(self._name).running
         except (AgentRefusal, EngineError):
             return False
 
@@ -127,15 +127,15 @@ class RunningMachine:
             self._qmp.close()
             self._qmp = None
         with contextlib.suppress(AgentRefusal, EngineError):
-            self.carrier.stop(self._name, grace_s=5)
+            self.host_machine.stop(self._name, grace_s=5)
 
     def _way(self, socket: str) -> list[str]:
-        engine = self.carrier.engine or engine_path(self.carrier)
-        return self.carrier.way(join_words(engine, self.machine.folder, socket))
+        engine = self.host_machine.engine or engine_path(self.host_machine)
+        return self.host_machine.way(join_words(engine, self.machine.folder, socket))
 
     def _fate(self) -> str:
         with contextlib.suppress(AgentRefusal, EngineError):
-            state = self.carrier.status(self._name)
+            state = self.host_machine.status(self._name)
             return "" if state.running else f"; QEMU {state.how_it_ended()}"
         return ""
 

@@ -12,9 +12,9 @@ from typing import Any
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
+from steelyard.systems.qemu.command_line import OVERLAY, Machine
 from steelyard.systems.qemu.overlays import Backing, backing
 from steelyard.systems.qemu.running import RunningMachine
-from steelyard.systems.qemu.words import OVERLAY, Machine
 
 DISK, STATE = "snapshot.qcow2", "snapshot.state"
 SAVE_TIMEOUT_S = 300.0
@@ -42,20 +42,20 @@ def take(running: RunningMachine, boot_id: str | None) -> Snapshot:
     Raises:
         SystemFailure: QEMU cannot write it: ``no_space``, ``tool_failed``, ``timed_out``.
     """
-    qmp, machine, carrier = running.qmp(), running.machine, running.carrier
+    qmp, machine, host_machine = running.qmp(), running.machine, running.host_machine
     qmp.execute("stop")
     qmp.execute("migrate-set-parameters", {"max-bandwidth": _BANDWIDTH_BYTES_PER_S})
     qmp.execute("migrate", {"uri": f"exec:cat > {STATE}"})
     ended = qmp.poll("query-migrate", _has_ended, timeout_s=SAVE_TIMEOUT_S)
     if ended["status"] != "completed":
-        _explain(carrier, machine, ended)
+        _explain(host_machine, machine, ended)
     running.end()
     folder = machine.folder
-    tell(carrier, ["mv", f"{folder}/{OVERLAY}", f"{folder}/{DISK}"])
-    state_bytes = carrier.path_facts(f"{folder}/{STATE}").size_bytes
+    tell(host_machine, ["mv", f"{folder}/{OVERLAY}", f"{folder}/{DISK}"])
+    state_bytes = host_machine.path_facts(f"{folder}/{STATE}").size_bytes
     if not state_bytes:
         raise SystemFailure("tool_failed", f"QEMU has written no snapshot of {machine.label}")
-    return Snapshot(machine, backing(carrier, f"{folder}/{DISK}"), boot_id, state_bytes)
+    return Snapshot(machine, backing(host_machine, f"{folder}/{DISK}"), boot_id, state_bytes)
 
 
 def wake(running: RunningMachine) -> None:
@@ -72,9 +72,9 @@ def wake(running: RunningMachine) -> None:
     qmp.execute("cont")
 
 
-def set_clock(host: Host, carrier: Host) -> None:
+def set_clock(host: Host, host_machine: Host) -> None:
     """Tells the guest what time it is: its own clock stood still in the snapshot."""
-    clock = carrier.clock().realtime_ns
+    clock = host_machine.clock().realtime_ns
     tell(host, ["date", "--utc", "--set", f"@{clock // 10**9}.{clock % 10**9:09d}"])
 
 
@@ -86,8 +86,8 @@ def _has_arrived(answer: dict[str, Any]) -> bool:
     return answer["status"] not in ("inmigrate", "prelaunch")
 
 
-def _explain(carrier: Host, machine: Machine, ended: dict[str, Any]) -> None:
-    free_bytes = carrier.path_facts(machine.folder).free_bytes
+def _explain(host_machine: Host, machine: Machine, ended: dict[str, Any]) -> None:
+    free_bytes = host_machine.path_facts(machine.folder).free_bytes
     said = ended.get("error-desc", ended["status"])
     message = f"the memory of {machine.label} could not be saved: {said}"
     if free_bytes is not None and free_bytes < machine.memory_bytes:

@@ -9,11 +9,11 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
 from steelyard.study.platform.settings import QemuSettings
-from steelyard.systems.images.engine_part import add_engine
+from steelyard.systems.images.engine_layer import add_engine
 from steelyard.systems.images.store import DISK, INITRD, KERNEL
 from steelyard.systems.images.tree import sha256_of_file
-from steelyard.systems.platform import Ground
-from steelyard.systems.qemu import cloud_init, words
+from steelyard.systems.platform import InstanceContext
+from steelyard.systems.qemu import cloud_init, command_line
 from steelyard.systems.qemu.guest_image import check_modules, guest_image
 from steelyard.systems.qemu.overlays import Backing, backing
 
@@ -44,16 +44,16 @@ class Source:
     firmware: str | None = None
 
 
-def provide(ground: Ground) -> Source:
+def provide(context: InstanceContext) -> Source:
     """What the system's settings name, ready for QEMU to be started in the instance's folder.
 
     Raises:
         StudyError: the recipe's file has mistakes.
         SystemFailure: ``image_missing``, ``image_unusable``, ``tool_missing``, ``no_space``.
     """
-    settings = QemuSettings.of(ground.spec.settings)
+    settings = QemuSettings.of(context.spec.settings)
     own = settings.image.endswith(_DISKS)
-    return _own(ground, settings) if own else _built(ground, settings)
+    return _own(context, settings) if own else _built(context, settings)
 
 
 def refuse_missing(host: Host, settings: QemuSettings) -> None:
@@ -69,8 +69,8 @@ def refuse_missing(host: Host, settings: QemuSettings) -> None:
         check_modules(guest_image(host, settings.image), settings.nic, settings.disk_bus)
 
 
-def _built(ground: Ground, settings: QemuSettings) -> Source:
-    carrier = ground.carrier()
+def _built(context: InstanceContext, settings: QemuSettings) -> Source:
+    host_machine = context.host_machine()
     own = {"kernel": settings.kernel, "initrd": settings.initrd, "key": settings.key}
     for name, given in own.items():
         if given is not None:
@@ -79,30 +79,30 @@ def _built(ground: Ground, settings: QemuSettings) -> Source:
     if settings.firmware == "uefi":
         message = f"`firmware: uefi` is for a disk of your own, {settings.image} has its kernel"
         raise SystemFailure("image_unusable", message, "take `firmware` out")
-    image = guest_image(carrier, settings.image)
+    image = guest_image(host_machine, settings.image)
     check_modules(image, settings.nic, settings.disk_bus)
-    add_engine(carrier, image.file(INITRD), f"{ground.folder}/{words.INITRD}")
+    add_engine(host_machine, image.file(INITRD), f"{context.folder}/{command_line.INITRD}")
     facts = {
         "image.name": image.manifest.name,
         "image.recipe": image.manifest.digest,
         "image.digest": image.manifest.files[DISK].sha256,
         "image.kernel": image.manifest.kernel,
     }
-    disk = backing(carrier, image.file(DISK))
-    return Source(disk, image.file(KERNEL), words.INITRD, image.manifest.init, facts)
+    disk = backing(host_machine, image.file(DISK))
+    return Source(disk, image.file(KERNEL), command_line.INITRD, image.manifest.init, facts)
 
 
-def _own(ground: Ground, settings: QemuSettings) -> Source:
-    carrier = ground.carrier()
-    kernel, initrd = _kernel(carrier, settings)
-    firmware = _uefi(carrier) if settings.firmware == "uefi" else None
-    path = _found(carrier, settings.image)
-    disk = backing(carrier, path, _format(carrier, path))
-    cloud_init.prepare(carrier, ground.folder, ground.label)
+def _own(context: InstanceContext, settings: QemuSettings) -> Source:
+    host_machine = context.host_machine()
+    kernel, initrd = _kernel(host_machine, settings)
+    firmware = _uefi(host_machine) if settings.firmware == "uefi" else None
+    path = _found(host_machine, settings.image)
+    disk = backing(host_machine, path, _format(host_machine, path))
+    cloud_init.prepare(host_machine, context.folder, context.label)
     facts = {
         "image.name": path,
         "image.recipe": None,
-        "image.digest": sha256_of_file(carrier, path),
+        "image.digest": sha256_of_file(host_machine, path),
         "image.kernel": kernel,
         "image.firmware": firmware,
     }

@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from steelyard.systems.services.command import command_line
 from steelyard.systems.services.running import RunningService, counters, how_it_died, stop
-from steelyard.systems.services.starting import start
+from steelyard.systems.services.start import start
 
 __all__ = ["RunningService", "command_line", "counters", "how_it_died", "start", "stop"]

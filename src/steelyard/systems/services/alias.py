@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import UndoLog
 
 SOCKET_PATH_BYTES = 107
 _MAKE = 'mkdir -m 755 "$1" "$1/s" && ln -s "$2" "$1/f"'

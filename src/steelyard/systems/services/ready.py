@@ -7,7 +7,7 @@ from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
-from steelyard.systems.services.preparing import Prepared, run
+from steelyard.systems.services.prepare import Prepared, run
 
 LISTENING_TIMEOUT_S = 60.0
 FIRST = ""

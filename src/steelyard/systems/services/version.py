@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from steelyard.systems.services.preparing import Prepared
+from steelyard.systems.services.prepare import Prepared
 
 _VERSION_S = 20.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.model import Level
 
 

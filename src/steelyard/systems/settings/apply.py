@@ -8,7 +8,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.kernel_values import shown
-from steelyard.hosts.undo import UndoLog
+from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.declared.machine import declared_setting, declared_settings
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied, Place

@@ -8,10 +8,10 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import value_inverse
-from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.kernel_values import same, shown
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.files import value_inverse
+from steelyard.hosts.undo.actions.inverse import Inverse
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.systems.settings.applied import Place
 
 

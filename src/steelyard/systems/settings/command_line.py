@@ -13,7 +13,7 @@ from steelyard.systems.settings.changes import Changes
 _COMMAND_LINE = "/proc/cmdline"
 
 
-def boot_words(settings: Mapping[str, Level]) -> str:
+def boot_arguments(settings: Mapping[str, Level]) -> str:
     """What a platform that boots a kernel itself is to add to its command line; may be empty."""
     words = settings.get("command_line", OFF)
     return "" if words == OFF else str(words)
@@ -27,7 +27,7 @@ def change_command_line(changes: Changes, name: str, levels: Mapping[str, Level]
     """
     level = levels[""]
     line = changes.value(name, _COMMAND_LINE).strip()
-    missing = [word for word in boot_words({name: level}).split() if word not in line.split()]
+    missing = [word for word in boot_arguments({name: level}).split() if word not in line.split()]
     if missing:
         raise SystemFailure(
             "not_supported",

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.tool import attempt
+from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied

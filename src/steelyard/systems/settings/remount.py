@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.storage import Remount, remount_words
 from steelyard.hosts.mounts import MOUNT_TABLE, Mount, mount_of
 from steelyard.hosts.tool import tell
+from steelyard.hosts.undo.actions.storage import Remount, remount_words
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied

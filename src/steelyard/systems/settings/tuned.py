@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
-from steelyard.hosts.inverses.files import RestoreFile, sha256_of, value_inverse
-from steelyard.hosts.inverses.tuned import TunedProfile, active_profile
-from steelyard.hosts.inverses.values import RestoreValues
 from steelyard.hosts.kernel_values import changed_values, read_values
 from steelyard.hosts.tool import attempt, tell
+from steelyard.hosts.undo.actions.command import Command
+from steelyard.hosts.undo.actions.files import RestoreFile, sha256_of, value_inverse
+from steelyard.hosts.undo.actions.tuned import TunedProfile, active_profile
+from steelyard.hosts.undo.actions.values import RestoreValues
 from steelyard.study.declared.setting import OFF
 from steelyard.study.declared.tuned_profiles import is_own
 from steelyard.study.model import Level

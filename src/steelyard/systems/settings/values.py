@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import value_inverse
-from steelyard.hosts.inverses.inverse import Inverse
 from steelyard.hosts.kernel_values import shown
 from steelyard.hosts.tool import tell
+from steelyard.hosts.undo.actions.files import value_inverse
+from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.study.declared.machine import ValueFile, declared_settings
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level

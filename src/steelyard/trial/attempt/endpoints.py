@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
-from steelyard.hosts.undo import INSIDE
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import INSIDE
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.instance import Instance
 from steelyard.workloads.operations.model import Server

@@ -9,7 +9,7 @@ from typing import Any
 from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
-from steelyard.hosts.undo import INSIDE, PendingUndo
+from steelyard.hosts.undo.log import INSIDE, PendingUndo
 from steelyard.records.schema import (
     ClockRecord,
     CostRecord,
@@ -117,7 +117,7 @@ class Instance:
     @property
     def carried(self) -> bool:
         """Whether another machine carries it."""
-        return self.host is not self.platform.ground.carrier()
+        return self.host is not self.platform.context.host_machine()
 
     def running_service(self) -> RunningService:
         """The service; only asked for after it was started."""

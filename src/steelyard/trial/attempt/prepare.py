@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.undo import INSIDE
+from steelyard.hosts.undo.log import INSIDE
 from steelyard.study.declared.setting import Settings
 from steelyard.study.platform.settings import DiskSettings
 from steelyard.systems import disks
@@ -62,9 +62,9 @@ def configure_outside(scene: Scene) -> None:
     """Applies the settings of the machine that carries the system."""
     settings = scene.cell.system.outside
     if settings:
-        host, ground = scene.carrier(), scene.instances[0].platform.ground
+        host, context = scene.carrier(), scene.instances[0].platform.context
         place = Place(
-            f"steelyard-{scene.stage.mark}", ground.folder, profiles=scene.cell.system.profiles
+            f"steelyard-{scene.stage.mark}", context.folder, profiles=scene.cell.system.profiles
         )
         scene.outside = Outside(host, apply_settings(host, settings, scene.stage.undo, place))
 
@@ -74,7 +74,7 @@ def configure_inside(scene: Scene, instance: Instance) -> None:
     settings = scene.cell.system.inside
     if settings:
         devices = tuple(disk.device.removeprefix("/dev/") for disk in instance.attached)
-        label, profiles = instance.platform.ground.label, scene.cell.system.profiles
+        label, profiles = instance.platform.context.label, scene.cell.system.profiles
         place = Place(label, instance.data, devices, profiles)
         instance.applied = apply_settings(instance.host, settings, scene.stage.undo, place)
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
-from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.undo.actions.command import Command
+from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.study.declared.placeholders import Value
 from steelyard.study.lookup import workload_of
 from steelyard.study.workload.settings import SharedSettings
@@ -15,7 +15,7 @@ from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
 from steelyard.workloads.operations.model import Server
-from steelyard.workloads.tools.ready import Ground, make_ready
+from steelyard.workloads.tools.ready import ToolContext, make_ready
 
 ROOT = "root"
 _SEEDS = 2**31 - 1
@@ -38,7 +38,7 @@ def make_tools_ready(scene: Scene) -> None:
             instance.tool = make_ready(instance.workload, _ground(scene, instance))
 
 
-def _ground(scene: Scene, instance: Instance) -> Ground:
+def _ground(scene: Scene, instance: Instance) -> ToolContext:
     entry, study = workload_of(instance.workload), scene.stage.study
     on_system = entry.on == "system"
     host = instance.host if on_system else scene.generator(instance)
@@ -64,7 +64,7 @@ def _ground(scene: Scene, instance: Instance) -> Ground:
     if entry.speaks and instance.service is not None:
         given |= _served(server_for(scene, instance, host), entry.speaks)
     enter = instance.enter() if on_system else ()
-    return Ground(host, folder, given, plan, trials.command_s, enter)
+    return ToolContext(host, folder, given, plan, trials.command_s, enter)
 
 
 def _mount(instance: Instance) -> str:

@@ -195,7 +195,7 @@ def _watches(scene: Scene) -> Iterator[Watch]:
                 host,
                 offset_ns,
                 processes=ours.processes,
-                disks={STORE: scene.instances[0].platform.ground.folder},
+                disks={STORE: scene.instances[0].platform.context.folder},
                 costs=_together(costs),
             )
 

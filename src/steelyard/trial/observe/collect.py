@@ -55,7 +55,9 @@ def _through_loopback(scene: Scene, instance: Instance) -> bool:
     """Of a load from the very machine that it goes to, without a network between."""
     same = scene.stage.study.generator.host == scene.cell.system.carrier
     return (
-        same and scene.cell.system.platform == "native" and instance.platform.ground.seat() is None
+        same
+        and scene.cell.system.platform == "native"
+        and instance.platform.context.interface() is None
     )
 
 

@@ -26,7 +26,7 @@ def _placements(instance: Instance) -> Iterator[PlacementRecord]:
         yield from grouped(instance.name, name, _threads(instance.host, pid))
     if not instance.carried:
         return
-    carrier = instance.platform.ground.carrier()
+    carrier = instance.platform.context.host_machine()
     for name, pid in instance.platform.costs().processes.items():
         yield from grouped("host", name, _threads(carrier, pid))
 

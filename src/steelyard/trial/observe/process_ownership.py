@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
-from steelyard.systems.images.engine_part import starts_only_us
+from steelyard.systems.images.engine_layer import starts_only_us
 from steelyard.systems.platform import Costs
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.instance import Instance

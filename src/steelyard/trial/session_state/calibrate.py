@@ -19,7 +19,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.errors import EngineError
 from steelyard.hosts.host import Host, read_load
-from steelyard.hosts.inverses.files import RemoveTree
+from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.plan.model import Cell
 from steelyard.records.schema import Calibration
 from steelyard.records.warnings import TrialWarning, WarningKind

@@ -7,10 +7,10 @@ import hashlib
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.machines import LOCAL
-from steelyard.hosts.restoring import take_back
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
+from steelyard.hosts.undo.restore import take_back
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger

@@ -13,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.files import RemoveTree
 from steelyard.hosts.lab_network import LabNetwork, NamespaceNetwork
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import SystemSpec
 from steelyard.study.platform.settings import SharedSettings
-from steelyard.systems.platform import Ground, Platform
+from steelyard.systems.platform import InstanceContext, Platform
 from steelyard.systems.platforms import place
-from steelyard.systems.settings.command_line import boot_words
+from steelyard.systems.settings.command_line import boot_arguments
 from steelyard.trial.session_state.machines import Machines
 
 _Found = TypeVar("_Found")
@@ -106,16 +106,16 @@ class Lodging:
 
     def _instance(self, system: SystemSpec, number: int) -> Platform:
         label = f"steelyard-{self._mark}-{system.name}-{number}"
-        ground = Ground(
+        context = InstanceContext(
             spec=system,
             instance=number,
             label=label,
-            carrier=lambda: self._machines.at(system.carrier),
+            host_machine=lambda: self._machines.at(system.carrier),
             undo=self._undo,
             folder=self._folder(system.carrier, label),
             network=self.network,
         )
-        return place(ground)
+        return place(context)
 
     def _folder(self, carrier: str, label: str) -> str:
         host = self._machines.at(carrier)
@@ -148,5 +148,5 @@ def _shape(system: SystemSpec) -> str:
     kept = system.model_dump(
         mode="json", exclude={"instances", "service", "inside", "outside", "disks"}
     )
-    kept["boot_words"] = boot_words(system.inside)
+    kept["boot_arguments"] = boot_arguments(system.inside)
     return json.dumps(kept, sort_keys=True)

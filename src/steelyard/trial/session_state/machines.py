@@ -8,10 +8,10 @@ from pathlib import Path
 
 from steelyard.engine.agent import Agent
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.processes import EndProcess
 from steelyard.hosts.lab_network import LabNetwork
 from steelyard.hosts.machines import LOCAL, open_machine
-from steelyard.hosts.undo import PendingUndo, UndoLog
+from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import Cell
 from steelyard.study.bind import bind
-from steelyard.systems.foreseen import looked_at, refuse_what_cannot_come_up
+from steelyard.systems.preflight import looked_at, refuse_what_cannot_come_up
 from steelyard.trial.attempt.outcomes import as_host_error
 from steelyard.trial.session_state.context import Stage
 

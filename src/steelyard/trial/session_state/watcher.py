@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from steelyard.hosts.undo import PendingUndo
+from steelyard.hosts.undo.log import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.interim import Look

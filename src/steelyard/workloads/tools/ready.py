@@ -11,8 +11,8 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
 from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
-from steelyard.hosts.inverses.command import Command
 from steelyard.hosts.site import LOOK_S, Site, look_around
+from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, places
 from steelyard.study.lookup import workload_of
@@ -30,7 +30,7 @@ NOT_ASKED = "not asked for"
 
 
 @dataclass(frozen=True)
-class Ground:
+class ToolContext:
     """Where a tool is to run: ``folder`` is its own there, ``enter`` goes before its words.
 
     ``given`` fills the places that no setting says. ``plan`` records an inverse before a change.
@@ -59,7 +59,7 @@ class ReadyTool:
     writes: Mapping[str, str] = field(default_factory=dict)
 
 
-def make_ready(spec: WorkloadSpec, ground: Ground) -> ReadyTool:
+def make_ready(spec: WorkloadSpec, context: ToolContext) -> ReadyTool:
     """Everything before the window, in its order; ``cleanup`` is planned before ``prepare``.
 
     Raises:
@@ -67,16 +67,16 @@ def make_ready(spec: WorkloadSpec, ground: Ground) -> ReadyTool:
         AgentRefusal: a file cannot be written, or a command of ``prepare`` failed.
     """
     entry = workload_of(spec)
-    site = _site(entry, spec, ground)
-    values = tool_values(entry, spec.settings, {**ground.given, "threads": site.threads})
-    making = _Making(entry, spec, ground, site, values)
+    site = _site(entry, spec, context)
+    values = tool_values(entry, spec.settings, {**context.given, "threads": site.threads})
+    making = _Making(entry, spec, context, site, values)
     version = making.version()
     making.write_files()
     making.plan_cleanup()
     making.prepare()
     return ReadyTool(
-        host=ground.host,
-        folder=ground.folder,
+        host=context.host,
+        folder=context.folder,
         entry=entry,
         settings=spec.settings,
         values=values,
@@ -87,17 +87,17 @@ def make_ready(spec: WorkloadSpec, ground: Ground) -> ReadyTool:
     )
 
 
-def _site(entry: Workload, spec: WorkloadSpec, ground: Ground) -> Site:
+def _site(entry: Workload, spec: WorkloadSpec, context: ToolContext) -> Site:
     asked = {place.name for _, text in texts_of(entry) for place in places(text)}
     if not entry.requires and not entry.needs and "threads" not in asked:
         return Site()
     root = entry.needs == "root"
     try:
-        return look_around(ground.host, spec.use, entry.requires, entry.packages, root=root)
+        return look_around(context.host, spec.use, entry.requires, entry.packages, root=root)
     except AgentRefusal as refusal:
         if refusal.failure.kind != "not_found" or entry.requires or entry.needs:
             raise
-        return Site(threads=str(_allowed_cpus(ground.host)))
+        return Site(threads=str(_allowed_cpus(context.host)))
 
 
 def _allowed_cpus(host: Host) -> int:
@@ -111,7 +111,7 @@ def _allowed_cpus(host: Host) -> int:
 class _Making:
     entry: Workload
     spec: WorkloadSpec
-    ground: Ground
+    context: ToolContext
     site: Site
     values: Values
 
@@ -124,12 +124,14 @@ class _Making:
         asked = self.entry.version
         if asked is None:
             own = self.entry.command[:1] == (_ENGINE,)
-            return self.ground.host.engine_version if own else NOT_ASKED
-        ran = self.ground.host.run(self.words(asked.run), timeout_s=LOOK_S, environment=PLAIN_WORDS)
+            return self.context.host.engine_version if own else NOT_ASKED
+        ran = self.context.host.run(
+            self.words(asked.run), timeout_s=LOOK_S, environment=PLAIN_WORDS
+        )
         return understood(asked, f"{ran.stdout}\n{ran.stderr}", self.spec.use)
 
     def write_files(self) -> None:
-        host = self.ground.host
+        host = self.context.host
         for file in self.entry.files:
             if holds(file.when, self.spec.settings):
                 path = filled(file.at, self.values)
@@ -142,7 +144,7 @@ class _Making:
         for step in reversed(self.entry.cleanup):
             if holds(step.when, self.spec.settings):
                 words = self.words(step.run)
-                self.ground.plan(Command(tuple(words), f"run `{' '.join(words)}`"))
+                self.context.plan(Command(tuple(words), f"run `{' '.join(words)}`"))
 
     def prepare(self) -> None:
         for step in self.entry.prepare:
@@ -156,26 +158,26 @@ class _Making:
 
     def warmup(self) -> tuple[str, ...]:
         """The command for as long as the warm-up, where the tool has none itself."""
-        span = self.ground.given["warmup"]
+        span = self.context.given["warmup"]
         if self.entry.warms_up != "beforehand" or not span:
             return ()
-        given = {**self.ground.given, "threads": self.site.threads, "window": span}
+        given = {**self.context.given, "threads": self.site.threads, "window": span}
         values = tool_values(self.entry, self.spec.settings, given)
         return self._entered(self.words(self.entry.command, values))
 
     def _entered(self, words: list[str]) -> tuple[str, ...]:
         """The command behind the words that enter groups: there no agent knows ``@engine``."""
-        if not self.ground.enter:
+        if not self.context.enter:
             return tuple(words)
-        first = self.ground.host.engine if words[0] == _ENGINE else words[0]
-        return (*self.ground.enter, first, *words[1:])
+        first = self.context.host.engine if words[0] == _ENGINE else words[0]
+        return (*self.context.enter, first, *words[1:])
 
     def _run(self, argv: list[str]) -> None:
-        ground = self.ground
-        ran = ground.host.run(
+        context = self.context
+        ran = context.host.run(
             argv,
-            timeout_s=ground.longest_s,
-            directory=ground.folder,
+            timeout_s=context.longest_s,
+            directory=context.folder,
             environment=PLAIN_WORDS,
         )
         if not ran.succeeded:

@@ -1,0 +1,119 @@
+"""Every change to a machine can be taken back, even after the controller was killed.
+
+The inverse of a change is in the ledger, synced, *before* the change is made. ``undone`` follows
+when it was taken back; whatever has no ``undone`` is put right by the next ``resume`` or
+``restore``.
+
+What was changed *inside* an instance of a system that is thrown away (host ``inside:LABEL``) is
+gone with the instance: once the inverse that ``removes`` it was applied, it is not pending.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo.actions.inverse import Inverse
+from steelyard.hosts.undo.actions.table import read_inverse
+from steelyard.records.events import Event, Undone, UndoPlanned
+from steelyard.records.ledger import Ledger
+
+INSIDE = "inside:"
+
+
+@dataclass(frozen=True)
+class PendingUndo:
+    """An inverse of the ledger that has not been applied yet.
+
+    ``removes`` is the label of the instance that is gone once it was applied.
+    """
+
+    undo: int
+    host: str
+    inverse: Inverse
+    removes: str | None = None
+
+    @property
+    def inside(self) -> bool:
+        """Whether it lies within an instance that is thrown away as a whole."""
+        return self.host.startswith(INSIDE)
+
+
+class UndoLog:
+    """Writes inverses before changes, and applies them. Safe to use from several threads."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        planned = [event.undo for event in ledger.events() if isinstance(event, UndoPlanned)]
+        self._next = max(planned, default=0) + 1
+
+    def plan(self, host: str, inverse: Inverse, *, removes: str | None = None) -> PendingUndo:
+        """Records ``inverse``; returns when the change may be made.
+
+        ``removes`` is the label of an instance that this inverse removes, and with it all that
+        was changed inside.
+        """
+        with self._lock:
+            pending = PendingUndo(self._next, host, inverse, removes)
+            self._next += 1
+            self._ledger.append(_planned(pending))
+        return pending
+
+    def apply(self, host: Host, pending: PendingUndo) -> None:
+        """Takes the change back and records that it was.
+
+        Raises:
+            AgentRefusal: the machine refused; the inverse stays pending.
+            EngineError: the machine cannot be asked; likewise.
+        """
+        pending.inverse.apply(host)
+        self.done(pending)
+
+    def done(self, pending: PendingUndo) -> None:
+        """Records that the change has been taken back in the course of things."""
+        with self._lock:
+            self._ledger.append(Undone(undo=pending.undo))
+
+    def pending(self) -> list[PendingUndo]:
+        """What is still to be taken back, newest change first."""
+        return pending_undos(self._ledger.events())
+
+
+def pending_undos(events: Sequence[Event]) -> list[PendingUndo]:
+    """What is still to be taken back, newest change first.
+
+    Raises:
+        RecordError: another version of steelyard stored an inverse among them.
+    """
+    pending: dict[int, UndoPlanned] = {}
+    for event in events:
+        if isinstance(event, UndoPlanned):
+            pending[event.undo] = event
+        elif isinstance(event, Undone):
+            planned = pending.pop(event.undo, None)
+            if planned is not None and planned.removes is not None:
+                _forget_inside(pending, planned.removes)
+    return [_read(event) for event in reversed(pending.values())]
+
+
+def _planned(pending: PendingUndo) -> UndoPlanned:
+    inverse = json.loads(json.dumps(asdict(pending.inverse)))
+    return UndoPlanned(
+        undo=pending.undo, host=pending.host, removes=pending.removes, inverse=inverse
+    )
+
+
+def _forget_inside(pending: dict[int, UndoPlanned], label: str) -> None:
+    """What lay inside is gone with the instance, unless something of that still stands."""
+    if any(event.removes == label for event in pending.values()):
+        return
+    for number in [n for n, event in pending.items() if event.host == INSIDE + label]:
+        del pending[number]
+
+
+def _read(event: UndoPlanned) -> PendingUndo:
+    return PendingUndo(event.undo, event.host, read_inverse(event.inverse), event.removes)

@@ -1,0 +1,100 @@
+"""Takes back what a run has left on machines: newest first, and as much of it as can be.
+
+One inverse that fails does not keep the others: each looks itself whether what it needs is there,
+so those that depend on the failed one refuse, too, and all others are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError, SteelyardError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.host import Host
+from steelyard.hosts.undo.actions.processes import AGENT, EndProcess
+from steelyard.hosts.undo.log import PendingUndo, UndoLog
+
+Opener = Callable[[str], Host]
+"""From the name of a machine to its open agent, opened again should it have been lost. Raises
+``SteelyardError`` or ``SystemFailure`` when the machine cannot be reached.
+"""
+
+
+@dataclass(frozen=True)
+class Left:
+    """An inverse that stays pending, and why."""
+
+    pending: PendingUndo
+    why: str
+    hint: str | None = None
+
+    def __str__(self) -> str:
+        return f"on {self.pending.host}: cannot {self.pending.inverse}: {self.why}"
+
+
+@dataclass
+class Restored:
+    """What became of the inverses that were pending."""
+
+    undone: list[PendingUndo] = field(default_factory=list)
+    left: list[Left] = field(default_factory=list)
+
+
+def take_back(log: UndoLog, open_machine: Opener) -> Restored:
+    """Applies every pending inverse; what cannot be applied now stays pending and is told.
+
+    Raises:
+        RecordError: another version of steelyard stored an inverse among them.
+        OSError: the ledger cannot be written.
+    """
+    machines = _Machines(open_machine)
+    restored = Restored()
+    for pending in sorted(log.pending(), key=_is_no_agent):
+        if pending.inside:
+            continue  # it goes with its instance, which is older and comes later
+        left = machines.apply(log, pending)
+        if left is None:
+            restored.undone.append(pending)
+        else:
+            restored.left.append(left)
+    restored.left += [_still_inside(pending) for pending in log.pending() if pending.inside]
+    return restored
+
+
+def _is_no_agent(pending: PendingUndo) -> bool:
+    """Agents come first: one that outlived its controller may still be changing something."""
+    inverse = pending.inverse
+    return not (isinstance(inverse, EndProcess) and inverse.what == AGENT)
+
+
+class _Machines:
+    """Machines by name; one that cannot be reached is asked once."""
+
+    def __init__(self, open_machine: Opener) -> None:
+        self._open = open_machine
+        self._unreachable: dict[str, tuple[str, str | None]] = {}
+
+    def apply(self, log: UndoLog, pending: PendingUndo) -> Left | None:
+        if pending.host in self._unreachable:
+            return Left(pending, *self._unreachable[pending.host])
+        try:
+            self._apply_even_if_lost(log, pending)
+        except AgentRefusal as refusal:
+            return Left(pending, refusal.failure.message, refusal.failure.hint)
+        except (SteelyardError, SystemFailure) as error:
+            why = f"the machine cannot be reached: {error.message}"
+            self._unreachable[pending.host] = (why, error.hint)
+            return Left(pending, why, error.hint)
+        return None
+
+    def _apply_even_if_lost(self, log: UndoLog, pending: PendingUndo) -> None:
+        try:
+            log.apply(self._open(pending.host), pending)
+        except EngineError:  # its agent has ended: one that is new may be able to
+            log.apply(self._open(pending.host), pending)
+
+
+def _still_inside(pending: PendingUndo) -> Left:
+    return Left(pending, "the instance it was made in has not been removed")
