@@ -140,7 +140,7 @@ class CostsRead(Part):
     processes: dict[str, Reading] = Field(default_factory=dict)
     """Process ids: roots of process trees."""
     threads: dict[str, Reading] = Field(default_factory=dict)
-    """Process ids whose threads of virtual processors are told apart."""
+    """Process ids whose threads of virtual processors are distinguished."""
     cgroups: dict[str, Reading] = Field(default_factory=dict)
     """Folders of control groups."""
 
