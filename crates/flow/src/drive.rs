@@ -8,9 +8,10 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::{Event, Interest, Poller};
 use steelyard_net::usage::set_timer_slack_ns;
 
-use crate::lane::{Lane, NEVER, Step};
+use crate::lane::Lane;
 use crate::report::LaneReport;
 use crate::run::Run;
+use crate::step::{NEVER, Step};
 
 /// Between two looks at whether the run has been ended.
 const TICK_NS: u64 = 10_000_000;

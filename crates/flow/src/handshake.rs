@@ -21,7 +21,7 @@
 use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
 
-use crate::run::{LEAST_DATAGRAM, Run, Spec, Transport};
+use crate::run::{LEAST_DATAGRAM, MOST_BLOCK, Run, Spec, Transport};
 
 /// What the first line of every connection begins with.
 pub const NAME: &str = "steelyard-stream/1";
@@ -215,7 +215,7 @@ impl Spec {
     /// What is wrong with it, if something is.
     pub fn check(&self) -> Result<(), String> {
         let sizes = match self.transport {
-            Transport::Tcp => 1..=crate::tcp::MOST_BLOCK,
+            Transport::Tcp => 1..=MOST_BLOCK,
             Transport::Udp => LEAST_DATAGRAM..=steelyard_net::datagram::LONGEST as u32,
         };
         if !sizes.contains(&self.block_bytes) {

@@ -8,27 +8,14 @@ use steelyard_net::poller::Interest;
 
 use crate::ledger::Ledger;
 use crate::pace::Pace;
-use crate::report::{Ending, LaneReport, TcpFacts};
+use crate::report::{LaneReport, TcpFacts};
 use crate::run::{Run, Spec, Transport};
+use crate::step::{Ending, NEVER, Step};
 use crate::tcp::{TcpIn, TcpOut};
 use crate::udp::{UdpIn, UdpOut};
 
-/// "No instant": never reached.
-pub const NEVER: u64 = u64::MAX;
-
 /// Of UDP sockets, unless the job says otherwise: bursts must find room.
 const DATAGRAM_BUFFER: u32 = 4 << 20;
-
-/// What a lane does next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// There is more to do at once.
-    Again,
-    /// Nothing until the socket is ready, or that instant.
-    Wait(u64),
-    /// It has come to its end.
-    Over(Ending),
-}
 
 /// One direction of one flow at one end.
 #[derive(Debug)]

@@ -14,11 +14,13 @@ mod ledger;
 mod pace;
 mod report;
 mod run;
+mod step;
 mod tcp;
 mod udp;
 
 pub use drive::{Border, drive};
 pub use lane::{Lane, lanes, prepare};
 pub use ledger::Row;
-pub use report::{Datagrams, Ending, LaneReport, TcpFacts};
+pub use report::{Datagrams, LaneReport, TcpFacts};
 pub use run::{Run, Spec, Transport};
+pub use step::Ending;

@@ -4,6 +4,7 @@ use rustix::io::Errno;
 
 use crate::handshake::Line;
 use crate::ledger::Row;
+use crate::step::Ending;
 
 /// What one end has counted of one lane.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,20 +53,6 @@ pub struct TcpFacts {
     pub retransmits: u64,
     /// Bytes that may be under way.
     pub congestion_window_bytes: u64,
-}
-
-/// How a lane came to its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Ending {
-    /// Sent or read to the end.
-    #[default]
-    InOrder,
-    /// The time to drain was over before the end was read.
-    Cut,
-    /// The peer closed while bytes were due from it.
-    Closed,
-    /// The system refused to go on.
-    Refused(Errno),
 }
 
 impl LaneReport {

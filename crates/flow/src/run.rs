@@ -37,6 +37,8 @@ pub struct Spec {
     pub offload: bool,
 }
 
+/// Largest block of a write.
+pub const MOST_BLOCK: u32 = 1 << 20;
 /// Least payload of a datagram: its own head.
 pub const LEAST_DATAGRAM: u32 = crate::datagram::HEAD_BYTES as u32;
 

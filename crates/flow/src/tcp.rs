@@ -8,14 +8,11 @@ use steelyard_net::bulk::{completions, discard, send_block, set_low_water};
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::stream::Received;
 
-use crate::lane::{NEVER, Step};
 use crate::ledger::Ledger;
 use crate::pace::Pace;
-use crate::report::Ending;
-use crate::run::Run;
+use crate::run::{MOST_BLOCK, Run};
+use crate::step::{Ending, NEVER, Step};
 
-/// The largest block, and what is read in one call at most.
-pub const MOST_BLOCK: u32 = 1 << 20;
 const MOST_READ: usize = 16 << 20;
 
 /// Calls before other lanes of the thread have their turn.

@@ -8,11 +8,11 @@ use steelyard_net::datagram::{Inbox, LONGEST, MOST_SEGMENTS, allow_joining, cut_
 
 use crate::arrivals::Arrivals;
 use crate::datagram::Head;
-use crate::lane::{NEVER, Step};
 use crate::ledger::Ledger;
 use crate::pace::Pace;
-use crate::report::{Datagrams, Ending};
+use crate::report::Datagrams;
 use crate::run::Run;
+use crate::step::{Ending, NEVER, Step};
 
 /// Calls before other lanes of the thread have their turn.
 const CALLS_AT_ONCE: usize = 8;

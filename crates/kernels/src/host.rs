@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use steelyard_net::machine;
 use steelyard_wire::kernel::KernelHost;
 
 use crate::{KernelError, available, caches};
@@ -13,11 +14,13 @@ const MOST_OF_MEMORY: (u64, u64) = (9, 10);
 /// Facts of this machine; what cannot be read is `None`.
 pub(crate) fn facts() -> KernelHost {
     KernelHost {
-        kernel: first_line("/proc/sys/kernel/osrelease"),
-        cpu_model: cpu_model(),
-        cpus: cpus(),
+        kernel: machine::kernel_release(),
+        cpu_model: machine::cpu_model(),
+        cpus: machine::cpus(),
         caches: caches(Path::new("/")),
-        frequency_governor: first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        frequency_governor: machine::first_line(
+            "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+        ),
         isa_available: available(),
     }
 }
@@ -43,7 +46,7 @@ fn compare(needed_bytes: u64, available_bytes: u64) -> Result<(), KernelError> {
 
 /// Refuses no thread at all, and more than one for each CPU.
 pub(crate) fn refuse_threads(threads: u32) -> Result<(), KernelError> {
-    let cpus = cpus().unwrap_or(u32::MAX);
+    let cpus = machine::cpus().unwrap_or(u32::MAX);
     if threads == 0 {
         let hint = "say --threads 1, or as many as the machine has CPUs";
         Err(KernelError::bad_option("0 threads compute nothing", hint))
@@ -56,15 +59,9 @@ pub(crate) fn refuse_threads(threads: u32) -> Result<(), KernelError> {
     }
 }
 
-fn cpus() -> Option<u32> {
-    rustix::thread::sched_getaffinity(None)
-        .ok()
-        .map(|set| set.count())
-}
-
 fn available_bytes() -> Option<u64> {
     let machine = mem_available(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let group = first_line("/sys/fs/cgroup/memory.max").and_then(|text| text.parse().ok());
+    let group = machine::first_line("/sys/fs/cgroup/memory.max").and_then(|text| text.parse().ok());
     Some(group.map_or(machine, |limit: u64| limit.min(machine)))
 }
 
@@ -74,17 +71,6 @@ fn mem_available(meminfo: &str) -> Option<u64> {
         .find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
-}
-
-fn cpu_model() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-fn first_line(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    text.lines().next().map(str::to_owned)
 }
 
 #[cfg(test)]

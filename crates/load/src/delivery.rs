@@ -14,15 +14,15 @@ use steelyard_wire::job::{
     SmtpOperation, StartTls,
 };
 
-use crate::crew::Crew;
+use crate::about::About;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
+use crate::job_workers::JobWorkers;
 use crate::plan::Plan;
 use crate::protocols::account::Places;
 use crate::protocols::imap::Imap;
 use crate::protocols::pop3::Pop3;
 use crate::protocols::smtp::{Dialect, Smtp};
-use crate::report::About;
 use crate::target::Target;
 use crate::tls::{TlsPlan, TlsTally};
 use line::{Patience, Route};
@@ -68,7 +68,7 @@ impl Machines {
 }
 
 /// The users of `job`, whose operation is `operation`.
-pub fn crew(job: &LoadJob, operation: &DeliveryOperation) -> Result<Crew, LoadError> {
+pub fn workers(job: &LoadJob, operation: &DeliveryOperation) -> Result<JobWorkers, LoadError> {
     let target = Target::resolve(&job.target, job.unix_socket.as_deref())?;
     if !matches!(target.scheme.as_str(), "smtp" | "smtps" | "lmtp") {
         return Err(LoadError::bad_job(
@@ -102,7 +102,7 @@ pub fn crew(job: &LoadJob, operation: &DeliveryOperation) -> Result<Crew, LoadEr
         one_shot: true,
         lanes: 1,
     };
-    Ok(Crew::with(
+    Ok(JobWorkers::with(
         plan,
         target,
         about,

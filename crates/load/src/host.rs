@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use steelyard_net::clock;
+use steelyard_net::{clock, machine};
 use steelyard_wire::result::HostClient;
 
 /// Facts of this machine; what cannot be read is `None`.
 pub fn facts() -> HostClient {
     HostClient {
-        kernel: first_line("/proc/sys/kernel/osrelease"),
-        cpu_model: cpu_model(),
-        cpus: rustix::thread::sched_getaffinity(None)
-            .ok()
-            .map(|set| set.count()),
-        clocksource: first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        kernel: machine::kernel_release(),
+        cpu_model: machine::cpu_model(),
+        cpus: machine::cpus(),
+        clocksource: machine::first_line(
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ),
         clock_read_ns: clock::read_cost_ns(),
     }
 }
@@ -64,17 +64,6 @@ impl MachineTicks {
             .filter(|ticks| *ticks > 0)?;
         Some(self.steal.saturating_sub(earlier.steal) as f64 / total as f64)
     }
-}
-
-fn cpu_model() -> Option<String> {
-    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-fn first_line(path: &str) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    text.lines().next().map(str::to_owned)
 }
 
 #[cfg(test)]

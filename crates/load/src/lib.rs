@@ -3,11 +3,12 @@
 //! [`run`] checks a job, starts one [`worker`] a thread, and turns what they recorded into a
 //! result document. Protocols are machines without input and output, see [`protocols`].
 
+mod about;
 mod conduct;
 mod connection;
 mod control;
-mod crew;
 mod delivery;
+mod dispatch;
 mod error;
 mod fault;
 mod figures;
@@ -18,6 +19,7 @@ mod find;
 pub mod fuzzing;
 mod histogram;
 mod host;
+mod job_workers;
 mod lanes;
 mod listener;
 mod log;
@@ -48,7 +50,7 @@ use steelyard_wire::job::{LoadJob, Operation};
 use steelyard_wire::result::LoadResult;
 
 use conduct::{Watch, conduct};
-use crew::Crew;
+use job_workers::JobWorkers;
 
 pub use error::LoadError;
 pub use fault::ErrorKind;
@@ -73,7 +75,7 @@ pub fn run(
     match &job.operation {
         Operation::Stream(operation) => stream::run(job, operation, &watch),
         Operation::Mix(operation) => mix::run(job, operation, &watch),
-        _ => run_crew(&Crew::new(job)?, &watch),
+        _ => run_job(&dispatch::workers(job)?, &watch),
     }
 }
 
@@ -90,10 +92,10 @@ pub fn probe(
         job.operation,
         Operation::Stream(_) | Operation::Mix(_) | Operation::Delivery(_)
     );
-    let crew = alone.then(|| Crew::new(job)).transpose()?;
-    match crew.filter(|crew| crew.about.lanes == 1) {
-        Some(crew) => run_crew(
-            &crew,
+    let workers = alone.then(|| dispatch::workers(job)).transpose()?;
+    match workers.filter(|workers| workers.about.lanes == 1) {
+        Some(workers) => run_job(
+            &workers,
             &Watch {
                 cancel,
                 progress: None,
@@ -107,8 +109,14 @@ pub fn probe(
     }
 }
 
-fn run_crew(crew: &Crew, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {
+fn run_job(workers: &JobWorkers, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {
     let host = host::facts();
-    let outcome = conduct(&crew.plan, watch, crew.works(0))?;
-    report::result(&crew.plan, &crew.target, host, &crew.about, outcome)
+    let outcome = conduct(&workers.plan, watch, workers.works(0))?;
+    report::result(
+        &workers.plan,
+        &workers.target,
+        host,
+        &workers.about,
+        outcome,
+    )
 }

@@ -1,43 +1,107 @@
 //! Several kinds of operations at once: users, or the rate, divided by weight.
 
-use steelyard_wire::job::{LoadJob, MixOperation, MixPart, Mode, Operation};
-use steelyard_wire::result::LoadResult;
+use std::collections::BTreeMap;
 
+use steelyard_wire::job::{LoadJob, MixOperation, MixPart, Mode, Operation};
+use steelyard_wire::result::{HostClient, LoadResult, Target as TargetFacts};
+
+use crate::about::About;
 use crate::conduct::{Outcome, Watch, conduct};
-use crate::crew::Crew;
+use crate::dispatch;
 use crate::error::LoadError;
+use crate::figures::Figures;
 use crate::host;
+use crate::job_workers::JobWorkers;
 use crate::plan::Plan;
 use crate::report;
+use crate::verdict;
 
 /// Runs every part at the same time in one window.
 pub fn run(job: &LoadJob, mix: &MixOperation, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {
     check(mix)?;
-    let crews = jobs(job, mix)?
+    let parts = jobs(job, mix)?
         .iter()
-        .map(Crew::new)
-        .collect::<Result<Vec<Crew>, LoadError>>()?;
-    let Some(first) = crews.first() else {
+        .map(dispatch::workers)
+        .collect::<Result<Vec<JobWorkers>, LoadError>>()?;
+    let Some(first) = parts.first() else {
         return Err(no_parts());
     };
     let mut plan = Plan::new(job, first.target.address.clone())?;
     let mut works = Vec::new();
-    for crew in &crews {
-        works.extend(crew.works(works.len()));
+    for workers in &parts {
+        works.extend(workers.works(works.len()));
     }
     plan.job.threads = works.len() as u32;
     let host = host::facts();
     let mut outcome = conduct(&plan, watch, works)?;
     let mut reports = std::mem::take(&mut outcome.reports).into_iter();
-    let parts = crews.iter().zip(&mix.parts).map(|(crew, part)| {
-        let own = reports.by_ref().take(crew.plan.job.threads as usize);
+    let parts = parts.iter().zip(&mix.parts).map(|(workers, part)| {
+        let own = reports.by_ref().take(workers.plan.job.threads as usize);
         let outcome = Outcome {
             reports: own.collect(),
             ..outcome
         };
-        (part.name.clone(), crew, outcome)
+        (part.name.clone(), workers, outcome)
     });
-    report::mix(&plan, &host, parts.collect())
+    result(&plan, &host, parts.collect())
+}
+
+/// The result of a mix: of all its parts together, with that of each.
+fn result(
+    plan: &Plan,
+    host: &HostClient,
+    parts: Vec<(String, &JobWorkers, Outcome)>,
+) -> Result<LoadResult, LoadError> {
+    let names: Vec<String> = parts.iter().map(|(name, _, _)| name.clone()).collect();
+    let mut about = About {
+        phases: Vec::new(),
+        kinds: Vec::new(),
+        // Users of different parts take different times: no law for all of them together.
+        one_shot: true,
+        lanes: 1,
+    };
+    for (name, workers, _) in &parts {
+        let own = workers.about.phases.iter();
+        about
+            .phases
+            .extend(own.map(|phase| format!("{name}.{phase}")));
+    }
+    let mut results = BTreeMap::new();
+    let mut whole: Option<(Outcome, Figures)> = None;
+    let mut first_phase = 0;
+    for (index, (name, workers, mut outcome)) in parts.into_iter().enumerate() {
+        let figures = Figures::of(std::mem::take(&mut outcome.reports));
+        let placed = figures
+            .clone()
+            .placed(first_phase, about.phases.len(), index as u32);
+        first_phase += workers.about.phases.len();
+        let target = report::target_facts(&workers.target);
+        let part = report::document(
+            &workers.plan,
+            target,
+            host.clone(),
+            &workers.about,
+            &outcome,
+            figures,
+        );
+        results.insert(name, part);
+        whole = Some(match whole {
+            None => (outcome, placed),
+            Some((outcome, figures)) => (outcome, figures.plus(placed)),
+        });
+    }
+    let Some((outcome, mut figures)) = whole else {
+        return Err(no_parts());
+    };
+    report::write_log(plan, &mut figures.all, &names, outcome.window_start_ns)?;
+    let target = TargetFacts {
+        url: plan.job.target.clone(),
+        address: names.join(", "),
+    };
+    let mut all = report::document(plan, target, host.clone(), &about, &outcome, figures);
+    verdict::include(&mut all.verdict, &results);
+    all.parts = results;
+    Ok(all)
 }
 
 fn no_parts() -> LoadError {

@@ -7,8 +7,8 @@ use steelyard_wire::result::{
     Cpu, HostClient, KindFigures, Latency, Load, LoadResult, Rates, Target as TargetFacts, Tool,
 };
 
+use crate::about::About;
 use crate::conduct::Outcome;
-use crate::crew::Crew;
 use crate::error::LoadError;
 use crate::fault::FaultTable;
 use crate::figures::Figures;
@@ -20,19 +20,6 @@ use crate::recorder::{KindRecord, Recorder};
 use crate::series;
 use crate::target::Target;
 use crate::verdict::{self, Evidence, Little};
-
-/// What the protocol says about the run.
-#[derive(Debug, Clone)]
-pub struct About {
-    /// Names of its phases.
-    pub phases: Vec<String>,
-    /// Names of the kinds of operations, if they are told apart.
-    pub kinds: Vec<String>,
-    /// Connections come and go with operations.
-    pub one_shot: bool,
-    /// Operations on one connection at once.
-    pub lanes: u32,
-}
 
 /// The result of a run; an error if its log cannot be written.
 pub fn result(
@@ -60,75 +47,14 @@ pub fn result(
     ))
 }
 
-/// The result of a mix: of all its parts together, with that of each.
-pub fn mix(
-    plan: &Plan,
-    host: &HostClient,
-    parts: Vec<(String, &Crew, Outcome)>,
-) -> Result<LoadResult, LoadError> {
-    let names: Vec<String> = parts.iter().map(|(name, _, _)| name.clone()).collect();
-    let mut about = About {
-        phases: Vec::new(),
-        kinds: Vec::new(),
-        // Users of different parts take different times: no law for all of them together.
-        one_shot: true,
-        lanes: 1,
-    };
-    for (name, crew, _) in &parts {
-        let own = crew.about.phases.iter();
-        about
-            .phases
-            .extend(own.map(|phase| format!("{name}.{phase}")));
-    }
-    let mut results = BTreeMap::new();
-    let mut whole: Option<(Outcome, Figures)> = None;
-    let mut first_phase = 0;
-    for (index, (name, crew, mut outcome)) in parts.into_iter().enumerate() {
-        let figures = Figures::of(std::mem::take(&mut outcome.reports));
-        let placed = figures
-            .clone()
-            .placed(first_phase, about.phases.len(), index as u32);
-        first_phase += crew.about.phases.len();
-        let target = target_facts(&crew.target);
-        let part = document(
-            &crew.plan,
-            target,
-            host.clone(),
-            &crew.about,
-            &outcome,
-            figures,
-        );
-        results.insert(name, part);
-        whole = Some(match whole {
-            None => (outcome, placed),
-            Some((outcome, figures)) => (outcome, figures.plus(placed)),
-        });
-    }
-    let Some((outcome, mut figures)) = whole else {
-        return Err(LoadError::bad_job(
-            "the mix has no parts",
-            "name at least one",
-        ));
-    };
-    write_log(plan, &mut figures.all, &names, outcome.window_start_ns)?;
-    let target = TargetFacts {
-        url: plan.job.target.clone(),
-        address: names.join(", "),
-    };
-    let mut all = document(plan, target, host.clone(), &about, &outcome, figures);
-    verdict::include(&mut all.verdict, &results);
-    all.parts = results;
-    Ok(all)
-}
-
-fn target_facts(target: &Target) -> TargetFacts {
+pub fn target_facts(target: &Target) -> TargetFacts {
     TargetFacts {
         url: target.url.clone(),
         address: target.address.to_string(),
     }
 }
 
-fn write_log(
+pub fn write_log(
     plan: &Plan,
     all: &mut Recorder,
     kinds: &[String],
@@ -145,7 +71,7 @@ fn write_log(
     }
 }
 
-fn document(
+pub fn document(
     plan: &Plan,
     target: TargetFacts,
     host: HostClient,

@@ -7,6 +7,7 @@ pub mod bulk;
 pub mod checksum;
 pub mod clock;
 pub mod datagram;
+pub mod machine;
 pub mod poller;
 pub mod socket;
 pub mod stream;

@@ -11,31 +11,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::io::Errno;
 use steelyard_net::socket::accept_one;
 
+use crate::inbox::{Inbox, LoopEvent};
 use crate::tally::{ErrorKind, Tally};
-use crate::worker::{Letter, Post};
 
 /// Accepts in one turn of the loop before its connections are served.
 const BATCH: usize = 64;
 
-/// How many connections each event loop has, and where to send it new ones.
+/// The event loops of a listener: how many connections each has, and its inbox.
 #[derive(Debug)]
-pub(crate) struct Crew {
-    mailboxes: Vec<Arc<Post>>,
+pub(crate) struct LoopRegistry {
+    inboxes: Vec<Arc<Inbox>>,
     live: Vec<AtomicU32>,
 }
 
-impl Crew {
+impl LoopRegistry {
     pub fn new(threads: u32) -> rustix::io::Result<Self> {
         Ok(Self {
-            mailboxes: (0..threads)
-                .map(|_| Post::new().map(Arc::new))
+            inboxes: (0..threads)
+                .map(|_| Inbox::new().map(Arc::new))
                 .collect::<Result<_, _>>()?,
             live: (0..threads).map(|_| AtomicU32::new(0)).collect(),
         })
     }
 
-    pub fn mailbox(&self, index: usize) -> Arc<Post> {
-        Arc::clone(&self.mailboxes[index])
+    pub fn inbox(&self, index: usize) -> Arc<Inbox> {
+        Arc::clone(&self.inboxes[index])
     }
 
     /// A connection of this loop has ended.
@@ -65,19 +65,19 @@ pub(crate) enum Accepted {
 pub(crate) struct Acceptor(pub OwnedFd);
 
 impl Acceptor {
-    /// Accepts who waits: `own` gets the connections of loop `index`, the others are posted.
+    /// Accepts who waits: `own` gets the connections of loop `index`, the others are sent to theirs.
     pub fn accept(
         &self,
-        crew: &Crew,
+        loops: &LoopRegistry,
         index: usize,
         own: &mut Vec<OwnedFd>,
         tally: &mut Tally,
     ) -> Accepted {
         for _ in 0..BATCH {
             match accept_one(&self.0) {
-                Ok(Some(fd)) => match crew.join() {
+                Ok(Some(fd)) => match loops.join() {
                     loop_index if loop_index == index => own.push(fd),
-                    loop_index => crew.mailboxes[loop_index].post(Letter::Connection(fd)),
+                    loop_index => loops.inboxes[loop_index].send(LoopEvent::Connection(fd)),
                 },
                 Ok(None) => return Accepted::All,
                 Err(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => {
@@ -104,11 +104,11 @@ mod tests {
 
     #[test]
     fn connections_are_spread_evenly_and_gaps_are_filled() {
-        let crew = Crew::new(3).unwrap();
-        let mut given: Vec<usize> = (0..6).map(|_| crew.join()).collect();
+        let loops = LoopRegistry::new(3).unwrap();
+        let mut given: Vec<usize> = (0..6).map(|_| loops.join()).collect();
         given.sort_unstable();
         assert_eq!(given, [0, 0, 1, 1, 2, 2]);
-        crew.left(1);
-        assert_eq!(crew.join(), 1);
+        loops.left(1);
+        assert_eq!(loops.join(), 1);
     }
 }

@@ -6,19 +6,17 @@ mod part;
 mod secure;
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 
 use rustix::io::Errno;
 use steelyard_net::poller::Interest;
 
+use crate::context::Context;
 use crate::link::Link;
 use crate::output::{Pending, Progress, push};
-use crate::protocol::{Flow, Hold, Protocol, Turn};
-use crate::shape::Shape;
-use crate::side::{Event, Order};
+use crate::protocol::{Event, Order};
+use crate::protocol::{Flow, Hold, Protocol};
 use crate::store::{Message, Outcome, StoreJob};
-use crate::tally::{ErrorKind, Tally};
-use crate::tls::Secure;
+use crate::tally::ErrorKind;
 
 /// Input read at once, and the most that is kept unread-by-the-protocol of one connection.
 pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
@@ -26,36 +24,6 @@ pub(crate) const BUFFER_BYTES: usize = 64 * 1024;
 const SPILL_KEPT_BYTES: usize = 4096;
 /// Reads of one connection before others get their turn.
 const STEPS_PER_TURN: usize = 16;
-
-/// What the connections of one event loop share.
-pub(crate) struct Context<P> {
-    pub protocol: P,
-    pub tally: Tally,
-    pub shape: Arc<Shape>,
-    /// TLS, if it can be had.
-    pub secure: Option<Secure>,
-    /// Silence after which a connection ends.
-    pub idle_ns: Option<u64>,
-    pub buffer: Vec<u8>,
-    pub out: Vec<u8>,
-    pub fill: u64,
-    /// Times that the protocol has asked for in this call.
-    pub alarms: Vec<u64>,
-}
-
-impl<P> Context<P> {
-    pub fn turn(&mut self, token: u64) -> (&mut P, Turn<'_>) {
-        let turn = Turn {
-            out: &mut self.out,
-            fill: &mut self.fill,
-            tally: &mut self.tally,
-            shape: &self.shape,
-            token,
-            alarms: &mut self.alarms,
-        };
-        (&mut self.protocol, turn)
-    }
-}
 
 /// What the event loop must do next for a connection.
 #[derive(Debug)]

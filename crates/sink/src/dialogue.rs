@@ -3,8 +3,9 @@
 use memchr::memchr;
 
 use crate::fault::FaultKind;
-use crate::protocol::{Flow, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Reply, Turn};
 use crate::tally::ErrorKind;
+use crate::tally::Verdict;
 
 /// What stands at the front of the input.
 #[derive(Debug, PartialEq, Eq)]

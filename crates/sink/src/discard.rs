@@ -20,8 +20,8 @@ impl Protocol for Discard {
         Turn::silence(fault).unwrap_or(Flow::Continue)
     }
 
-    fn consume(&mut self, (): &mut (), input: &[u8], _turn: &mut Turn<'_>) -> (usize, Flow) {
-        (input.len(), Flow::Continue)
+    fn step(&mut self, (): &mut (), input: &[u8], _turn: &mut Turn<'_>) -> (usize, Option<Flow>) {
+        (input.len(), None)
     }
 
     fn unfinished(&self, (): &()) -> bool {

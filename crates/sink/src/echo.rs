@@ -7,13 +7,12 @@ use std::os::fd::BorrowedFd;
 use steelyard_flow::exchange::{HEAD_BYTES, Head};
 
 use crate::fault::FaultKind;
-use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Protocol, Reply, Turn};
 use crate::tally::ErrorKind;
+use crate::tally::Verdict;
 
 /// Largest response; a request for more is refused.
 pub(crate) const MAX_RESPONSE_BYTES: u32 = 64 << 20;
-/// Responses are sent when they reach this size.
-const BATCH_BYTES: usize = 64 * 1024;
 /// The one verb of an exchange.
 const RR: usize = 1;
 
@@ -88,44 +87,35 @@ impl Protocol for Echo {
         Turn::silence(fault).unwrap_or(Flow::Continue)
     }
 
-    fn consume(
+    fn step(
         &mut self,
         session: &mut Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow) {
-        let mut at = 0;
-        while at < input.len() {
-            if session.request.is_none() {
-                match Self::head(&input[at..]) {
-                    Ok(None) => return (at, Flow::Continue),
-                    Ok(Some(head)) => session.request = Some((head, head.request_bytes.into())),
-                    Err(()) => {
-                        turn.tally.error(ErrorKind::BadRequest);
-                        return (at, Flow::Close);
-                    }
+    ) -> (usize, Option<Flow>) {
+        if session.request.is_none() {
+            match Self::head(input) {
+                Ok(None) => return (0, Some(Flow::Continue)),
+                Ok(Some(head)) => session.request = Some((head, head.request_bytes.into())),
+                Err(()) => {
+                    turn.tally.error(ErrorKind::BadRequest);
+                    return (0, Some(Flow::Close));
                 }
             }
-            let Some((head, left)) = &mut session.request else {
-                return (at, Flow::Continue);
-            };
-            let used = (input.len() - at).min(usize::try_from(*left).unwrap_or(usize::MAX));
-            at += used;
-            *left -= used as u64;
-            if *left > 0 {
-                break;
-            }
-            let head = *head;
-            session.request = None;
-            match Self::answer(head, turn) {
-                Flow::Continue => {}
-                flow => return (at, flow),
-            }
-            if turn.out.len() >= BATCH_BYTES || *turn.fill > 0 {
-                return (at, Flow::Flush);
-            }
         }
-        (at, Flow::Continue)
+        let Some((head, left)) = &mut session.request else {
+            return (0, Some(Flow::Continue));
+        };
+        let used = input
+            .len()
+            .min(usize::try_from(*left).unwrap_or(usize::MAX));
+        *left -= used as u64;
+        if *left > 0 {
+            return (used, None);
+        }
+        let head = *head;
+        session.request = None;
+        (used, Some(Self::answer(head, turn)))
     }
 
     fn unfinished(&self, session: &Session) -> bool {

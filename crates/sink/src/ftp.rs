@@ -1,7 +1,7 @@
 //! The FTP server: passive data connections, files in memory or made up by their names.
 
+mod execute;
 mod files;
-mod obey;
 mod session;
 mod transfer;
 mod verb;
@@ -20,8 +20,9 @@ pub(crate) use crate::ftp::session::Session;
 use crate::ftp::session::{Data, Passive};
 use crate::ftp::verb::Verb;
 use crate::options::{FtpOptions, SinkOptions};
-use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
-use crate::side::Event;
+use crate::protocol::Event;
+use crate::protocol::{Flow, Protocol, Reply, Turn};
+use crate::tally::Verdict;
 use crate::tally::{ErrorKind, Tally};
 
 /// Longest command line taken, with its line end.
@@ -81,41 +82,7 @@ impl Ftp {
         if verb.transfers() {
             return self.transfer(session, verb, fault, argument, turn);
         }
-        self.obey(session, verb, fault, argument, turn)
-    }
-
-    /// One step at the front of `input`: bytes used, and how to go on.
-    fn step(&mut self, session: &mut Session, input: &[u8], turn: &mut Turn) -> (usize, Flow) {
-        let Some(end) = memchr(b'\n', input) else {
-            if input.len() < MAX_LINE_BYTES {
-                return (0, Flow::Continue);
-            }
-            session.skips = true;
-            return (input.len(), Flow::Continue);
-        };
-        if session.skips || end >= MAX_LINE_BYTES {
-            session.skips = false;
-            turn.tally.error(ErrorKind::LineTooLong);
-            let flow = answer(Verb::Other, None, "500 Line too long.", turn);
-            return (end + 1, flow);
-        }
-        let line = &input[..end];
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        // Old clients put telnet's interrupt before ABOR.
-        let start = line.iter().take_while(|byte| **byte >= 0xF0).count();
-        let line = &line[start..];
-        if !session.is_moving() {
-            return (end + 1, self.line(session, line, turn));
-        }
-        if line.eq_ignore_ascii_case(b"ABOR") {
-            return (end + 1, Self::abort(session, turn));
-        }
-        // Any other command waits for the end of the transfer.
-        if input.len() > MAX_LINE_BYTES {
-            turn.tally.error(ErrorKind::BadSequence);
-            return (input.len(), Flow::Close);
-        }
-        (0, Flow::Continue)
+        self.execute(session, verb, fault, argument, turn)
     }
 }
 
@@ -167,21 +134,42 @@ impl Protocol for Ftp {
         answer(Verb::Connect, fault, text, turn)
     }
 
-    fn consume(
+    fn step(
         &mut self,
         session: &mut Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow) {
-        let mut at = 0;
-        while at < input.len() {
-            let (used, flow) = self.step(session, &input[at..], turn);
-            at += used;
-            if used == 0 || !matches!(flow, Flow::Continue) {
-                return (at, flow);
+    ) -> (usize, Option<Flow>) {
+        let Some(end) = memchr(b'\n', input) else {
+            if input.len() < MAX_LINE_BYTES {
+                return (0, Some(Flow::Continue));
             }
+            session.skips = true;
+            return (input.len(), None);
+        };
+        if session.skips || end >= MAX_LINE_BYTES {
+            session.skips = false;
+            turn.tally.error(ErrorKind::LineTooLong);
+            let flow = answer(Verb::Other, None, "500 Line too long.", turn);
+            return (end + 1, Some(flow));
         }
-        (at, Flow::Continue)
+        let line = &input[..end];
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // Old clients put telnet's interrupt before ABOR.
+        let start = line.iter().take_while(|byte| **byte >= 0xF0).count();
+        let line = &line[start..];
+        if !session.is_moving() {
+            return (end + 1, Some(self.line(session, line, turn)));
+        }
+        if line.eq_ignore_ascii_case(b"ABOR") {
+            return (end + 1, Some(Self::abort(session, turn)));
+        }
+        // Any other command waits for the end of the transfer.
+        if input.len() > MAX_LINE_BYTES {
+            turn.tally.error(ErrorKind::BadSequence);
+            return (input.len(), Some(Flow::Close));
+        }
+        (0, Some(Flow::Continue))
     }
 
     fn secured(&mut self, session: &mut Session) {

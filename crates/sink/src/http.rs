@@ -23,11 +23,9 @@ use crate::http::reply::{Refusal, Replies, Rest};
 use crate::http2::frame::PREFACE;
 use crate::http2::{self, Http2};
 use crate::options::{BodyEnd, HttpOptions};
-use crate::protocol::{Flow, Protocol, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Protocol, Reply, Turn};
+use crate::tally::Verdict;
 use crate::tally::{ErrorKind, Tally};
-
-/// Replies to pipelined requests are sent when they reach this size.
-const BATCH_BYTES: usize = 64 * 1024;
 
 /// The HTTP/1.1 server of one event loop.
 #[derive(Debug)]
@@ -173,66 +171,6 @@ impl Http {
         self.replies.refuse(refusal, Method::Other, turn.out);
         Flow::Close
     }
-
-    /// One step at the front of `input`: bytes used, and whether to go on.
-    fn step(&mut self, session: &mut Session, input: &[u8], turn: &mut Turn) -> (usize, Step) {
-        match session {
-            Session::Start if begins_http2(input) => {
-                let two = Session::Two(Box::default());
-                let known = input.len() >= PREFACE.len();
-                if known {
-                    *session = two;
-                }
-                (0, if known { Step::Next } else { Step::Wait })
-            }
-            Session::Start | Session::Head => match self.heads.read(input) {
-                Parsed::Whole(head, used) => (
-                    used,
-                    Step::from(self.begin(session, head, &input[used..], turn)),
-                ),
-                Parsed::Partial => (0, Step::Wait),
-                Parsed::Bad(status) => (0, Step::Leave(self.refuse(status, turn))),
-            },
-            Session::Body(head, left) => {
-                let used = input
-                    .len()
-                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= used as u64;
-                if *left > 0 {
-                    return (used, Step::Wait);
-                }
-                let head = *head;
-                (used, Step::from(self.answer(session, head, turn)))
-            }
-            Session::Chunked(head, chunks) => match chunks.read(input) {
-                Read::More(used) => (used, Step::Wait),
-                Read::End(used) => {
-                    let head = *head;
-                    (used, Step::from(self.answer(session, head, turn)))
-                }
-                Read::Bad => (0, Step::Leave(self.refuse(400, turn))),
-            },
-            Session::Two(two) => match self.two.consume(two, input, turn) {
-                (used, Flow::Continue) => (used, Step::Wait),
-                (used, flow) => (used, Step::Leave(flow)),
-            },
-            Session::Reply(chunking) => {
-                if !chunking.write(turn.out) {
-                    return (0, Step::Leave(Flow::Flush));
-                }
-                let close = chunking.close;
-                *session = Session::Head;
-                (
-                    0,
-                    if close {
-                        Step::Leave(Flow::Close)
-                    } else {
-                        Step::Next
-                    },
-                )
-            }
-        }
-    }
 }
 
 /// Whether this is the preface of HTTP/2 or may become it. It starts like no method of HTTP/1.1
@@ -253,19 +191,11 @@ fn interim(status: u16) -> Result<Vec<u8>, SinkError> {
     Ok(format!("HTTP/1.1 {status} {reason}\r\nX-Interim: yes\r\n\r\n").into_bytes())
 }
 
-/// How to go on after one step.
-enum Step {
-    Next,
-    Wait,
-    Leave(Flow),
-}
-
-impl From<Flow> for Step {
-    fn from(flow: Flow) -> Self {
-        match flow {
-            Flow::Continue => Self::Next,
-            flow => Self::Leave(flow),
-        }
+/// How to go on when a reply is written.
+fn after_reply(flow: Flow) -> Option<Flow> {
+    match flow {
+        Flow::Continue => None,
+        flow => Some(flow),
     }
 }
 
@@ -287,6 +217,63 @@ impl Protocol for Http {
         Turn::silence(fault).unwrap_or(Flow::Continue)
     }
 
+    fn step(
+        &mut self,
+        session: &mut Session,
+        input: &[u8],
+        turn: &mut Turn<'_>,
+    ) -> (usize, Option<Flow>) {
+        match session {
+            Session::Start if begins_http2(input) => {
+                let two = Session::Two(Box::default());
+                let known = input.len() >= PREFACE.len();
+                if known {
+                    *session = two;
+                }
+                (0, if known { None } else { Some(Flow::Continue) })
+            }
+            Session::Start | Session::Head => match self.heads.read(input) {
+                Parsed::Whole(head, used) => (
+                    used,
+                    after_reply(self.begin(session, head, &input[used..], turn)),
+                ),
+                Parsed::Partial => (0, Some(Flow::Continue)),
+                Parsed::Bad(status) => (0, Some(self.refuse(status, turn))),
+            },
+            Session::Body(head, left) => {
+                let used = input
+                    .len()
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= used as u64;
+                if *left > 0 {
+                    return (used, Some(Flow::Continue));
+                }
+                let head = *head;
+                (used, after_reply(self.answer(session, head, turn)))
+            }
+            Session::Chunked(head, chunks) => match chunks.read(input) {
+                Read::More(used) => (used, Some(Flow::Continue)),
+                Read::End(used) => {
+                    let head = *head;
+                    (used, after_reply(self.answer(session, head, turn)))
+                }
+                Read::Bad => (0, Some(self.refuse(400, turn))),
+            },
+            Session::Two(two) => {
+                let (used, flow) = self.two.consume(two, input, turn);
+                (used, Some(flow))
+            }
+            Session::Reply(chunking) => {
+                if !chunking.write(turn.out) {
+                    return (0, Some(Flow::Flush));
+                }
+                let close = chunking.close;
+                *session = Session::Head;
+                (0, if close { Some(Flow::Close) } else { None })
+            }
+        }
+    }
+
     fn consume(
         &mut self,
         session: &mut Session,
@@ -295,14 +282,13 @@ impl Protocol for Http {
     ) -> (usize, Flow) {
         let mut at = 0;
         while at < input.len() || matches!(session, Session::Reply(_) | Session::Two(_)) {
-            let (used, step) = self.step(session, &input[at..], turn);
+            let (used, flow) = self.step(session, &input[at..], turn);
             at += used;
-            match step {
-                Step::Next => {}
-                Step::Wait => break,
-                Step::Leave(flow) => return (at, flow),
+            match flow {
+                None => {}
+                Some(flow) => return (at, flow),
             }
-            if turn.out.len() >= BATCH_BYTES || *turn.fill > 0 {
+            if turn.is_full() {
                 return (at, Flow::Flush);
             }
         }

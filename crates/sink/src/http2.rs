@@ -18,11 +18,9 @@ pub(crate) use crate::http2::session::Session;
 use crate::http2::session::{Block, Data};
 use crate::http2::streams::{State, Stream};
 use crate::options::HttpOptions;
-use crate::protocol::{Flow, Turn};
+use crate::protocol::{BATCH_BYTES, Flow, Turn};
 use crate::tally::{ErrorKind, Tally};
 
-/// Frames are sent when they reach this size.
-const BATCH_BYTES: usize = 64 * 1024;
 /// Streams a client may have open at the same time.
 pub(crate) const MAX_STREAMS: usize = 256;
 /// Largest header block taken.
@@ -115,7 +113,7 @@ impl Http2 {
         let step = match head.kind {
             kind::HEADERS => self.headers(session, &head, payload, turn),
             kind::CONTINUATION => self.continuation(session, &head, payload, turn),
-            _ => control::obey(session, &head, payload, turn),
+            _ => control::apply(session, &head, payload, turn),
         };
         (HEAD_BYTES + payload.len(), step)
     }

@@ -1,8 +1,9 @@
 //! The `IMAP4rev1` server (RFC 3501, 2177, 4959, 7888): one mailbox, INBOX, for each user.
 
+mod command;
+mod execute;
 mod fetch;
 mod mailbox;
-mod obey;
 mod parse;
 mod search;
 mod session;
@@ -12,15 +13,14 @@ use std::sync::Arc;
 
 use crate::dialogue::{Command, Done, Line, first_line, skip_line};
 use crate::fault::FaultKind;
-use crate::imap::obey::Order;
+use crate::imap::command::ImapCommand;
 use crate::imap::parse::announced;
 use crate::imap::session::{Phase, Session};
+use crate::inbox::Inbox;
 use crate::maildrop::Maildrops;
 use crate::options::SinkOptions;
 use crate::protocol::{Flow, Protocol, Reply, Turn};
-use crate::store::MEMORY_BYTES;
 use crate::tally::ErrorKind;
-use crate::worker::Post;
 
 /// Longest line taken: RFC 7162 asks for 8192 at least.
 const MAX_LINE_BYTES: usize = 16 * 1024;
@@ -116,74 +116,20 @@ impl Verb {
 pub(crate) struct Imap {
     drops: Arc<Maildrops>,
     /// Where those who IDLE on this loop get word.
-    post: Arc<Post>,
+    inbox: Arc<Inbox>,
     starttls: bool,
     most_bytes: u64,
     unix_s: i64,
 }
 
 impl Imap {
-    pub fn new(options: &SinkOptions, drops: Arc<Maildrops>, post: Arc<Post>) -> Self {
+    pub fn new(options: &SinkOptions, drops: Arc<Maildrops>, inbox: Arc<Inbox>) -> Self {
         Self {
             drops,
-            post,
+            inbox,
             starttls: options.tls.as_ref().is_some_and(|tls| !tls.implicit),
             most_bytes: options.smtp.max_message_bytes,
             unix_s: 0,
-        }
-    }
-
-    /// One step at the front of `input`: bytes used, and how to leave if not to go on.
-    fn step(
-        &mut self,
-        session: &mut Session,
-        input: &[u8],
-        turn: &mut Turn,
-    ) -> (usize, Option<Flow>) {
-        match &mut session.phase {
-            Phase::SkipLine => {
-                let (used, ended) = skip_line(input);
-                if ended {
-                    session.phase = Phase::Command;
-                }
-                (used, None)
-            }
-            Phase::Literal(left) => {
-                let used = input
-                    .len()
-                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= used as u64;
-                session.command.extend_from_slice(&input[..used]);
-                if *left == 0 {
-                    session.phase = Phase::Command;
-                }
-                (used, None)
-            }
-            Phase::Refused(left) => {
-                let used = input
-                    .len()
-                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
-                *left -= used as u64;
-                if *left > 0 {
-                    return (used, None);
-                }
-                // The rest of the command's last line follows.
-                session.phase = Phase::SkipLine;
-                (used, Some(self.refuse_literal(session, turn)))
-            }
-            Phase::Command | Phase::Auth(_) | Phase::Idle(..) => {
-                match first_line(input, MAX_LINE_BYTES) {
-                    Line::Partial => (0, Some(Flow::Continue)),
-                    Line::TooLong => {
-                        session.phase = Phase::SkipLine;
-                        session.command = Vec::new();
-                        turn.tally.error(ErrorKind::LineTooLong);
-                        turn.out.extend_from_slice(b"* BAD Line too long\r\n");
-                        (0, None)
-                    }
-                    Line::Whole(line, used) => (used, self.line(session, line, turn)),
-                }
-            }
         }
     }
 
@@ -213,7 +159,8 @@ impl Imap {
         let kept = session.command.len() as u64;
         session.command.extend_from_slice(line);
         session.command.extend_from_slice(b"\r\n");
-        let appends = Order::read(&session.command).verb == Verb::Append && session.drop.is_some();
+        let appends =
+            ImapCommand::read(&session.command).verb == Verb::Append && session.drop.is_some();
         let most = if appends {
             self.most_bytes
         } else {
@@ -237,7 +184,7 @@ impl Imap {
 
     fn refuse_literal(&mut self, session: &mut Session, turn: &mut Turn) -> Flow {
         let command = std::mem::take(&mut session.command);
-        let order = Order::read(&command);
+        let order = ImapCommand::read(&command);
         self.carry_out(order.verb, order.tag, turn, |_, out| {
             order.refuse(
                 ErrorKind::MessageTooLarge,
@@ -258,13 +205,13 @@ impl Imap {
             Phase::Idle(tag, watch) => {
                 drop(watch);
                 self.carry_out(Verb::Done, tag.as_bytes(), turn, |_, out| {
-                    obey::end_idle(session, tag.as_bytes(), line, out)
+                    execute::end_idle(session, tag.as_bytes(), line, out)
                 })
             }
             _ => {
-                let order = Order::read(line);
+                let order = ImapCommand::read(line);
                 self.carry_out(order.verb, order.tag, turn, |this, out| {
-                    this.obey(session, &order, token, out)
+                    this.execute(session, &order, token, out)
                 })
             }
         }
@@ -335,26 +282,57 @@ impl Protocol for Imap {
         })
     }
 
-    fn consume(
+    fn step(
         &mut self,
         session: &mut Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow) {
-        let mut at = 0;
-        while at < input.len() {
-            let (used, flow) = self.step(session, &input[at..], turn);
-            at += used;
-            match flow {
-                None => {}
-                Some(Flow::Continue) if used > 0 => {}
-                Some(flow) => return (at, flow),
+    ) -> (usize, Option<Flow>) {
+        match &mut session.phase {
+            Phase::SkipLine => {
+                let (used, ended) = skip_line(input);
+                if ended {
+                    session.phase = Phase::Command;
+                }
+                (used, None)
             }
-            if turn.out.len() >= MEMORY_BYTES {
-                return (at, Flow::Flush);
+            Phase::Literal(left) => {
+                let used = input
+                    .len()
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= used as u64;
+                session.command.extend_from_slice(&input[..used]);
+                if *left == 0 {
+                    session.phase = Phase::Command;
+                }
+                (used, None)
+            }
+            Phase::Refused(left) => {
+                let used = input
+                    .len()
+                    .min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= used as u64;
+                if *left > 0 {
+                    return (used, None);
+                }
+                // The rest of the command's last line follows.
+                session.phase = Phase::SkipLine;
+                (used, Some(self.refuse_literal(session, turn)))
+            }
+            Phase::Command | Phase::Auth(_) | Phase::Idle(..) => {
+                match first_line(input, MAX_LINE_BYTES) {
+                    Line::Partial => (0, Some(Flow::Continue)),
+                    Line::TooLong => {
+                        session.phase = Phase::SkipLine;
+                        session.command = Vec::new();
+                        turn.tally.error(ErrorKind::LineTooLong);
+                        turn.out.extend_from_slice(b"* BAD Line too long\r\n");
+                        (0, None)
+                    }
+                    Line::Whole(line, used) => (used, self.line(session, line, turn)),
+                }
             }
         }
-        (at, Flow::Continue)
     }
 
     fn secured(&mut self, session: &mut Session) {

@@ -6,6 +6,7 @@
 
 mod acceptor;
 mod connection;
+mod context;
 mod counters;
 mod date;
 mod delay;
@@ -14,6 +15,7 @@ mod discard;
 mod echo;
 mod error;
 mod fault;
+mod filler;
 mod ftp;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -22,9 +24,9 @@ pub mod fuzzing;
 mod http;
 mod http2;
 mod imap;
+mod inbox;
 mod link;
 mod listener;
-mod mailbox;
 mod maildrop;
 mod options;
 mod output;

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use steelyard_net::clock::realtime_ns;
 
 use crate::error::SinkError;
+use crate::inbox::{Inbox, LoopEvent};
 use crate::options::MailOptions;
 use crate::store::{StoreError, Stored};
-use crate::worker::{Letter, Post};
 
 /// What a message or a maildrop takes beside its text.
 const OVERHEAD_BYTES: u64 = 128;
@@ -152,7 +152,7 @@ pub(crate) struct Held {
     pub version: u64,
     /// A POP3 session has it for itself (RFC 1939, section 4).
     leased: bool,
-    watchers: Vec<(Arc<Post>, u64)>,
+    watchers: Vec<(Arc<Inbox>, u64)>,
 }
 
 impl Held {
@@ -197,8 +197,8 @@ impl Held {
     /// Leaves word for those who watch.
     pub fn changed(&mut self) {
         self.version += 1;
-        for (post, token) in &self.watchers {
-            post.post(Letter::Woken(*token));
+        for (inbox, token) in &self.watchers {
+            inbox.send(LoopEvent::Woken(*token));
         }
     }
 }
@@ -231,11 +231,11 @@ impl Maildrop {
     }
 
     /// Leaves word for this connection at every change, until the watch is dropped.
-    pub fn watch(self: &Arc<Self>, post: &Arc<Post>, token: u64) -> Watch {
-        self.lock().watchers.push((Arc::clone(post), token));
+    pub fn watch(self: &Arc<Self>, inbox: &Arc<Inbox>, token: u64) -> Watch {
+        self.lock().watchers.push((Arc::clone(inbox), token));
         Watch {
             drop: Arc::clone(self),
-            post: Arc::clone(post),
+            inbox: Arc::clone(inbox),
             token,
         }
     }
@@ -261,17 +261,17 @@ impl Drop for Lease {
 #[derive(Debug)]
 pub(crate) struct Watch {
     drop: Arc<Maildrop>,
-    post: Arc<Post>,
+    inbox: Arc<Inbox>,
     token: u64,
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        let (post, token) = (&self.post, self.token);
+        let (inbox, token) = (&self.inbox, self.token);
         self.drop
             .lock()
             .watchers
-            .retain(|(other, name)| *name != token || !Arc::ptr_eq(other, post));
+            .retain(|(other, name)| *name != token || !Arc::ptr_eq(other, inbox));
     }
 }
 

@@ -1,25 +1,11 @@
 //! Sending: at once if the socket takes it, the rest when it does.
 
-use std::sync::LazyLock;
-
 use rustix::io::Errno;
 
-use crate::connection::Context;
+use crate::context::Context;
+use crate::filler::{PAGE_BYTES, filler};
 use crate::link::Link;
 use crate::tally::{ErrorKind, Tally};
-
-const PAGE_BYTES: usize = 64 * 1024;
-const PATTERN: &[u8] = b"steelyard weighs one thing against another.....................\n";
-
-/// What large bodies are made of: one page, sent again and again.
-static PAGE: LazyLock<Vec<u8>> = LazyLock::new(|| PATTERN.repeat(PAGE_BYTES / PATTERN.len()));
-
-/// `length` bytes of a body from its byte `offset` on, as [`Pending`] would send them; fewer, but
-/// at least one, when so many do not lie in one piece.
-pub(crate) fn filler(offset: u64, length: usize) -> &'static [u8] {
-    let start = (offset % PATTERN.len() as u64) as usize;
-    &PAGE[start..start + length.min(PAGE.len() - start)]
-}
 
 /// How far sending got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The POP3 server (RFC 1939, 2449, 2595, 5034): a user's maildrop, message by message.
 
-mod obey;
+mod execute;
 mod session;
 mod text;
 
@@ -13,7 +13,6 @@ use crate::maildrop::Maildrops;
 use crate::options::SinkOptions;
 use crate::pop3::session::{Phase, Session};
 use crate::protocol::{Flow, Protocol, Reply, Turn};
-use crate::store::MEMORY_BYTES;
 use crate::tally::ErrorKind;
 
 /// Longest line taken: RFC 2449 asks for 255, a SASL response may be longer (RFC 5034, 4).
@@ -105,7 +104,7 @@ impl Pop3 {
         } else if asked == Phase::Auth {
             self.respond(session, text, turn.out)
         } else {
-            self.obey(session, verb, arguments, turn.out)
+            self.execute(session, verb, arguments, turn.out)
         };
         command.end(done, turn)
     }
@@ -151,42 +150,29 @@ impl Protocol for Pop3 {
         })
     }
 
-    fn consume(
+    fn step(
         &mut self,
         session: &mut Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow) {
-        let mut at = 0;
-        while at < input.len() {
-            if session.phase == Phase::SkipLine {
-                let (used, ended) = skip_line(&input[at..]);
-                at += used;
-                if ended {
-                    session.phase = Phase::Command;
-                }
-                continue;
+    ) -> (usize, Option<Flow>) {
+        if session.phase == Phase::SkipLine {
+            let (used, ended) = skip_line(input);
+            if ended {
+                session.phase = Phase::Command;
             }
-            match first_line(&input[at..], MAX_LINE_BYTES) {
-                Line::Partial => break,
-                Line::TooLong => {
-                    session.phase = Phase::SkipLine;
-                    turn.tally.error(ErrorKind::LineTooLong);
-                    turn.out.extend_from_slice(b"-ERR Line too long\r\n");
-                }
-                Line::Whole(line, used) => {
-                    at += used;
-                    match self.line(session, line, turn) {
-                        Flow::Continue => {}
-                        flow => return (at, flow),
-                    }
-                }
-            }
-            if turn.out.len() >= MEMORY_BYTES {
-                return (at, Flow::Flush);
-            }
+            return (used, None);
         }
-        (at, Flow::Continue)
+        match first_line(input, MAX_LINE_BYTES) {
+            Line::Partial => (0, Some(Flow::Continue)),
+            Line::TooLong => {
+                session.phase = Phase::SkipLine;
+                turn.tally.error(ErrorKind::LineTooLong);
+                turn.out.extend_from_slice(b"-ERR Line too long\r\n");
+                (0, None)
+            }
+            Line::Whole(line, used) => (used, Some(self.line(session, line, turn))),
+        }
     }
 
     fn secured(&mut self, session: &mut Session) {

@@ -3,15 +3,16 @@
 //! A protocol is a pure machine over bytes. It reads input, writes replies into [`Turn::out`] and
 //! says how to go on with a [`Flow`]; it never touches a socket, a clock or a file.
 
+use std::net::IpAddr;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 use steelyard_net::clock::monotonic_ns;
 
 use crate::fault::FaultKind;
 use crate::shape::Shape;
-use crate::side::{Event, Order};
 use crate::store::{Message, Outcome, StoreJob};
-use crate::tally::Tally;
+use crate::tally::{Tally, Verdict};
 
 /// One protocol of the sink; one value for each event loop.
 pub(crate) trait Protocol: Sized {
@@ -35,6 +36,15 @@ pub(crate) trait Protocol: Sized {
     /// first, if anything.
     fn greet(&mut self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Flow;
 
+    /// Reads one thing from the front of `input`: bytes used, and a flow unless the next thing is
+    /// to be read. [`Flow::Continue`] without a byte used: more input is needed.
+    fn step(
+        &mut self,
+        session: &mut Self::Session,
+        input: &[u8],
+        turn: &mut Turn<'_>,
+    ) -> (usize, Option<Flow>);
+
     /// Reads from the front of `input` and returns how many bytes were used up.
     ///
     /// With [`Flow::Continue`] what is left is the start of something and comes again, longer.
@@ -43,7 +53,22 @@ pub(crate) trait Protocol: Sized {
         session: &mut Self::Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow);
+    ) -> (usize, Flow) {
+        let mut at = 0;
+        while at < input.len() {
+            let (used, flow) = self.step(session, &input[at..], turn);
+            at += used;
+            match flow {
+                None => {}
+                Some(Flow::Continue) if used > 0 => {}
+                Some(flow) => return (at, flow),
+            }
+            if turn.is_full() {
+                return (at, Flow::Flush);
+            }
+        }
+        (at, Flow::Continue)
+    }
 
     /// TLS was agreed on after [`Flow::StartTls`]: what was said before counts no more.
     fn secured(&mut self, _session: &mut Self::Session) {}
@@ -113,6 +138,63 @@ pub(crate) enum Flow {
     Reset,
 }
 
+/// What a protocol wants of the data connection.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Listen on a free port of this address; what was there is given up.
+    Listen(IpAddr),
+    /// Send or receive on the connection that comes to it.
+    Transfer(Transfer),
+    /// Give up what is there.
+    Close,
+}
+
+/// What became of an order.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// On this port; `None` if the system refused.
+    Listening(Option<u16>),
+    /// The transfer came to its end, with what was received if it was to be kept.
+    Done { bytes: u64, kept: Option<Vec<u8>> },
+    /// TLS began without resuming a session, which was asked for.
+    NotResumed,
+    /// The connection broke, or was broken on purpose, before the end.
+    Broken,
+}
+
+/// One transfer.
+#[derive(Debug)]
+pub(crate) struct Transfer {
+    pub what: What,
+    pub secure: bool,
+    pub require_reuse: bool,
+    /// Break the connection after so many bytes.
+    pub cut_at: Option<u64>,
+}
+
+/// What is transferred.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// So many bytes made up.
+    SendFiller(u64),
+    Send(Arc<[u8]>),
+    /// Everything until the end; the first so many bytes are kept, or nothing if it is more.
+    Receive(usize),
+    /// Nothing is ever sent or read.
+    Stall,
+}
+
+impl What {
+    /// Bytes to send.
+    pub fn length(&self) -> u64 {
+        match self {
+            Self::SendFiller(bytes) => *bytes,
+            Self::Send(bytes) => bytes.len() as u64,
+            Self::Receive(_) | Self::Stall => 0,
+        }
+    }
+}
+
 /// A reply that leaves later than it was made.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hold {
@@ -128,13 +210,6 @@ pub(crate) struct Hold {
     pub start_tls: bool,
     /// Counted when it leaves.
     pub verdict: Option<Verdict>,
-}
-
-/// How an operation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Ok,
-    Failed,
 }
 
 /// One reply that was just written.
@@ -164,7 +239,15 @@ pub(crate) struct Turn<'a> {
     pub alarms: &'a mut Vec<u64>,
 }
 
+/// Replies are sent when they reach this size.
+pub(crate) const BATCH_BYTES: usize = 64 * 1024;
+
 impl Turn<'_> {
+    /// Whether what is there must be sent before more is answered.
+    pub fn is_full(&self) -> bool {
+        self.out.len() >= BATCH_BYTES || *self.fill > 0
+    }
+
     /// Asks for [`Protocol::woken`] after `delay_ns`, while everything else goes on; returns when.
     pub fn ring_in(&mut self, delay_ns: u64) -> u64 {
         let at_ns = monotonic_ns() + delay_ns;

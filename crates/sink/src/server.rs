@@ -6,7 +6,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, accessat, open};
 use rustix::io::Errno;
 
-use crate::acceptor::{Acceptor, Crew};
+use crate::acceptor::{Acceptor, LoopRegistry};
 use crate::counters::SinkCounters;
 use crate::discard::Discard;
 use crate::echo::Echo;
@@ -15,6 +15,7 @@ use crate::error::SinkError;
 use crate::ftp::{self, Ftp};
 use crate::http::Http;
 use crate::imap::Imap;
+use crate::inbox::Inbox;
 use crate::listener;
 use crate::maildrop::Maildrops;
 use crate::options::{self, Listen, SinkOptions, Store, TlsServerOptions};
@@ -28,7 +29,7 @@ use crate::store::maildir::{Maildir, Names};
 use crate::store::pool::Pool;
 use crate::tally::{Tally, total};
 use crate::tls::Identity;
-use crate::worker::{Limits, Post, Worker};
+use crate::worker::{Limits, Worker};
 
 /// Serves until `stop` is pulled, then returns what was counted.
 ///
@@ -114,8 +115,8 @@ pub(crate) fn serve_with(
         options::Protocol::Pop3 => run(shared, options, stop, ready, None, |_| {
             Ok(Pop3::new(options, Arc::clone(&shared.drops)))
         }),
-        options::Protocol::Imap => run(shared, options, stop, ready, None, |post| {
-            Ok(Imap::new(options, Arc::clone(&shared.drops), post))
+        options::Protocol::Imap => run(shared, options, stop, ready, None, |inbox| {
+            Ok(Imap::new(options, Arc::clone(&shared.drops), inbox))
         }),
         options::Protocol::Echo => with_datagrams(options, stop, ready, |ready| {
             run(shared, options, stop, ready, None, |_| Ok(Echo))
@@ -176,14 +177,16 @@ fn run<P: Protocol + Send>(
     stop: &StopHandle,
     ready: impl FnOnce(Listen),
     pool: Option<&Arc<Pool>>,
-    protocol: impl Fn(Arc<Post>) -> Result<P, SinkError>,
+    protocol: impl Fn(Arc<Inbox>) -> Result<P, SinkError>,
 ) -> Result<SinkCounters, SinkError>
 where
     P::Session: Send,
 {
     let threads = at_least_one("threads", options.threads)?;
     let limits = limits::<P>(shared, options)?;
-    let crew = Arc::new(Crew::new(threads).map_err(|errno| system("create a mailbox", errno))?);
+    let loops = Arc::new(
+        LoopRegistry::new(threads).map_err(|errno| system("create an event descriptor", errno))?,
+    );
     let listener = listener::open(&options.listen, options.backlog)
         .map_err(|errno| SinkError::from_listen(&options.listen, errno))?;
     let address = listener.address;
@@ -192,8 +195,8 @@ where
     for index in 0..threads as usize {
         let worker = Worker::new(
             index,
-            protocol(crew.mailbox(index))?,
-            Arc::clone(&crew),
+            protocol(loops.inbox(index))?,
+            Arc::clone(&loops),
             pool.cloned(),
             acceptor.take(),
             limits.clone(),
@@ -224,7 +227,7 @@ fn limits<P: Protocol>(shared: &Shared, options: &SinkOptions) -> Result<Limits,
         _ => None,
     };
     Ok(Limits {
-        shape: Arc::new(Shape::compile::<P>(options)?),
+        shape: Arc::new(Shape::new(P::VERBS, P::GREETS, options)?),
         secure,
         idle_ns: options.idle_timeout_ns,
     })

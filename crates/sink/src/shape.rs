@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::SinkError;
 use crate::fault::{Fault, FaultKind};
 use crate::options::SinkOptions;
-use crate::protocol::Protocol;
 
 /// Delays and faults of one sink.
 #[derive(Debug)]
@@ -28,21 +27,25 @@ struct ArmedFault {
 
 impl Shape {
     /// Resolves the verbs of the options against those of the protocol.
-    pub fn compile<P: Protocol>(options: &SinkOptions) -> Result<Self, SinkError> {
-        let mut delays_ns = vec![0; P::VERBS.len()];
+    pub fn new(verbs: &[&str], greets: bool, options: &SinkOptions) -> Result<Self, SinkError> {
+        let verbs = Verbs {
+            names: verbs,
+            greets,
+        };
+        let mut delays_ns = vec![0; verbs.names.len()];
         let (all, named): (Vec<_>, Vec<_>) =
             options.delays.iter().partition(|delay| delay.verb == "*");
         for delay in all.into_iter().chain(named) {
-            let verbs = resolve::<P>(&delay.verb)?;
-            refuse_silent_connect::<P>(&verbs, "delay")?;
-            for (slot, _) in delays_ns.iter_mut().zip(verbs).filter(|(_, fits)| *fits) {
+            let chosen = verbs.resolve(&delay.verb)?;
+            verbs.refuse_silent_connect(&chosen, "delay")?;
+            for (slot, _) in delays_ns.iter_mut().zip(chosen).filter(|(_, fits)| *fits) {
                 *slot = delay.delay_ns;
             }
         }
         let faults = options
             .faults
             .iter()
-            .map(arm::<P>)
+            .map(|fault| verbs.arm(fault))
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             active: !faults.is_empty() || delays_ns.iter().any(|delay| *delay > 0),
@@ -72,49 +75,58 @@ impl Shape {
     }
 }
 
-fn arm<P: Protocol>(fault: &Fault) -> Result<ArmedFault, SinkError> {
-    let verbs = resolve::<P>(&fault.verb)?;
-    if !matches!(
-        fault.kind,
-        FaultKind::Drop | FaultKind::Reset | FaultKind::Stall
-    ) {
-        refuse_silent_connect::<P>(&verbs, fault.kind.name())?;
-    }
-    Ok(ArmedFault {
-        fault: fault.clone(),
-        verbs,
-        seen: AtomicU64::new(0),
-    })
+/// The verbs of a protocol, of which the first is `CONNECT`.
+struct Verbs<'a> {
+    names: &'a [&'a str],
+    /// Whether the server speaks first.
+    greets: bool,
 }
 
-fn resolve<P: Protocol>(verb: &str) -> Result<Vec<bool>, SinkError> {
-    let wanted = if verb == "." { "EOM" } else { verb };
-    let fits = |(index, name): (usize, &&str)| {
-        if wanted == "*" {
-            index > 0
-        } else {
-            *name == wanted
+impl Verbs<'_> {
+    fn arm(&self, fault: &Fault) -> Result<ArmedFault, SinkError> {
+        let verbs = self.resolve(&fault.verb)?;
+        if !matches!(
+            fault.kind,
+            FaultKind::Drop | FaultKind::Reset | FaultKind::Stall
+        ) {
+            self.refuse_silent_connect(&verbs, fault.kind.name())?;
         }
-    };
-    let verbs: Vec<bool> = P::VERBS.iter().enumerate().map(fits).collect();
-    if verbs.contains(&true) {
-        return Ok(verbs);
+        Ok(ArmedFault {
+            fault: fault.clone(),
+            verbs,
+            seen: AtomicU64::new(0),
+        })
     }
-    Err(SinkError::UnknownVerb {
-        verb: verb.to_owned(),
-        known: P::VERBS.join(", "),
-    })
-}
 
-fn refuse_silent_connect<P: Protocol>(verbs: &[bool], what: &str) -> Result<(), SinkError> {
-    if !verbs[0] || P::GREETS {
-        return Ok(());
+    fn resolve(&self, verb: &str) -> Result<Vec<bool>, SinkError> {
+        let wanted = if verb == "." { "EOM" } else { verb };
+        let fits = |(index, name): (usize, &&str)| {
+            if wanted == "*" {
+                index > 0
+            } else {
+                *name == wanted
+            }
+        };
+        let verbs: Vec<bool> = self.names.iter().enumerate().map(fits).collect();
+        if verbs.contains(&true) {
+            return Ok(verbs);
+        }
+        Err(SinkError::UnknownVerb {
+            verb: verb.to_owned(),
+            known: self.names.join(", "),
+        })
     }
-    Err(SinkError::BadOption {
-        option: "CONNECT",
-        problem: format!(
-            "this protocol sends nothing on a new connection, so {what} has no reply to change; \
-             use drop, reset or stall"
-        ),
-    })
+
+    fn refuse_silent_connect(&self, verbs: &[bool], what: &str) -> Result<(), SinkError> {
+        if !verbs[0] || self.greets {
+            return Ok(());
+        }
+        Err(SinkError::BadOption {
+            option: "CONNECT",
+            problem: format!(
+                "this protocol sends nothing on a new connection, so {what} has no reply to change; \
+                 use drop, reset or stall"
+            ),
+        })
+    }
 }

@@ -8,71 +8,15 @@ use rustix::io::Errno;
 use rustls::ServerConfig;
 use steelyard_net::socket::{accept_one, listen_on, local_address};
 
+use crate::filler::filler;
 use crate::link::Link;
-use crate::output::filler;
+use crate::protocol::{Event, Transfer, What};
 use crate::tally::Tally;
 
 /// Largest piece given to the socket at once.
 const PIECE_BYTES: usize = 64 * 1024;
 /// Pieces of one transfer before others get their turn.
 const PIECES_PER_TURN: usize = 32;
-
-/// What a protocol wants of the second socket.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Listen on a free port of this address; what was there is given up.
-    Listen(IpAddr),
-    /// Send or receive on the connection that comes to it.
-    Transfer(Transfer),
-    /// Give up what is there.
-    Close,
-}
-
-/// What became of an order.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// On this port; `None` if the system refused.
-    Listening(Option<u16>),
-    /// The transfer came to its end, with what was received if it was to be kept.
-    Done { bytes: u64, kept: Option<Vec<u8>> },
-    /// TLS began without resuming a session, which was asked for.
-    NotResumed,
-    /// The connection broke, or was broken on purpose, before the end.
-    Broken,
-}
-
-/// One transfer.
-#[derive(Debug)]
-pub(crate) struct Transfer {
-    pub what: What,
-    pub secure: bool,
-    pub require_reuse: bool,
-    /// Break the connection after so many bytes.
-    pub cut_at: Option<u64>,
-}
-
-/// What is transferred.
-#[derive(Debug)]
-pub(crate) enum What {
-    /// So many bytes made up.
-    SendFiller(u64),
-    Send(Arc<[u8]>),
-    /// Everything until the end; the first so many bytes are kept, or nothing if it is more.
-    Receive(usize),
-    /// Nothing is ever sent or read.
-    Stall,
-}
-
-impl What {
-    /// Bytes to send.
-    fn length(&self) -> u64 {
-        match self {
-            Self::SendFiller(bytes) => *bytes,
-            Self::Send(bytes) => bytes.len() as u64,
-            Self::Receive(_) | Self::Stall => 0,
-        }
-    }
-}
 
 #[derive(Debug)]
 enum Socket {

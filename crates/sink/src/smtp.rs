@@ -4,8 +4,8 @@ mod auth;
 mod chunk;
 mod command;
 mod data;
+mod execute;
 mod lmtp;
-mod obey;
 mod replies;
 mod session;
 mod text;
@@ -25,7 +25,7 @@ use crate::protocol::{Flow, Protocol, Reply, Turn};
 use crate::smtp::command::Verb;
 use crate::smtp::replies::{Answer, Name};
 use crate::smtp::session::{Phase, Session};
-use crate::store::{MEMORY_BYTES, Message, Outcome};
+use crate::store::{Message, Outcome};
 use crate::tally::ErrorKind;
 
 /// Longest command line taken, with its line end: RFC 5321 asks for 512 and what extensions add.
@@ -130,7 +130,7 @@ impl Smtp {
             return self.bdat(session, arguments, turn);
         }
         self.carry_out(session, verb, turn, |this, session| {
-            this.obey(session, verb, word, arguments)
+            this.execute(session, verb, word, arguments)
         })
     }
 
@@ -183,40 +183,6 @@ impl Smtp {
     ) -> Flow {
         self.carry_out(session, verb, turn, |_, _| *answer)
     }
-
-    /// One step at the front of `input`: bytes used, and how to leave if not to go on.
-    fn step(
-        &mut self,
-        session: &mut Session,
-        input: &[u8],
-        turn: &mut Turn,
-    ) -> (usize, Option<Flow>) {
-        match session.phase {
-            Phase::Data => return self.text(session, input, turn),
-            Phase::Chunk => return self.chunk(session, input, turn),
-            _ => {}
-        }
-        match (session.phase, memchr(b'\n', input)) {
-            (Phase::SkipLine, None) => (input.len(), None),
-            (Phase::SkipLine, Some(end)) => {
-                session.phase = Phase::Command;
-                (end + 1, None)
-            }
-            (_, Some(end)) if end < MAX_LINE_BYTES => {
-                let line = &input[..end];
-                let line = line.strip_suffix(b"\r").unwrap_or(line);
-                (end + 1, Some(self.line(session, line, turn)))
-            }
-            (_, None) if input.len() < MAX_LINE_BYTES => (0, Some(Flow::Continue)),
-            _ => {
-                session.phase = Phase::SkipLine;
-                turn.tally.error(ErrorKind::LineTooLong);
-                turn.out
-                    .extend_from_slice(replies::LINE_TOO_LONG.as_bytes());
-                (0, None)
-            }
-        }
-    }
 }
 
 impl Protocol for Smtp {
@@ -252,26 +218,37 @@ impl Protocol for Smtp {
         })
     }
 
-    fn consume(
+    fn step(
         &mut self,
         session: &mut Session,
         input: &[u8],
         turn: &mut Turn<'_>,
-    ) -> (usize, Flow) {
-        let mut at = 0;
-        while at < input.len() {
-            let (used, flow) = self.step(session, &input[at..], turn);
-            at += used;
-            match flow {
-                None => {}
-                Some(Flow::Continue) if used > 0 => {}
-                Some(flow) => return (at, flow),
+    ) -> (usize, Option<Flow>) {
+        match session.phase {
+            Phase::Data => return self.text(session, input, turn),
+            Phase::Chunk => return self.chunk(session, input, turn),
+            _ => {}
+        }
+        match (session.phase, memchr(b'\n', input)) {
+            (Phase::SkipLine, None) => (input.len(), None),
+            (Phase::SkipLine, Some(end)) => {
+                session.phase = Phase::Command;
+                (end + 1, None)
             }
-            if turn.out.len() >= MEMORY_BYTES {
-                return (at, Flow::Flush);
+            (_, Some(end)) if end < MAX_LINE_BYTES => {
+                let line = &input[..end];
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                (end + 1, Some(self.line(session, line, turn)))
+            }
+            (_, None) if input.len() < MAX_LINE_BYTES => (0, Some(Flow::Continue)),
+            _ => {
+                session.phase = Phase::SkipLine;
+                turn.tally.error(ErrorKind::LineTooLong);
+                turn.out
+                    .extend_from_slice(replies::LINE_TOO_LONG.as_bytes());
+                (0, None)
             }
         }
-        (at, Flow::Continue)
     }
 
     fn stored(

@@ -6,7 +6,13 @@ use hdrhistogram::Histogram;
 
 use crate::counters::{Lateness, SinkCounters};
 use crate::fault::FaultKind;
-use crate::protocol::Verdict;
+
+/// How an operation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Ok,
+    Failed,
+}
 
 /// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! One event loop: accepts or is given connections, and sleeps when there is nothing to do.
 
-mod mail;
+mod events;
 mod side;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -11,16 +11,16 @@ use rustix::io::Result;
 use steelyard_net::clock::{monotonic_ns, realtime_ns};
 use steelyard_net::poller::{Event, Interest, Poller, READ_WRITE};
 
-use crate::acceptor::{Accepted, Acceptor, Crew};
-use crate::connection::{BUFFER_BYTES, Connection, Context, Next};
-use crate::mailbox::Mailbox;
+use crate::acceptor::{Accepted, Acceptor, LoopRegistry};
+use crate::connection::{BUFFER_BYTES, Connection, Next};
+use crate::context::Context;
+use crate::inbox::LoopEvent;
 use crate::protocol::Protocol;
 use crate::shape::Shape;
 use crate::side::Side;
 use crate::slab::Slab;
 use crate::stop::StopHandle;
 use crate::store::pool::{Job, Pool};
-use crate::store::{Message, Outcome};
 use crate::tally::{ErrorKind, Tally};
 use crate::timers::Timers;
 use crate::tls::Secure;
@@ -30,22 +30,13 @@ use side::SIDE;
 const EVENTS: usize = 512;
 /// Tokens of the loop's own descriptors; the slab gives none with the highest bit.
 const STOP: u64 = u64::MAX;
-const MAIL: u64 = u64::MAX - 1;
+const INBOX: u64 = u64::MAX - 1;
 const TIMER: u64 = u64::MAX - 2;
 const LISTENER: u64 = u64::MAX - 3;
 /// Before the next accept when descriptors have run out.
 const ACCEPT_PAUSE_NS: u64 = 100_000_000;
 
 const EDGE: Interest = Interest::IN.union(Interest::ET);
-
-/// What other threads send to an event loop.
-#[derive(Debug)]
-pub(crate) enum Letter {
-    Connection(OwnedFd),
-    Stored(u64, Box<Message>, Outcome),
-    /// Another connection has left word for this one.
-    Woken(u64),
-}
 
 /// What holds for every connection of a listener.
 #[derive(Debug, Clone)]
@@ -64,7 +55,7 @@ pub(crate) struct Worker<P: Protocol> {
     sides: Slab<Side>,
     timers: Timers,
     cx: Context<P>,
-    crew: Arc<Crew>,
+    loops: Arc<LoopRegistry>,
     pool: Option<Arc<Pool>>,
     acceptor: Option<Acceptor>,
     /// Connections that gave way to others in the last turn.
@@ -78,7 +69,7 @@ impl<P: Protocol> Worker<P> {
     pub fn new(
         index: usize,
         protocol: P,
-        crew: Arc<Crew>,
+        loops: Arc<LoopRegistry>,
         pool: Option<Arc<Pool>>,
         acceptor: Option<Acceptor>,
         limits: Limits,
@@ -87,7 +78,7 @@ impl<P: Protocol> Worker<P> {
         let poller = Poller::new()?;
         let timers = Timers::new()?;
         poller.add(stop.as_fd(), STOP, EDGE)?;
-        poller.add(crew.mailbox(index).as_fd(), MAIL, EDGE)?;
+        poller.add(loops.inbox(index).as_fd(), INBOX, EDGE)?;
         poller.add(&timers, TIMER, EDGE)?;
         if let Some(acceptor) = &acceptor {
             // Level-triggered: a loop that accepts only some of those who wait is called again.
@@ -110,7 +101,7 @@ impl<P: Protocol> Worker<P> {
                 fill: 0,
                 alarms: Vec::new(),
             },
-            crew,
+            loops,
             pool,
             acceptor,
             yielded: Vec::new(),
@@ -122,7 +113,7 @@ impl<P: Protocol> Worker<P> {
     /// Serves until stopped; returns what was counted.
     pub fn run(mut self) -> Result<Tally> {
         let mut events = Vec::with_capacity(EVENTS);
-        let mut letters = Vec::new();
+        let mut received = Vec::new();
         while !(self.stopping && self.storing == 0) {
             self.timers.arm()?;
             let timeout = (!self.yielded.is_empty()).then_some(Duration::ZERO);
@@ -131,7 +122,7 @@ impl<P: Protocol> Worker<P> {
                 .protocol
                 .tick((realtime_ns() / 1_000_000_000).cast_signed());
             for event in &events {
-                self.dispatch(event, &mut letters)?;
+                self.dispatch(event, &mut received)?;
             }
             self.expire()?;
             for token in std::mem::take(&mut self.yielded) {
@@ -145,10 +136,10 @@ impl<P: Protocol> Worker<P> {
         Ok(self.cx.tally)
     }
 
-    fn dispatch(&mut self, event: &Event, letters: &mut Vec<Letter>) -> Result<()> {
+    fn dispatch(&mut self, event: &Event, received: &mut Vec<LoopEvent>) -> Result<()> {
         match event.data.u64() {
             STOP => self.stop(),
-            MAIL => self.read_mail(letters),
+            INBOX => self.read_inbox(received),
             TIMER => {}
             LISTENER => self.accept()?,
             token if token & SIDE != 0 => self.pump_side(token & !SIDE),
@@ -188,7 +179,7 @@ impl<P: Protocol> Worker<P> {
                         work,
                         message,
                         token,
-                        reply_to: self.crew.mailbox(self.index),
+                        reply_to: self.loops.inbox(self.index),
                     });
                 }
             }
@@ -205,7 +196,7 @@ impl<P: Protocol> Worker<P> {
         self.close_side(token);
         if let Some(mut connection) = self.connections.remove(token) {
             connection.left(&mut self.cx);
-            self.crew.left(self.index);
+            self.loops.left(self.index);
         }
     }
 
@@ -231,7 +222,7 @@ impl<P: Protocol> Worker<P> {
             return Ok(());
         };
         let mut own = Vec::new();
-        let accepted = acceptor.accept(&self.crew, self.index, &mut own, &mut self.cx.tally);
+        let accepted = acceptor.accept(&self.loops, self.index, &mut own, &mut self.cx.tally);
         if accepted == Accepted::NoDescriptors {
             self.poller.modify(acceptor, LISTENER, Interest::empty())?;
             self.timers.push(monotonic_ns() + ACCEPT_PAUSE_NS, LISTENER);
@@ -272,6 +263,3 @@ impl<P: Protocol> Worker<P> {
         self.carry_out(token, next.unwrap_or(Next::Wait));
     }
 }
-
-/// The mailbox of each event loop.
-pub(crate) type Post = Mailbox<Letter>;

@@ -16,7 +16,7 @@ use steelyard_hpack::Decoder;
 use crate::ftp::{Files, Ftp};
 use crate::http::Http;
 use crate::imap::Imap;
-use crate::mailbox::Mailbox;
+use crate::inbox::Inbox;
 use crate::maildrop::Maildrops;
 use crate::options::{BodyEnd, HttpOptions, Protocol, SinkOptions, TlsServerOptions};
 use crate::pop3::Pop3;
@@ -174,8 +174,8 @@ pub fn imap(input: &[u8]) {
     let mut options = mail(Protocol::Imap, script.options & 1 != 0);
     options.smtp.max_message_bytes = 500;
     compare(&script, |data, pieces| {
-        let post = Arc::new(Mailbox::new().ok()?);
-        let server = Imap::new(&options, drops(&options)?, post);
+        let inbox = Arc::new(Inbox::new().ok()?);
+        let server = Imap::new(&options, drops(&options)?, inbox);
         play(Ok(server), data, pieces)
     });
 }

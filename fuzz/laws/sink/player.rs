@@ -8,9 +8,9 @@ use super::script::Script;
 use crate::connection::BUFFER_BYTES;
 use crate::error::SinkError;
 use crate::options::{Protocol as Name, SinkOptions};
+use crate::protocol::{Event, Order, What};
 use crate::protocol::{Flow, Protocol, Turn};
 use crate::shape::Shape;
-use crate::side::{Event, Order, What};
 use crate::store::Stored;
 use crate::tally::Tally;
 
@@ -70,7 +70,7 @@ pub fn play_moving<P: Protocol>(
     let mut player = Player {
         session: protocol.open(nobody.as_fd()),
         protocol,
-        shape: Shape::compile::<P>(&options).ok()?,
+        shape: Shape::new(P::VERBS, P::GREETS, &options).ok()?,
         tally: Tally::default(),
         out: Vec::new(),
         sent: Vec::new(),

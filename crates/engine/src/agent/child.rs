@@ -5,18 +5,23 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use steelyard_wire::agent::{Failure, FailureKind};
 use steelyard_wire::process::ProcessState;
 
 use super::launch::{Launched, reap};
 use super::output::{FirstLine, Output};
 use super::tail::Tail;
 use super::watch::{News, Watch};
+use crate::failure::failure;
 use crate::hold::words::{Ended, KILL, Started, TERMINATE};
 
 /// A request may name any number; a month is without end for all that matters.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A started process, running or ended. Clones are the same process; when the last one is dropped,
+/// How long processes may take to end by themselves when the agent ends.
+pub(super) const LAST_GRACE: Duration = Duration::from_millis(400);
+
 /// its holder ends what is left of the tree.
 #[derive(Debug, Clone)]
 pub(super) struct Child {
@@ -230,4 +235,26 @@ impl State {
             }
         }
     }
+}
+
+/// Ends all of these: SIGTERM, a moment, SIGKILL to whole trees.
+pub(super) fn end_all<'a>(children: impl Iterator<Item = &'a Child> + Clone) {
+    children.clone().for_each(Child::ask_to_end);
+    let deadline = Instant::now() + LAST_GRACE;
+    for child in children {
+        child.end(
+            deadline.saturating_duration_since(Instant::now()),
+            LAST_GRACE,
+        );
+    }
+}
+
+/// What is said of a process that stays although it was killed.
+pub(super) fn hangs(child: &Child) -> Failure {
+    let message = format!(
+        "what was started as process {} does not end even by SIGKILL",
+        child.started().pid
+    );
+    let hint = "it hangs in the kernel, often on a disk or network mount; look at dmesg";
+    failure(FailureKind::System, message, hint)
 }

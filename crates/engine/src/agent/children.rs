@@ -12,7 +12,7 @@ use serde_json::Value;
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
 use steelyard_wire::process::{ProcessState, RunJob};
 
-use super::child::{Child, Readiness};
+use super::child::{Child, LAST_GRACE, Readiness, end_all, hangs};
 use super::conversation::Done;
 use super::runs::Ticket;
 use crate::failure::{bad_request, failure, hint_for, kind_in_words, refused};
@@ -22,8 +22,6 @@ use crate::hold::words::Started;
 const MOST_ENDED: usize = 64;
 /// How long a killed process may take to end: longer means it hangs in the kernel.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long processes may take to end by themselves when the agent ends.
-const LAST_GRACE: Duration = Duration::from_millis(400);
 
 /// Processes by name.
 #[derive(Debug, Default)]
@@ -65,18 +63,6 @@ impl Children {
     /// Ends everything: SIGTERM, a moment, SIGKILL to whole trees.
     pub(super) fn end_all(&self) {
         end_all(self.by_name.values());
-    }
-}
-
-/// As [`Children::end_all`], for any.
-pub(super) fn end_all<'a>(children: impl Iterator<Item = &'a Child> + Clone) {
-    children.clone().for_each(Child::ask_to_end);
-    let deadline = Instant::now() + LAST_GRACE;
-    for child in children {
-        child.end(
-            deadline.saturating_duration_since(Instant::now()),
-            LAST_GRACE,
-        );
     }
 }
 
@@ -184,16 +170,6 @@ fn how_it_failed(answer: &Answer) -> Option<String> {
     };
     let words = ran.stderr.trim().lines().last().unwrap_or_default();
     Some(format!("{how}: {words}"))
-}
-
-/// What is said of a process that stays although it was killed.
-pub(super) fn hangs(child: &Child) -> Failure {
-    let message = format!(
-        "what was started as process {} does not end even by SIGKILL",
-        child.started().pid
-    );
-    let hint = "it hangs in the kernel, often on a disk or network mount; look at dmesg";
-    failure(FailureKind::System, message, hint)
 }
 
 /// Kills a process by number and start time, with its group; another or no process is left alone.

@@ -11,8 +11,7 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_wire::agent::{Answer, Failure, FailureKind};
 use steelyard_wire::process::{Ran, RunJob};
 
-use super::child::Child;
-use super::children::{end_all, hangs};
+use super::child::{Child, end_all, hangs};
 use super::conversation::Done;
 use super::launch::{Order, launch};
 use super::output::Output;

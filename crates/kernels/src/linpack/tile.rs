@@ -9,7 +9,7 @@
     reason = "must be compiled with the instructions of its caller"
 )]
 
-use super::triangle::{eliminate_leaf, solve_group};
+use super::triangle::{eliminate_leaf, fused, solve_group};
 use crate::isa::Portable;
 
 /// Most rows and columns of any tile.
@@ -88,10 +88,4 @@ impl Tile for Portable {
     ) -> Result<(), usize> {
         eliminate_leaf::<PORTABLE_FUSED>(columns, stride, top, rows, pivots)
     }
-}
-
-/// `a b + c`, rounded once where that is an instruction.
-#[inline(always)]
-pub(super) fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
-    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }

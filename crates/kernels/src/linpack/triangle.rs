@@ -6,8 +6,6 @@
     reason = "must be compiled with the instructions of its caller"
 )]
 
-use super::tile::fused;
-
 /// Rows that are solved together, so that their sums stay in registers.
 pub(super) const SOLVED_TOGETHER: usize = 8;
 
@@ -176,4 +174,10 @@ fn largest(values: &[f64]) -> Option<usize> {
         return None;
     }
     values.iter().position(|value| value.abs() == most)
+}
+
+/// `a b + c`, rounded once where that is an instruction.
+#[inline(always)]
+pub(super) fn fused<const FUSED: bool>(a: f64, b: f64, c: f64) -> f64 {
+    if FUSED { a.mul_add(b, c) } else { a * b + c }
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use steelyard_flow::{Ending, LaneReport, Spec, Transport};
 use steelyard_wire::result::{CountedBy, Flow, LoadResult, Stream, StreamInterval};
 
-use super::work::Told;
+use super::shared::Told;
 use crate::conduct::failure_kind;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;

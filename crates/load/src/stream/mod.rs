@@ -4,10 +4,11 @@
 //! of the flows are moved by [`steelyard_flow::drive`], the same loop as at the far end; what is
 //! here opens them, agrees with the sink on window and counts, and makes the result.
 
+mod coordinator;
 mod dial;
 mod merge;
 mod probes;
-mod steward;
+mod shared;
 mod work;
 
 use std::net::SocketAddr;
@@ -18,13 +19,14 @@ use steelyard_net::socket::Address;
 use steelyard_wire::job::{Direction, LoadJob, Mode, StreamOperation};
 use steelyard_wire::result::LoadResult;
 
+use crate::about::About;
 use crate::conduct::{Watch, conduct};
 use crate::error::LoadError;
 use crate::host;
 use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::request_response::RequestResponse;
-use crate::report::{self, About};
+use crate::report;
 use crate::target::Target;
 
 /// Of one write, unless the job says otherwise: well above what a call costs, and it stays in the
@@ -62,11 +64,11 @@ pub fn run(
         .map(|probes| probes.unloaded(watch))
         .transpose()?;
     let uncertainty_ns = call.as_ref().map(|call| call.round_trip_ns / 2);
-    let party = work::Party::new(&plan, &spec, call.as_ref().map_or(0, dial::Call::tag));
+    let shared = shared::StreamRun::new(&plan, &spec, call.as_ref().map_or(0, dial::Call::tag));
     let interval_ns = plan.interval_ns;
-    let works = party.works(flows, call.take(), probes.as_ref());
+    let works = shared.works(flows, call.take(), probes.as_ref());
     let outcome = conduct(&plan, watch, works);
-    let told = party.into_told()?;
+    let told = shared.into_told()?;
     let outcome = outcome.map_err(|error| match error {
         // Nobody has: the flows were over before the window began.
         LoadError::Cancelled if !watch.cancel.load(Relaxed) => merge::gone(peer, &told),

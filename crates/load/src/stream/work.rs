@@ -1,23 +1,21 @@
 //! The threads of a run: lanes, probes, and who speaks with the sink.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
 use rustix::io::Result;
-use steelyard_flow::{Border, LaneReport, Run, Spec, drive, lanes};
+use steelyard_flow::{Border, LaneReport, Run, drive, lanes};
 use steelyard_net::clock::monotonic_ns;
 
+use super::coordinator;
 use super::dial::Call;
 use super::probes::Probes;
-use super::steward;
+use super::shared::StreamRun;
 use crate::conduct::Work;
 use crate::control::Control;
-use crate::error::LoadError;
 use crate::meter::Meter;
-use crate::plan::Plan;
 use crate::protocols::Protocol;
 use crate::protocols::request_response::RequestResponse;
 use crate::recorder::{Recorder, Shape};
@@ -27,43 +25,7 @@ use crate::worker::Report;
 /// Between two looks at whether the run begins.
 const LOOK: Duration = Duration::from_millis(1);
 
-/// What all threads of a run share.
-pub struct Party<'a> {
-    plan: &'a Plan,
-    spec: &'a Spec,
-    tag: u32,
-    run: OnceLock<Run>,
-    /// Threads whose lanes are not over.
-    pub moving: AtomicU32,
-    told: Mutex<Told>,
-}
-
-/// What both ends have told in the end.
-#[derive(Debug, Default)]
-pub struct Told {
-    /// Lanes of this end.
-    pub own: Vec<LaneReport>,
-    /// Lanes of the sink.
-    pub peer: Vec<LaneReport>,
-    /// CPU time of the sink in the window.
-    pub peer_cpu_ns: Option<u64>,
-    /// Why the sink did not begin.
-    pub refusal: Option<LoadError>,
-}
-
-impl<'a> Party<'a> {
-    /// Nobody has begun yet.
-    pub fn new(plan: &'a Plan, spec: &'a Spec, tag: u32) -> Self {
-        Self {
-            plan,
-            spec,
-            tag,
-            run: OnceLock::new(),
-            moving: AtomicU32::new(plan.job.threads),
-            told: Mutex::default(),
-        }
-    }
-
+impl StreamRun<'_> {
     /// The work of every thread; the first also follows the `call`.
     pub fn works<'p>(
         &'p self,
@@ -89,18 +51,6 @@ impl<'a> Party<'a> {
         works
     }
 
-    /// What was told, when all threads are over; an error if the sink refused to begin.
-    pub fn into_told(self) -> std::result::Result<Told, LoadError> {
-        let told = self.told.into_inner();
-        let mut told = told.unwrap_or_else(PoisonError::into_inner);
-        told.refusal.take().map_or(Ok(told), Err)
-    }
-
-    /// Adds what was told.
-    pub fn tell(&self, add: impl FnOnce(&mut Told)) {
-        add(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
     fn work(
         &self,
         board: usize,
@@ -121,7 +71,7 @@ impl<'a> Party<'a> {
         let moved = thread::scope(|scope| {
             // Beside the lanes, not among them: it sleeps all the time.
             if board == 0 {
-                scope.spawn(move || steward::follow(self, call, run, control));
+                scope.spawn(move || coordinator::follow(self, call, run, control));
             }
             let moved = self.move_bytes(flows, run, &mut meter);
             self.moving.fetch_sub(1, Relaxed);

@@ -2,7 +2,8 @@
 
 use steelyard_net::clock::monotonic_ns;
 
-use crate::connection::{Connection, Context, Next, State};
+use crate::connection::{Connection, Next, State};
+use crate::context::Context;
 use crate::output::{Progress, push};
 use crate::protocol::{Hold, Protocol};
 

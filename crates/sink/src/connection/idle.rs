@@ -1,6 +1,7 @@
 //! The time limit for connections that say nothing.
 
-use crate::connection::{Connection, Context, Next, State};
+use crate::connection::{Connection, Next, State};
+use crate::context::Context;
 use crate::output::push;
 use crate::protocol::Protocol;
 use crate::tally::ErrorKind;

@@ -3,7 +3,8 @@
 use rustix::io::Errno;
 use steelyard_net::clock::monotonic_ns;
 
-use crate::connection::{Connection, Context, Next, State};
+use crate::connection::{Connection, Next, State};
+use crate::context::Context;
 use crate::output::push;
 use crate::protocol::Protocol;
 use crate::store::StoreJob;

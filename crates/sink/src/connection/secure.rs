@@ -2,7 +2,8 @@
 
 use rustix::io::Errno;
 
-use crate::connection::{Connection, Context, Next, State};
+use crate::connection::{Connection, Next, State};
+use crate::context::Context;
 use crate::protocol::Protocol;
 use crate::tally::ErrorKind;
 

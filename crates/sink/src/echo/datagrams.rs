@@ -9,7 +9,7 @@ use steelyard_flow::exchange::HEAD_BYTES;
 use steelyard_net::poller::{Interest, Poller};
 
 use crate::echo::{Echo, respond};
-use crate::output::filler;
+use crate::filler::filler;
 use crate::stop::StopHandle;
 use crate::tally::{ErrorKind, Tally};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::http::head::number;
-use crate::side::What;
+use crate::http::content::number;
+use crate::protocol::What;
 
 /// The folder whose files are made up: `/bytes/1234` has 1234 bytes.
 const MADE_UP: &str = "/bytes/";

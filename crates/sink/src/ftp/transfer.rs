@@ -5,9 +5,10 @@ use crate::ftp::files::{Form, absolute};
 use crate::ftp::session::{Data, Session};
 use crate::ftp::verb::Verb;
 use crate::ftp::{Ftp, answer};
-use crate::protocol::{Flow, Reply, Turn, Verdict};
-use crate::side::{Event, Order, Transfer, What};
+use crate::protocol::{Event, Order, Transfer, What};
+use crate::protocol::{Flow, Reply, Turn};
 use crate::tally::ErrorKind;
+use crate::tally::Verdict;
 
 impl Ftp {
     /// Begins a transfer.

@@ -1,7 +1,7 @@
 //! Large chunked bodies, made piece by piece as the socket takes them.
 
+use crate::filler::filler;
 use crate::http::reply::{LAST_CHUNK, write_chunk};
-use crate::output::filler;
 
 const CHUNK_BYTES: usize = 16 * 1024;
 /// Written before the socket is asked again.

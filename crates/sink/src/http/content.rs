@@ -1,7 +1,5 @@
 //! What a reply consists of: as configured, or as the path of its request asks for.
 
-use crate::http::head;
-
 /// How the end of a reply's body is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Delimiting {
@@ -87,7 +85,7 @@ impl Asked {
         let path = path.split(|byte| *byte == b'?').next()?;
         let slash = path.iter().position(|byte| *byte == b'/')?;
         let (what, number) = (&path[..slash], &path[slash + 1..]);
-        let number = head::number(number)?;
+        let number = self::number(number)?;
         match what {
             b"status" if (200..=599).contains(&number) => Some(Self::Status(number as u16)),
             b"bytes" => Some(Self::Bytes(number)),
@@ -96,6 +94,14 @@ impl Asked {
             _ => None,
         }
     }
+}
+
+/// Decimal digits and nothing else.
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use httparse::{EMPTY_HEADER, Error, Request, Status};
 
-use crate::http::content::Asked;
+use crate::http::content::{Asked, number};
 use crate::http::payload::{self, Identity};
 
 /// Largest head taken; more is answered with 431.
@@ -201,14 +201,6 @@ impl Seen {
         self.length = Some(length);
         Ok(())
     }
-}
-
-/// Decimal digits and nothing else.
-pub(crate) fn number(digits: &[u8]) -> Option<u64> {
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]

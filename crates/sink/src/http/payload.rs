@@ -4,7 +4,7 @@ use std::fmt;
 
 use steelyard_net::checksum::Checksum;
 
-use crate::output::filler;
+use crate::filler::filler;
 
 /// The header's name, in either case.
 pub(crate) const HEADER: &str = "x-steelyard-payload";

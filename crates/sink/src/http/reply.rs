@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use crate::date::write_date;
+use crate::filler::filler;
 use crate::http::content::{Content, Delimiting};
 use crate::http::head::{Head, Method};
 use crate::http::payload::{self, Checksums, Identity, Value};
 use crate::http::reason::reason;
-use crate::output::filler;
 
 /// Bodies up to this size are part of the prepared reply, larger ones are sent page by page.
 const INLINE_BYTES: u64 = 16 * 1024;

@@ -6,8 +6,9 @@ use crate::fault::FaultKind;
 use crate::http2::request::Request;
 use crate::http2::streams::{Delayed, State, Stream};
 use crate::http2::{Code, Http2, Session, Step, frame};
-use crate::protocol::{Flow, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Reply, Turn};
 use crate::tally::ErrorKind;
+use crate::tally::Verdict;
 
 impl Http2 {
     /// A request is whole; `window` bytes may be sent on its stream.

@@ -8,7 +8,7 @@ use crate::protocol::Turn;
 use crate::tally::ErrorKind;
 
 /// Does what the frame says.
-pub(super) fn obey(
+pub(super) fn apply(
     session: &mut Session,
     head: &FrameHead,
     payload: &[u8],

@@ -3,12 +3,12 @@
 use steelyard_hpack::write;
 
 use crate::date::write_date;
+use crate::filler::filler;
 use crate::http::content::{Asked, Content, Delimiting};
 use crate::http::head::Method;
 use crate::http::payload::{self, Checksums, Identity, Value};
 use crate::http2::frame::{self, MAX_PAYLOAD_BYTES, flag, kind};
 use crate::http2::request::Request;
-use crate::output::filler;
 
 /// Names of the fixed table (RFC 7541, Appendix A).
 mod name {

@@ -1,7 +1,8 @@
 //! What the fields of a request mean to a server that answers all alike.
 
 use crate::http::content::Asked;
-use crate::http::head::{Method, number};
+use crate::http::content::number;
+use crate::http::head::Method;
 use crate::http::payload::{self, Identity};
 
 /// Largest list of fields taken, counted as RFC 9113 does (6.5.2); more is answered with 431.

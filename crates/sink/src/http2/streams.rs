@@ -1,9 +1,9 @@
 //! Streams that are not over, and how much may be sent on them.
 
 use crate::fault::FaultKind;
+use crate::filler::filler;
 use crate::http2::frame::{FrameHead, flag, kind};
 use crate::http2::request::Request;
-use crate::output::filler;
 
 /// Largest flow-control window there is.
 pub(crate) const MAX_WINDOW: i64 = 0x7FFF_FFFF;

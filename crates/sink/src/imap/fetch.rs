@@ -5,9 +5,9 @@ mod items;
 use std::io::Write;
 
 use crate::dialogue::Done;
+use crate::imap::command::ImapCommand;
 use crate::imap::fetch::items::Item;
 use crate::imap::mailbox::tell_changes;
-use crate::imap::obey::Order;
 use crate::imap::parse::{Words, write_flags};
 use crate::imap::session::{Selected, Session};
 use crate::maildrop::{Flag, Flags, Maildrop};
@@ -22,7 +22,7 @@ enum Named {
 }
 
 /// Reads the set an order begins with, and the space behind it.
-fn named(selected: &Selected, order: &Order, words: &mut Words) -> Option<Named> {
+fn named(selected: &Selected, order: &ImapCommand, words: &mut Words) -> Option<Named> {
     let set = words.set()?;
     words.space()?;
     if order.by_uid {
@@ -32,11 +32,11 @@ fn named(selected: &Selected, order: &Order, words: &mut Words) -> Option<Named>
     Some(places.map_or(Named::Absent, Named::Places))
 }
 
-fn no_such(order: &Order, out: &mut Vec<u8>) -> Done {
+fn no_such(order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     order.refuse(ErrorKind::NoSuchMessage, "BAD No such message", out)
 }
 
-pub(super) fn fetch(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn fetch(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     let (Some(drop), Some(selected)) = (&session.drop, &session.selected) else {
         return order.malformed(out);
@@ -131,7 +131,7 @@ impl Change {
     }
 }
 
-pub(super) fn store(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn store(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     let (Some(drop), Some(selected)) = (&session.drop, &session.selected) else {
         return order.malformed(out);

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use crate::dialogue::Done;
 use crate::imap::Verb;
-use crate::imap::obey::Order;
+use crate::imap::command::ImapCommand;
 use crate::imap::parse::Words;
 use crate::imap::session::{Selected, Session};
 use crate::maildrop::{Flag, Flags};
@@ -15,13 +15,13 @@ pub(super) fn is_inbox(name: &str) -> bool {
     name.eq_ignore_ascii_case("INBOX")
 }
 
-fn no_such(order: &Order, out: &mut Vec<u8>) -> Done {
+fn no_such(order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let words = "NO [NONEXISTENT] There is INBOX only";
     order.refuse(ErrorKind::BadArgument, words, out)
 }
 
 /// SELECT and EXAMINE. Writing to a Vec cannot fail.
-pub(super) fn select(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn select(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     session.selected = None;
     let name = match words.text() {
@@ -80,7 +80,7 @@ pub(super) fn select(session: &mut Session, order: &Order, out: &mut Vec<u8>) ->
 }
 
 /// LIST and LSUB.
-pub(super) fn list(order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn list(order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     let reference = words.text();
     let pattern = words.space().and_then(|()| words.pattern());
@@ -121,7 +121,7 @@ fn matches(pattern: &str) -> bool {
 }
 
 /// STATUS.
-pub(super) fn status(session: &Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn status(session: &Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     let name = words.text();
     let (Some(name), Some(())) = (name, words.space().and_then(|()| words.take(b'('))) else {
@@ -191,14 +191,14 @@ impl<'a> Append<'a> {
 }
 
 /// CLOSE: what is marked goes, silently.
-pub(super) fn close(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn close(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     remove_marked(session);
     session.selected = None;
     order.good("OK CLOSE done", out)
 }
 
 /// EXPUNGE: what is marked goes, and each is named.
-pub(super) fn expunge(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn expunge(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     if session
         .selected
         .as_ref()

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::dialogue::Done;
-use crate::imap::obey::Order;
+use crate::imap::command::ImapCommand;
 use crate::imap::parse::{Set, Words};
 use crate::imap::session::Session;
 use crate::maildrop::{Flag, Mail};
@@ -77,7 +77,7 @@ impl Key {
     }
 }
 
-pub(super) fn search(session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+pub(super) fn search(session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
     let mut words = order.words;
     let Some(keys) = read_keys(&mut words) else {
         return order.refuse(ErrorKind::BadArgument, "BAD Not a key known here", out);

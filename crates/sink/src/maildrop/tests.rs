@@ -57,14 +57,14 @@ fn a_lease_is_given_once_at_a_time() {
 #[test]
 fn who_watches_gets_word_until_the_watch_ends() {
     let drops = drops(10_000);
-    let post = Arc::new(Post::new().unwrap());
-    let watch = drops.of("a").unwrap().watch(&post, 7);
+    let inbox = Arc::new(Inbox::new().unwrap());
+    let watch = drops.of("a").unwrap().watch(&inbox, 7);
     deliver(&drops, &["a"], 10).unwrap();
     std::mem::drop(watch);
     deliver(&drops, &["a"], 10).unwrap();
-    let mut letters = Vec::new();
-    post.collect(&mut letters);
-    assert!(matches!(letters[..], [Letter::Woken(7)]), "{letters:?}");
+    let mut events = Vec::new();
+    inbox.collect(&mut events);
+    assert!(matches!(events[..], [LoopEvent::Woken(7)]), "{events:?}");
 }
 
 #[test]

@@ -4,18 +4,9 @@ use crate::protocol::{Flow, Turn};
 use crate::smtp::Smtp;
 use crate::smtp::command::{self, Verb};
 use crate::smtp::replies::Answer;
-use crate::smtp::session::{Phase, Session};
+use crate::smtp::session::{Chunk, Phase, Session};
 use crate::store::StoreJob;
 use crate::tally::ErrorKind;
-
-/// The chunk that is being read.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Chunk {
-    left_bytes: u64,
-    last: bool,
-    /// Given when all of it is read, which a refusal does not change.
-    refused: Option<Answer>,
-}
 
 impl Smtp {
     /// The command; its reply follows when the chunk is read.

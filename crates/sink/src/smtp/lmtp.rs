@@ -1,24 +1,12 @@
 //! LMTP (RFC 2033): after the content one reply for each recipient, each with its own fate.
 
 use crate::fault::FaultKind;
-use crate::protocol::{Flow, GARBAGE, Reply, Turn, Verdict};
+use crate::protocol::{Flow, GARBAGE, Reply, Turn};
 use crate::smtp::Smtp;
 use crate::smtp::command::Verb;
 use crate::smtp::replies::Answer;
 use crate::smtp::session::Session;
-
-/// One reply that is due: the recipient it is about, and what strikes it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Due {
-    pub recipient: usize,
-    pub fault: Option<FaultKind>,
-}
-
-impl Due {
-    fn is_refused(self) -> bool {
-        Answer::refusing(Verb::Eom, self.fault).is_some()
-    }
-}
+use crate::tally::Verdict;
 
 impl Smtp {
     /// Draws a fault for each recipient and keeps those who get the message.

@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use crate::fault::FaultKind;
-use crate::smtp::chunk::Chunk;
+use crate::smtp::command::Verb;
 use crate::smtp::data::Unstuffer;
-use crate::smtp::lmtp::Due;
+use crate::smtp::replies::Answer;
 use crate::store::{Message, StoreError};
 
 /// What the next byte belongs to.
@@ -27,6 +27,28 @@ pub(crate) enum AuthStep {
     Plain,
     LoginName,
     LoginPassword,
+}
+
+/// One reply that is due: the recipient it is about, and what strikes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Due {
+    pub recipient: usize,
+    pub fault: Option<FaultKind>,
+}
+
+impl Due {
+    pub fn is_refused(self) -> bool {
+        Answer::refusing(Verb::Eom, self.fault).is_some()
+    }
+}
+
+/// The chunk of BDAT that is being read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Chunk {
+    pub left_bytes: u64,
+    pub last: bool,
+    /// Given when all of it is read, which a refusal does not change.
+    pub refused: Option<Answer>,
 }
 
 /// One SMTP connection.

@@ -1,11 +1,12 @@
 //! Message text: kept as far as memory goes, handed to the store, answered.
 
-use crate::protocol::{Flow, Reply, Turn, Verdict};
+use crate::protocol::{Flow, Reply, Turn};
 use crate::smtp::command::Verb;
 use crate::smtp::replies::Answer;
 use crate::smtp::session::{Phase, Session};
 use crate::smtp::{Smtp, Target};
 use crate::store::{MEMORY_BYTES, Outcome, StoreJob};
+use crate::tally::Verdict;
 
 impl Smtp {
     /// Reads message text; `None` when all of `input` is used up and the text goes on.

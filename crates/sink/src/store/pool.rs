@@ -5,9 +5,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use crate::error::SinkError;
+use crate::inbox::{Inbox, LoopEvent};
 use crate::store::maildir::Maildir;
 use crate::store::{Message, Outcome, StoreError, StoreJob};
-use crate::worker::{Letter, Post};
 
 /// One message for the store; the answer goes to `reply_to` with the same token.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub(crate) struct Job {
     pub work: StoreJob,
     pub message: Box<Message>,
     pub token: u64,
-    pub reply_to: Arc<Post>,
+    pub reply_to: Arc<Inbox>,
 }
 
 /// Threads that each work on one message at a time.
@@ -125,7 +125,7 @@ impl Queue {
 
 fn answer(job: Job, outcome: Outcome) {
     job.reply_to
-        .post(Letter::Stored(job.token, job.message, outcome));
+        .send(LoopEvent::Stored(job.token, job.message, outcome));
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -10,7 +10,7 @@ use steelyard_flow::handshake::{Line, Lines, NAME};
 use steelyard_flow::{Spec, exchange};
 
 use super::session::Session;
-use super::{Hall, locked};
+use super::{Hall, locked, refuse};
 
 /// Bytes that tell what a connection is.
 const MARK: usize = 4;
@@ -82,12 +82,6 @@ impl Hall {
             }
         }
     }
-}
-
-/// Says no and why.
-pub(super) fn refuse(mut stream: &TcpStream, reason: &str) -> io::Result<()> {
-    let text = Line::new("refused").put("reason", reason).text();
-    stream.write_all(text.as_bytes())
 }
 
 /// The first bytes, left where they are; zeros stand for those that do not come.

@@ -10,6 +10,7 @@ mod exchange;
 mod session;
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -17,6 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use rustix::io::Errno;
+use steelyard_flow::handshake::Line;
 use steelyard_net::datagram;
 use steelyard_net::poller::{Interest, Poller};
 use steelyard_net::socket::{accept_one, listen_on, local_address};
@@ -222,4 +224,10 @@ impl Seen {
 /// A poisoned table is still a whole table: nothing can fail between its statements.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Says no and why.
+fn refuse(mut stream: &TcpStream, reason: &str) -> io::Result<()> {
+    let text = Line::new("refused").put("reason", reason).text();
+    stream.write_all(text.as_bytes())
 }

@@ -15,8 +15,7 @@ use steelyard_flow::{Border, Lane, LaneReport, Run, Spec, drive, lanes, prepare}
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::usage::{CpuTime, thread_cpu};
 
-use super::conversation::refuse;
-use super::{Hall, locked};
+use super::{Hall, locked, refuse};
 
 /// Between two looks at whether the lanes are over.
 const LOOK: Duration = Duration::from_millis(10);

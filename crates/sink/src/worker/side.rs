@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 use steelyard_net::poller::READ_WRITE;
 
 use crate::protocol::Protocol;
-use crate::side::{Event, Order, Progress, Side};
+use crate::protocol::{Event, Order};
+use crate::side::{Progress, Side};
 use crate::worker::Worker;
 
 /// Set in the tokens of second sockets; the slab never has so many places.

@@ -3,75 +3,11 @@
 use std::sync::Arc;
 
 use crate::dialogue::Done;
-use crate::imap::parse::Words;
+use crate::imap::command::{ImapCommand, say};
 use crate::imap::session::{Phase, Session};
 use crate::imap::{Imap, Verb, fetch, mailbox, search};
 use crate::sasl;
 use crate::tally::ErrorKind;
-
-/// One command: its tag, what it is, and the words behind that.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Order<'a> {
-    pub tag: &'a [u8],
-    pub verb: Verb,
-    /// Numbers are uids.
-    pub by_uid: bool,
-    pub words: Words<'a>,
-}
-
-impl<'a> Order<'a> {
-    /// What makes no sense becomes `OTHER`, with what there is of a tag.
-    pub fn read(line: &'a [u8]) -> Self {
-        let mut words = Words(line);
-        let tag = words.word().unwrap_or("*").as_bytes();
-        let mut order = Self {
-            tag,
-            verb: Verb::Other,
-            by_uid: false,
-            words,
-        };
-        if words.space().is_none() {
-            return order;
-        }
-        let mut word = words.word().unwrap_or_default();
-        if word.eq_ignore_ascii_case("UID") && words.space().is_some() {
-            word = words.word().unwrap_or_default();
-            order.by_uid = true;
-        }
-        let verb = Verb::read(word);
-        let has_uids = matches!(verb, Verb::Fetch | Verb::Store | Verb::Search);
-        if !order.by_uid || has_uids {
-            order.verb = verb;
-        }
-        order.words = words;
-        // One space before the arguments, if there are any.
-        let _ = order.words.space();
-        order
-    }
-
-    /// Ends the reply well.
-    pub fn good(&self, words: &str, out: &mut Vec<u8>) -> Done {
-        say(self.tag, words, out);
-        Done::Good
-    }
-
-    /// Ends the reply with `NO ...` or `BAD ...`.
-    pub fn refuse(&self, kind: ErrorKind, words: &str, out: &mut Vec<u8>) -> Done {
-        say(self.tag, words, out);
-        Done::Refused(kind)
-    }
-
-    pub fn malformed(&self, out: &mut Vec<u8>) -> Done {
-        self.refuse(ErrorKind::BadArgument, "BAD Malformed arguments", out)
-    }
-}
-
-pub(super) fn say(tag: &[u8], words: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(tag);
-    out.push(b' ');
-    out.extend_from_slice(words.as_bytes());
-    out.extend_from_slice(b"\r\n");
-}
 
 impl Imap {
     pub(super) fn write_capabilities(&self, secure: bool, out: &mut Vec<u8>) {
@@ -81,10 +17,10 @@ impl Imap {
         }
     }
 
-    pub(super) fn obey(
+    pub(super) fn execute(
         &self,
         session: &mut Session,
-        order: &Order,
+        order: &ImapCommand,
         token: u64,
         out: &mut Vec<u8>,
     ) -> Done {
@@ -137,7 +73,7 @@ impl Imap {
         }
     }
 
-    fn log_in(&self, session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+    fn log_in(&self, session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
         let mut words = order.words;
         match order.verb {
             Verb::StartTls if !self.starttls => {
@@ -216,11 +152,17 @@ impl Imap {
         Done::Good
     }
 
-    fn idle(&self, session: &mut Session, order: &Order, token: u64, out: &mut Vec<u8>) -> Done {
+    fn idle(
+        &self,
+        session: &mut Session,
+        order: &ImapCommand,
+        token: u64,
+        out: &mut Vec<u8>,
+    ) -> Done {
         let Some(drop) = &session.drop else {
             return order.malformed(out);
         };
-        let watch = drop.watch(&self.post, token);
+        let watch = drop.watch(&self.inbox, token);
         let tag = String::from_utf8_lossy(order.tag).into_owned();
         session.phase = Phase::Idle(tag, watch);
         out.extend_from_slice(b"+ Waiting\r\n");
@@ -229,7 +171,7 @@ impl Imap {
         Done::Good
     }
 
-    fn append(&self, session: &mut Session, order: &Order, out: &mut Vec<u8>) -> Done {
+    fn append(&self, session: &mut Session, order: &ImapCommand, out: &mut Vec<u8>) -> Done {
         let mut words = order.words;
         let Some(name) = words.text().filter(|_| words.space().is_some()) else {
             return order.malformed(out);

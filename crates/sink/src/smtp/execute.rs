@@ -4,14 +4,13 @@ use std::fmt::Write;
 
 use crate::smtp::Smtp;
 use crate::smtp::command::{self, Verb};
-use crate::smtp::lmtp::Due;
 use crate::smtp::replies::Answer;
-use crate::smtp::session::{Phase, Session};
+use crate::smtp::session::{Due, Phase, Session};
 use crate::tally::ErrorKind;
 
 impl Smtp {
     /// Carries out one command.
-    pub(super) fn obey(
+    pub(super) fn execute(
         &self,
         session: &mut Session,
         verb: Verb,

@@ -25,7 +25,7 @@ fn wrong(out: &mut Vec<u8>, kind: ErrorKind, words: &str) -> Done {
 }
 
 impl Pop3 {
-    pub(super) fn obey(
+    pub(super) fn execute(
         &self,
         session: &mut Session,
         verb: Verb,

@@ -7,12 +7,12 @@ use crate::ftp::files::absolute;
 use crate::ftp::session::{Data, Passive, Session};
 use crate::ftp::verb::Verb;
 use crate::ftp::{Ftp, answer};
+use crate::protocol::Order;
 use crate::protocol::{Flow, Reply, Turn};
-use crate::side::Order;
 use crate::tally::ErrorKind;
 
 impl Ftp {
-    pub(super) fn obey(
+    pub(super) fn execute(
         &mut self,
         session: &mut Session,
         verb: Verb,

@@ -9,7 +9,7 @@ use steelyard_flow::{LaneReport, Run};
 use steelyard_net::clock::monotonic_ns;
 
 use super::dial::{Call, refused};
-use super::work::Party;
+use super::shared::StreamRun;
 use crate::control::Control;
 
 /// Between two looks at the conductor's wishes.
@@ -20,9 +20,9 @@ const PATIENCE_NS: u64 = 2_000_000_000;
 
 /// Begins, follows and ends the run at the far end, if that is a sink; returns when it has told
 /// everything, or is gone.
-pub fn follow(party: &Party<'_>, call: Option<Call>, run: &Run, control: &Control) {
+pub fn follow(shared: &StreamRun<'_>, call: Option<Call>, run: &Run, control: &Control) {
     let Some(mut call) = call else {
-        while party.moving.load(Relaxed) > 0 {
+        while shared.moving.load(Relaxed) > 0 {
             if control.stopped() {
                 run.end_at(monotonic_ns());
             }
@@ -30,7 +30,7 @@ pub fn follow(party: &Party<'_>, call: Option<Call>, run: &Run, control: &Contro
         }
         return;
     };
-    if !begin(party, &mut call, run) {
+    if !begin(shared, &mut call, run) {
         run.abandon();
         return;
     }
@@ -42,7 +42,7 @@ pub fn follow(party: &Party<'_>, call: Option<Call>, run: &Run, control: &Contro
             ended = true;
             end(&call, run);
         }
-        if deadline_ns == u64::MAX && party.moving.load(Relaxed) == 0 {
+        if deadline_ns == u64::MAX && shared.moving.load(Relaxed) == 0 {
             deadline_ns = run
                 .window_end_ns()
                 .min(monotonic_ns())
@@ -51,7 +51,7 @@ pub fn follow(party: &Party<'_>, call: Option<Call>, run: &Run, control: &Contro
         match call.lines().next_line() {
             Ok(None) => {}
             Ok(Some(line)) => {
-                if take(party, &line) {
+                if take(shared, &line) {
                     return;
                 }
             }
@@ -64,14 +64,14 @@ pub fn follow(party: &Party<'_>, call: Option<Call>, run: &Run, control: &Contro
     }
 }
 
-fn begin(party: &Party<'_>, call: &mut Call, run: &Run) -> bool {
+fn begin(shared: &StreamRun<'_>, call: &mut Call, run: &Run) -> bool {
     if !call.say(&run.line(call.ahead_ns)) {
         return false;
     }
     match call.lines().next_line() {
         Ok(Some(line)) if line.word() == "ok" => true,
         Ok(Some(line)) => {
-            party.tell(|told| told.refusal = Some(refused(&line)));
+            shared.tell(|told| told.refusal = Some(refused(&line)));
             false
         }
         Ok(None) | Err(_) => false,
@@ -88,16 +88,16 @@ fn end(call: &Call, run: &Run) {
 }
 
 /// Takes what the sink tells; `true` when that was the last of it.
-fn take(party: &Party<'_>, line: &Line) -> bool {
+fn take(shared: &StreamRun<'_>, line: &Line) -> bool {
     match line.word() {
         "lane" => {
             if let Some(report) = LaneReport::read(line) {
-                party.tell(|told| told.peer.push(report));
+                shared.tell(|told| told.peer.push(report));
             }
             false
         }
         "over" => {
-            party.tell(|told| told.peer_cpu_ns = line.number("cpu_ns"));
+            shared.tell(|told| told.peer_cpu_ns = line.number("cpu_ns"));
             true
         }
         _ => false,

@@ -1,23 +1,24 @@
 //! What reaches an event loop from other threads: connections, store results, the stop.
 
+use crate::inbox::LoopEvent;
 use crate::protocol::Protocol;
 use crate::store::{Message, Outcome};
-use crate::worker::{Letter, Worker};
+use crate::worker::Worker;
 
 impl<P: Protocol> Worker<P> {
-    pub(super) fn read_mail(&mut self, letters: &mut Vec<Letter>) {
-        self.crew.mailbox(self.index).collect(letters);
-        for letter in letters.drain(..) {
-            match letter {
-                Letter::Connection(_) if self.stopping => self.crew.left(self.index),
-                Letter::Connection(fd) => self.open(fd),
-                Letter::Woken(token) => {
+    pub(super) fn read_inbox(&mut self, events: &mut Vec<LoopEvent>) {
+        self.loops.inbox(self.index).collect(events);
+        for event in events.drain(..) {
+            match event {
+                LoopEvent::Connection(_) if self.stopping => self.loops.left(self.index),
+                LoopEvent::Connection(fd) => self.open(fd),
+                LoopEvent::Woken(token) => {
                     if let Some(connection) = self.connections.get_mut(token) {
                         let next = connection.wake(&mut self.cx);
                         self.carry_out(token, next);
                     }
                 }
-                Letter::Stored(token, message, outcome) => self.stored(token, message, outcome),
+                LoopEvent::Stored(token, message, outcome) => self.stored(token, message, outcome),
             }
         }
     }
