@@ -90,7 +90,6 @@ def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any
         "visits_to_decide": None,
         "exploratory": False,
         "spread_ratio": 1.2,
-        "arms_differ_in_shape": False,
         "stall_rate_baseline": 0.0,
         "stall_rate_other": 0.0,
     }
@@ -304,7 +303,7 @@ def _failed() -> Findings:
         )
     ]  # fmt: skip
     shape: dict[str, Any] = {
-        "arms_differ_in_shape": True, "spread_ratio": 3.1, "stall_rate_other": 0.125,
+        "spread_ratio": 3.1, "stall_rate_other": 0.125,
         "notes": (SpreadsDiffer(ratio=3.1, chance=0.02, visits_baseline=6, visits_other=6,
                                 welch_test=True),),
     }  # fmt: skip

@@ -1,6 +1,6 @@
 """What is computed from records: the only thing a report reads besides the series.
 
-Every figure carries its n, its interval and its assumptions; doubt is a field, not a footnote
+Every figure carries its n, its interval and its assumptions; a caveat is a field, not a footnote
 that someone may forget. Ratios are stored as natural logarithms (``_log``) of other over
 baseline, in the raw response (a response time that doubles has ``+0.69`` whatever its direction).
 """
@@ -89,7 +89,6 @@ class VerdictFinding(Frozen):
     visits_to_decide: int | None
     exploratory: bool
     spread_ratio: float | None
-    arms_differ_in_shape: bool
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     withheld: Withheld | None = None
