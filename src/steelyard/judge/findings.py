@@ -35,6 +35,7 @@ from steelyard.judge.caveats import Caveat
 from steelyard.judge.checks import StudyCheck
 from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.not_measured import NotMeasured
 from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import GuardFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
@@ -149,7 +150,7 @@ class CellFinding(Frozen):
     low: float | None
     high: float | None
     interval_level: float
-    not_measured: tuple[str, ...] = ()
+    not_measured: tuple[NotMeasured, ...] = ()
 
 
 class WarningNote(Note):
