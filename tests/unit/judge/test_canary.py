@@ -19,7 +19,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import Study
 
-CANARY = {"canary_s": 0.3}
+CANARY = {"reference_kernel_s": 0.3}
 
 
 def heard(**parts: float | None) -> dict[str, Measured]:

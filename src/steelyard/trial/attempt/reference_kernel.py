@@ -37,7 +37,7 @@ def canary_of(scene: Scene) -> dict[str, Measured]:
         TrialFailed: the carrier cannot run it.
     """
     stage, host = scene.stage, scene.carrier()
-    time_s = stage.study.trials.canary_s
+    time_s = stage.study.trials.reference_kernel_s
     if time_s is None:
         return {}
     with stage.interrupt.waiting():
@@ -51,7 +51,7 @@ def sound_out(stage: Stage) -> list[ReferenceKernelSeries]:
         HostError: a carrier cannot run the canary.
         KeyboardInterrupt: the user asks to stop.
     """
-    time_s = stage.study.trials.canary_s
+    time_s = stage.study.trials.reference_kernel_s
     if time_s is None:
         return []
     try:
