@@ -305,7 +305,7 @@ def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
     """Visit, place in the assignment of the pair, and system, for every visit of the pair."""
     first = plan.visits[0].visit if plan.visits else 1
     members = (pair.baseline, pair.other)
-    own = [(index, system) for index, system in enumerate(plan.coin) if system in members]
+    own = [(index, system) for index, system in enumerate(plan.assignment) if system in members]
     return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
 
 

@@ -23,9 +23,9 @@ SOUNDINGS = 24
 """Canaries in a row before the first trial: enough to know a noise within about 15 %."""
 
 _PARTS = {
-    "canary.cpu": ("cpu_per_s", "steps/s"),
-    "canary.memory": ("memory_bytes_per_s", "bytes/s"),
-    "canary.disk": ("disk_writes_per_s", "writes/s"),
+    "reference_kernel.cpu": ("cpu_per_s", "steps/s"),
+    "reference_kernel.memory": ("memory_bytes_per_s", "bytes/s"),
+    "reference_kernel.disk": ("disk_writes_per_s", "writes/s"),
 }
 _ALLOWANCE_S = 30.0
 
