@@ -7,9 +7,10 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 # Tests wait about as long as they compute: one more at a time than there are processors.
 JOBS    ?= $(shell n=$$(nproc); echo $$((n < 8 ? n + 1 : 8)))
 FUZZ_S  ?= 30
+PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-system test-rust test-python check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -19,7 +20,9 @@ setup: .venv/engine-built .venv/installed ## Virtual environment, package and en
 quickstart: setup ## Run the first study: what does durable mail delivery cost on this disk?
 	@$(BIN)/steelyard run studies/quickstart
 
-test: setup test-rust test-python ## Every test of every kind that needs no root
+test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
+
+test-all: test test-extended ## Every test that needs neither this machine for itself nor an hour: what CI runs
 
 fresh: ## As root: both commands of README.md on a plain Debian 12 that has what README.md installs; needs mmdebstrap
 	tests/fresh/run
@@ -47,7 +50,13 @@ fuzz: ## Fuzz every parser, FUZZ_S seconds each; needs cargo-fuzz (cargo install
 	    -max_total_time=$(FUZZ_S) -max_len=2048 -timeout=5 -verbosity=0 || exit 1; done
 
 test-python: setup ## Tests of the laboratory, with the engine
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m 'not validate and not system'
+	$(PYTEST) -m 'not extended and not system and not validate'
+
+test-extended: setup ## The others of each kind of test, and the platforms
+	$(PYTEST) -m 'extended and not system and not validate' tests/calibration tests/integration tests/platforms
+
+test-under-load: setup ## make test-all TIMES=3 times beside stress-ng --cpu LOAD=4; needs stress-ng
+	@tests/under_load $(or $(LOAD),4) $(or $(TIMES),3) $(MAKE) test-all
 
 test-system: setup ## As root: a hundred kills that restore must take back, and what else needs the whole machine. PASSED=FILE goes on where a run broke off
 	$(if $(PASSED),PASSED=$(PASSED)) $(BIN)/pytest -m system tests/system

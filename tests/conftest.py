@@ -15,13 +15,19 @@ settings.load_profile("untimed")
 HERE = Path(__file__).parent
 LONGEST_FIRST = ("platforms", "integration", "calibration")
 """Folders whose tests take seconds to minutes; all others together take less than these."""
+PLATFORMS_IN_EVERY_RUN = ("test_contract.py", "test_guide_platform.py")
+"""Of the tests of platforms; the others are of the marker ``extended``."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begins with the folders of long tests, so that no worker ends with one while others wait.
 
     Within a folder the order stays as it was drawn.
     """
+    for item in items:
+        if item.path.parent == HERE / "platforms" and item.path.name not in PLATFORMS_IN_EVERY_RUN:
+            item.add_marker(pytest.mark.extended)
     items.sort(key=_place)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.calibration.mutations import MUTATIONS, PASSES, Mutation, is_seen
 
+pytestmark = pytest.mark.extended
+
 
 def test_there_are_at_least_twenty_five_and_each_has_words_of_its_own() -> None:
     assert len({each.words for each in MUTATIONS}) == len(MUTATIONS) >= 25

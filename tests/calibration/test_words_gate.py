@@ -12,6 +12,8 @@ from tests.calibration.guarding import guarded
 from tests.calibration.races import EQUAL, Race, false_families
 from tests.calibration.tasks import tasks
 
+pytestmark = pytest.mark.extended
+
 STUDIES = 12
 AT_MARGIN = [case for case in guarding.CASES if case.times == 1][:1]
 

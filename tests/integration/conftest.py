@@ -98,6 +98,12 @@ class Steelyard:
         return left
 
 
+def first_in_every_run(cases: Iterable[object]) -> list[object]:
+    """The cases of a test; all but the first have the marker ``extended``."""
+    first, *others = cases
+    return [first, *(pytest.param(each, marks=pytest.mark.extended) for each in others)]
+
+
 MOST_INVALID = 2
 
 

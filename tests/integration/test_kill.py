@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.records.archive import Run, open_run
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import Steelyard
+from tests.integration.conftest import Steelyard, first_in_every_run
 
 KILLS_IN_A_CHAIN = 5
 CHAINS_IN_EVERY_RUN = 2
@@ -76,7 +76,7 @@ def check_end(steelyard: Steelyard, before: dict[str, bytes]) -> None:
     assert not list((run.path / "trials").glob(".new-*"))
 
 
-@pytest.mark.parametrize("chain", range(CHAINS_IN_EVERY_RUN))
+@pytest.mark.parametrize("chain", first_in_every_run(range(CHAINS_IN_EVERY_RUN)))
 def test_kills_at_random_instants_lose_and_repeat_nothing(steelyard: Steelyard, chain: int) -> None:
     check_chain(steelyard, chain)
 

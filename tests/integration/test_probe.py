@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from steelyard.judge.findings import Findings
 from steelyard.records.archive import open_run
 from steelyard.records.schema import Outcome
@@ -16,7 +18,7 @@ systems:
   one: {platform: native, service: {use: sink-smtp}}
   two: {platform: native, service: {use: sink-smtp}}
 workload: {use: smtp, messages: 10 per user}
-latency_probe: {use: smtp-probe, every: 10 ms}
+probe: {use: smtp-probe, every: 10 ms}
 load: {users: [3], think: 20 ms}
 responses: {throughput: {primary: true}, run_time: {}, probe.p50: {}, probe.p99: {}}
 generator: {calibrate: false}
@@ -56,6 +58,7 @@ def test_each_user_sends_its_messages_while_a_probe_looks_on(steelyard: Steelyar
         assert "1,000 samples" in str(record.responses["probe.p99"].missing)
 
 
+@pytest.mark.extended
 def test_the_report_has_every_request_of_a_web_study(steelyard: Steelyard) -> None:
     steelyard.folder.joinpath("web.yaml").write_text(WEB, encoding="utf-8")
     done = steelyard.run("run", "web.yaml")

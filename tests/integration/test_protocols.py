@@ -7,7 +7,7 @@ import pytest
 from steelyard.records.archive import open_run
 from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.schema import Outcome
-from tests.integration.conftest import Steelyard, assert_each_ended_well
+from tests.integration.conftest import Steelyard, assert_each_ended_well, first_in_every_run
 
 STUDY = """\
 study: protocols
@@ -51,7 +51,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("protocol", CASES)
+@pytest.mark.parametrize("protocol", first_in_every_run(CASES))
 def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     protocol: str, steelyard: Steelyard
 ) -> None:

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import time
 
+import pytest
+
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import SystemsEliminated, SystemStopped
 from tests.integration.conftest import LONGEST_S, Steelyard, with_an_event
@@ -67,6 +69,7 @@ def test_a_decided_system_is_passed_over_and_the_order_of_the_others_kept(
     assert "best first" in ended[-1].stdout
 
 
+@pytest.mark.extended
 def test_an_interrupted_race_goes_on_with_those_that_are_in_it(steelyard: Steelyard) -> None:
     (steelyard.folder / "study.yaml").write_text(STUDY, encoding="utf-8")
     results = steelyard.folder / "results" / "race"
@@ -93,6 +96,7 @@ settings: {}
 """
 
 
+@pytest.mark.extended
 def test_a_system_that_fails_every_visit_leaves_and_the_others_go_on(steelyard: Steelyard) -> None:
     broken = "slow: {platform: native, service: {use: ./broken.yaml}}"
     lines = [broken.join(["  ", ""]) if "slow:" in line else line for line in STUDY.splitlines()]

@@ -87,11 +87,12 @@ workloads:
   web: {use: http}
   cpu: {use: linpack, n: 100}
 generator: {calibrate: false}
-judge: {guardrails: {}}
+judge: {guards: {}}
 trials: {margin: 0.1 %, window: 200 ms, warmup: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
 """
 
 
+@pytest.mark.extended
 def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Steelyard) -> None:
     steelyard.folder.joinpath("apart.yaml").write_text(APART, encoding="utf-8")
     said: list[str] = []
@@ -134,6 +135,7 @@ LOST = (
 )
 
 
+@pytest.mark.extended
 def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
     steelyard: Steelyard,
 ) -> None:

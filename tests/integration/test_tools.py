@@ -75,6 +75,7 @@ def test_fio_is_compared_by_its_operations_and_its_output_is_kept(steelyard: Ste
     assert kept["jobs"][0]["job options"]["runtime"] == "100ms"
 
 
+@pytest.mark.extended
 def test_sysbench_is_compared_by_its_events(steelyard: Steelyard) -> None:
     needs("sysbench")
     code, told = run(steelyard, study("use: sysbench-cpu, limit: 1000"))
@@ -111,6 +112,7 @@ def kernel_sources(folder: Path) -> Path:
     return archive
 
 
+@pytest.mark.extended
 def test_a_part_of_a_kernel_is_built_and_the_time_of_the_build_decides(
     steelyard: Steelyard,
 ) -> None:
@@ -126,6 +128,7 @@ def test_a_part_of_a_kernel_is_built_and_the_time_of_the_build_decides(
     assert re.fullmatch(r"[0-9.]+", seen[0]["facts"]["system"]["tool.version"])
 
 
+@pytest.mark.extended
 def test_the_study_of_the_guide_runs_and_the_run_keeps_the_file(steelyard: Steelyard) -> None:
     needs("openssl")
     (steelyard.folder / "workloads").mkdir()

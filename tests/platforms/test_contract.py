@@ -13,8 +13,11 @@ from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 
+IN_EVERY_RUN = [place for place in PLACES if place != "qemu"]
+EXTENDED = [pytest.param("qemu", marks=pytest.mark.extended)]  # its image takes a minute to build
 
-@pytest.fixture(scope="module", params=PLACES)
+
+@pytest.fixture(scope="module", params=[*IN_EVERY_RUN, *EXTENDED])
 def bench(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:

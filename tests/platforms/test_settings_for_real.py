@@ -63,7 +63,7 @@ def test_several_settings_hold_and_are_taken_back(
 ) -> None:
     queue = Path("/sys/block", loop.name, "queue")
     before = {p: told(p) for p in (SWAPPINESS, queue / "scheduler", queue / "read_ahead_kb")}
-    wanted = {"sysctl": {"vm.swappiness": 13}, "scheduler": "mq-deadline", "read_ahead": 64 * 1024}
+    wanted = {"sysctl.vm.swappiness": 13, "scheduler": "mq-deadline", "read_ahead": 64 * 1024}
     applied = apply_settings(host_machine, wanted, undo, place)
     assert setting_facts(host_machine, applied) == {
         "setting.sysctl.vm.swappiness": "13",
@@ -107,13 +107,14 @@ IMPOSSIBLE = {
     "tuned": ("no-such-profile", "no profile `no-such-profile`"),
     "mount": ("data=journal", "cannot be taken back"),
 }
+TOOLS = {"module.no-such-module": ("modprobe",), "tuned": ("tuned", "tuned-adm")}
 
 
 @pytest.mark.parametrize("setting", IMPOSSIBLE)
 def test_what_this_machine_cannot_do_is_not_supported_and_changes_nothing(
     host_machine: Host, undo: UndoLog, place: Place, setting: str
 ) -> None:
-    need(*(("tuned", "tuned-adm") if setting == "tuned" else ()))
+    need(*TOOLS.get(setting, ()))
     level, words = IMPOSSIBLE[setting]
     with pytest.raises(SystemFailure, match=words) as caught:
         apply_settings(host_machine, {setting: level}, undo, place)
@@ -145,7 +146,7 @@ def test_options_of_a_mounted_filesystem_change_and_come_back(
 def test_a_service_enters_its_cgroup_before_it_runs_and_the_group_goes(
     host_machine: Host, undo: UndoLog, place: Place
 ) -> None:
-    limits = {"cgroup": {"cpus": 0.5, "memory": 64 * 2**20}}
+    limits = {"cgroup.cpus": 0.5, "cgroup.memory": 64 * 2**20}
     applied = apply_settings(host_machine, limits, undo, place)
     try:
         [enter] = [one.enter for one in applied if one.enter]

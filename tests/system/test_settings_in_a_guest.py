@@ -195,7 +195,7 @@ def test_a_scheduler_in_a_module_is_loaded_used_and_gone(
 ) -> None:
     host = guest.host()
     place = Place("steelyard-guest", guest.folder(), (disks[0].device,))
-    wanted = {"module": {"bfq": "loaded"}, "scheduler": "bfq"}
+    wanted = {"module.bfq": "loaded", "scheduler": "bfq"}
     applied = apply_settings(host, wanted, guest_bench.undo, place)
     assert setting_facts(host, applied)["setting.scheduler"] == "bfq"
     revert_settings(host, applied, guest_bench.undo)

@@ -19,7 +19,6 @@ from steelyard.study.checks.questions import check_asked
 from steelyard.study.checks.support import missing_parts
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.file.old_keys import rename_old_keys
 from steelyard.study.file.source import Source, Where, parse_source, read_source
 from steelyard.study.file.variants import overlaid, variant_names, with_variant
 from steelyard.study.model import Study
@@ -39,14 +38,12 @@ def read_study(path: Path, *, variant: str | None = None) -> Study:
     Checks the grammar of the whole file, all variants included. Raises ``StudyError`` with every
     mistake, in the order of the file.
     """
-    return _checked(_read(path), variant)
+    return _checked(read_source(path), variant)
 
 
 def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> Study:
     """The same from bytes, such as the copy kept with a run; ``path`` is named in complaints."""
-    source = parse_source(raw, path)
-    rename_old_keys(source)
-    return _checked(source, variant)
+    return _checked(parse_source(raw, path), variant)
 
 
 def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
@@ -59,15 +56,10 @@ def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
 
 def read_with_lacking(path: Path, *, variant: str | None = None) -> tuple[Study, list[Complaint]]:
     """The study, and what of it this version cannot run yet, each with its place."""
-    source = _read(path)
+    source = read_source(path)
     study = _checked(source, variant)
     chosen = source if variant is None else with_variant(source, variant)
     return study, _lacking(study, chosen).ordered()
-
-
-def renamed_keys(path: Path) -> list[Complaint]:
-    """A notice for each key of a study file that has a new name, in the order of the file."""
-    return rename_old_keys(read_source(path))
 
 
 def _checked(source: Source, variant: str | None) -> Study:
@@ -81,12 +73,6 @@ def _checked(source: Source, variant: str | None) -> Study:
     if found or study is None:
         raise StudyError(sorted(found))
     return study
-
-
-def _read(path: Path) -> Source:
-    source = read_source(path)
-    rename_old_keys(source)
-    return source
 
 
 def _variant(source: Source, name: str) -> tuple[Study | None, set[Complaint]]:

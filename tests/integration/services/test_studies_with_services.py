@@ -72,6 +72,7 @@ def test_nginx_is_compared_with_apache(lab: Steelyard) -> None:
     assert kept[0]["facts"]["system"]["service.body"] == "4096"
 
 
+@pytest.mark.extended
 def test_postfix_is_compared_with_the_engines_own_server(lab: Steelyard) -> None:
     require_program("postfix", "postfix")
     require_root("postfix")
@@ -82,6 +83,7 @@ def test_postfix_is_compared_with_the_engines_own_server(lab: Steelyard) -> None
     assert [link for link in links if link.resolve().is_relative_to(lab.folder.resolve())] == []
 
 
+@pytest.mark.extended
 def test_the_example_of_the_guide_runs_and_is_kept_with_the_run(lab: Steelyard) -> None:
     file = lab.folder / "services" / "python-http.yaml"
     file.parent.mkdir()
@@ -122,6 +124,7 @@ def test_a_missing_program_ends_the_session_before_it_measures_nothing(lab: Stee
     assert "python3-minimal" in done.stderr
 
 
+@pytest.mark.extended
 def test_a_server_that_runs_already_is_compared_and_lives_on(lab: Steelyard) -> None:
     sink = lab.start("sink", "http")
     assert sink.stdout is not None
@@ -157,6 +160,7 @@ trials: {margin: 50 %, window: 300 ms, warmup: 0 s, retry: 0, budget: {trials: 6
 """
 
 
+@pytest.mark.extended
 def test_what_full_mailboxes_refuse_is_counted_shown_and_gated(lab: Steelyard) -> None:
     require_root("dovecot")
     require_program("dovecot", "dovecot-lmtpd")

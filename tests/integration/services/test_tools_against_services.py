@@ -24,6 +24,8 @@ from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.ready import PLAIN_WORDS, ReadyTool, ToolContext, make_ready
 from tests.integration.services.started import LACKING, started
 
+pytestmark = pytest.mark.extended
+
 LONGEST_S = 120.0
 USERS = 2
 

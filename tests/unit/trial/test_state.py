@@ -30,7 +30,7 @@ def plan(systems: str) -> Plan:
         design="big_stick",
         systems=("a", "b"),
         conditions=({"load.users": 1},),
-        assignment=tuple(systems),
+        coin=tuple(systems),
         visits=visits,
         forecast=FORECAST,
     )

@@ -11,8 +11,14 @@ use crate::{engine, stderr, stdout};
 
 /// Two probes of `url` with `options`: their figures and the result.
 fn probed(url: &str, options: &[&str]) -> (Vec<ProbeFigures>, LoadResult) {
-    let usual = ["load", url, "--probe", "-n", "2", "-i", "20ms", "--json"];
-    let output = engine(&[&usual, options].concat());
+    let usual = ["load", url, "--probe", "-n", "2", "--json"];
+    let often = ["-i", "20ms"];
+    let interval = if options.contains(&"-i") {
+        &[]
+    } else {
+        &often[..]
+    };
+    let output = engine(&[&usual, interval, options].concat());
     let mut probes = Vec::new();
     let mut results = Vec::new();
     for line in stdout(&output).lines() {
@@ -70,8 +76,10 @@ fn every_other_protocol_tells_its_phases_too() {
     let user = ["--user", "u", "--password", "p"];
     let request = ["connect", "ttfb", "body"];
     assert_eq!(phases_of("http", "http://SINK/", &[]), request);
+    // A probe that is due while the last one is still out opens a second connection.
+    let one_at_a_time = ["--http2", "-i", "2s"];
     assert_eq!(
-        phases_of("http", "http://SINK/", &["--http2"]),
+        phases_of("http", "http://SINK/", &one_at_a_time),
         request[1..]
     );
     let session = ["connect", "banner", "auth", "stat", "list", "quit"];

@@ -7,7 +7,6 @@ from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
 from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent, quantity, significant
 from steelyard.report.sentences import verdict_sentence
@@ -44,22 +43,19 @@ def _with_capacity(findings: Findings) -> Findings:
 
 def _capacity_sentence(found: CapacityFinding, labels: Labels) -> str:
     who = labels.place(found.system, found.conditions)
-    target = listed([f"{each.response} {each.limit}" for each in found.targets])
-    return (
-        f"{who}: {found.name} under {target}: {_found_words(found, labels)}{_level_words(found)}."
-    )
+    target = listed(found.limits)
+    return f"{who}: {found.name} under {target}: {_found_words(found)}{_level_words(found)}."
 
 
-def _found_words(found: CapacityFinding, labels: Labels) -> str:
+def _found_words(found: CapacityFinding) -> str:
     searches = counted(len(found.values), "search", "searches")
-    missing = "; ".join(notes.texts(found.not_found[:_MOST_SAID], labels))
     if found.median is None:
-        return missing or "never searched"
+        return "; ".join(found.not_found[:_MOST_SAID]) or "never searched"
     ends = ""
     if found.low is not None and found.high is not None:
         level = percent(found.interval_level)
         ends = f" ({level} interval {_level(found.low)}..{_level(found.high)})"
-    lost = f"; {missing}" if missing else ""
+    lost = f"; {'; '.join(found.not_found[:_MOST_SAID])}" if found.not_found else ""
     return f"{_level(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
 
 
@@ -96,7 +92,7 @@ def _peak_words(found: ScalingFinding, noun: str, labels: Labels) -> str:
             f"{noun} falls after {_at(found, fall.best, labels)}: "
             f"{_fall_words(found, fall, labels)}"
         )
-    said += notes.texts(found.refusals[:_MOST_SAID], labels)
+    said += [refusal.words for refusal in found.refusals[:_MOST_SAID]]
     drawn = "" if found.drawn else ", so no curve is drawn"
     return "; ".join(said) + drawn
 
@@ -152,7 +148,7 @@ def saturation_table(findings: Findings) -> Table:
 def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
     peak = found.peak if found.peak_stated else None
     most = max((level.smooth for level in found.levels), default=None)
-    left_out = notes.texts([*found.dropped, *found.refusals], labels)
+    left = [f"{level} left out: {why}" for level, why in found.dropped.items()]
     return (
         found.system,
         labels.conditions(found.conditions) or "all trials",
@@ -165,7 +161,7 @@ def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
         else signed_effect(found.fall.change_log, beside=_ends(found.fall)),
         NONE if found.noise_log is None else percent(found.noise_log),
         counted(found.visits, "visit"),
-        "; ".join(left_out) or NONE,
+        "; ".join([*left, *(refusal.words for refusal in found.refusals)]) or NONE,
     )  # fmt: skip
 
 
@@ -182,7 +178,7 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
             "high": capacity.high,
             "interval_level": capacity.interval_level,
             "n": len(capacity.values),
-            "note": "; ".join(notes.texts(capacity.not_found, findings.labels)),
+            "note": "; ".join(capacity.not_found),
         }
     for found in findings.scaling:
         shared = {"response": found.response, "system": found.system, "n": found.visits}
@@ -198,7 +194,7 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
                 "low": None if peak is None else peak.at_low,
                 "high": None if peak is None else peak.at_high,
                 "interval_level": None if peak is None else peak.interval_level,
-                "note": "; ".join(notes.texts(found.refusals, findings.labels)),
+                "note": "; ".join(refusal.words for refusal in found.refusals),
             }
         )
         for level in found.levels:

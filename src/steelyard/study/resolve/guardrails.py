@@ -18,7 +18,7 @@ DEFAULTS = {ERRORS: 0.001, TAIL: 0.25}
 _MOST = 10.0
 
 
-def resolve_guardrails(
+def resolve_guards(
     file: StudyFile,
     responses: Mapping[str, ResponseSpec],
     complaints: Complaints,
@@ -32,14 +32,14 @@ def resolve_guardrails(
     Without a word of the study only throughput is guarded: more of it may come from operations
     that were not done, or that somebody else had to wait for.
     """
-    written = None if file.judge is None else file.judge.guardrails
+    written = None if file.judge is None else file.judge.guards
     known = responses_for(file, complaints)
     if written is None:
         return _defaults(responses, known)
-    found = {}
+    guards = {}
     primary = next(each for each in responses.values() if each.primary)
     for name, margin in written.items():
-        where = ("judge", "guardrails", name)
+        where = ("judge", "guards", name)
         if among is not None and name in known and name not in among:
             continue
         if not check_response(name, where, file, complaints):
@@ -49,12 +49,10 @@ def resolve_guardrails(
             complaints.add(where, f"{margin:g} is no margin", hint)
         elif name == primary.name or known[name].direction == "none":
             why = "decides itself" if name == primary.name else "has no good direction"
-            complaints.add(
-                where, f"`{name}` {why} and cannot be a guardrail", "take it out", at_key=True
-            )
+            complaints.add(where, f"`{name}` {why} and cannot guard", "take it out", at_key=True)
         else:
-            found[name] = _guard(name, known[name], margin, declared=True)
-    return found
+            guards[name] = _guard(name, known[name], margin, declared=True)
+    return guards
 
 
 def _defaults(

@@ -2,113 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
+from enum import StrEnum
 
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.not_measured import NotMeasured
-from steelyard.judge.note import Note
 from steelyard.study.model import Level
 
 
-class FewLevels(Note):
-    """A curve needs more levels than count."""
+class Refusal(StrEnum):
+    """Why a curve or its peak is not stated; the last two leave the curve and refuse its peak."""
 
-    kind: Literal["few_levels"] = "few_levels"
-    levels: int
-    needed: int
-
-
-class FewVisitsPerLevel(Note):
-    """A curve needs more visits of every level; some level has ``visits``."""
-
-    kind: Literal["few_visits_per_level"] = "few_visits_per_level"
-    visits: int
-    needed: int
+    FEW_LEVELS = "few_levels"
+    FEW_VISITS = "few_visits"
+    LACK_OF_FIT = "lack_of_fit"
+    SUPER_LINEAR = "super_linear"
+    LITTLES_LAW = "littles_law"
+    NO_PEAK = "no_peak"
+    NO_FALL = "no_fall"
 
 
-class LackOfFit(Note):
-    """The curve does not describe the data: ``p`` is that of the test for lack of fit."""
+class RefusalFinding(Frozen):
+    """One reason, in a word and as a sentence."""
 
-    kind: Literal["lack_of_fit"] = "lack_of_fit"
-    p: float
-
-
-class SuperLinear(Note):
-    """From the first level to the second throughput grows faster than the load."""
-
-    kind: Literal["super_linear"] = "super_linear"
-    excess_log: float
-    first_level: float
-    second_level: float
-
-
-class LittlesLawBroken(Note):
-    """The users do not add up by Little's law at these levels."""
-
-    kind: Literal["littles_law_broken"] = "littles_law_broken"
-    levels: tuple[float, ...]
-
-
-class NoPeak(Note):
-    """No peak up to the last level; the curve itself is stated."""
-
-    kind: Literal["no_peak"] = "no_peak"
-    last_level: float
-
-
-class NoFall(Note):
-    """Throughput does not fall up to the last level, so a peak would rest on the curve alone."""
-
-    kind: Literal["no_fall"] = "no_fall"
-    last_level: float
-
-
-CurveRefusal = Annotated[
-    FewLevels | FewVisitsPerLevel | LackOfFit | SuperLinear | LittlesLawBroken | NoPeak | NoFall,
-    Field(discriminator="kind"),
-]
-"""Why a curve or its peak is not stated; the last two leave the curve and refuse its peak."""
-
-
-class GateRefusedLevel(Note):
-    """A gate refused attempts at a level; ``message`` is that of the first."""
-
-    kind: Literal["gate_refused_level"] = "gate_refused_level"
-    level: float
-    refused: int
-    attempts: int
-    message: str | None
-
-
-class LevelNotMeasured(Note):
-    """A level has no value."""
-
-    kind: Literal["level_not_measured"] = "level_not_measured"
-    level: float
-
-
-DroppedLevel = Annotated[GateRefusedLevel | LevelNotMeasured, Field(discriminator="kind")]
-"""Why a level of a curve does not count."""
-
-
-class NoCurve(Note):
-    """No curve of a system was measured."""
-
-    kind: Literal["no_curve"] = "no_curve"
-    system: str
-
-
-class SeveralCurves(Note):
-    """A system has a curve for each further condition, so that it has no single peak."""
-
-    kind: Literal["several_curves"] = "several_curves"
-    system: str
-
-
-PeakUnknown = Annotated[CurveRefusal | NoCurve | SeveralCurves, Field(discriminator="kind")]
-"""Why a claim on a peak is not judged, or bounded on one side alone."""
+    kind: Refusal
+    words: str
 
 
 class LevelFinding(Frozen):
@@ -171,7 +87,7 @@ class KneeFinding(Frozen):
 class ScalingFinding(Frozen):
     """Throughput of one system over the levels of a load, under one further condition.
 
-    ``dropped`` holds the levels that are left out. ``alpha`` and ``beta`` are contention
+    ``dropped`` maps a level that is left out to the reason. ``alpha`` and ``beta`` are contention
     and coherence of the fitted law, ``gamma`` its throughput at 1. ``peak`` holds the interval
     also where it is refused, as long as the curve itself is not; ``peak_stated`` says which.
     ``drawn`` are levels and throughputs along the curve, for a chart; empty where it is refused.
@@ -183,7 +99,7 @@ class ScalingFinding(Frozen):
     factor: str
     conditions: dict[str, Level]
     levels: tuple[LevelFinding, ...]
-    dropped: tuple[DroppedLevel, ...]
+    dropped: dict[str, str]
     visits: int
     gamma: float | None
     alpha: float | None
@@ -191,25 +107,18 @@ class ScalingFinding(Frozen):
     drawn: tuple[tuple[float, float], ...] = ()
     noise_log: float | None
     lack_of_fit_p: float | None
-    refusals: tuple[CurveRefusal, ...]
+    refusals: tuple[RefusalFinding, ...]
     peak: PeakFinding | None
     peak_stated: bool
     knee: KneeFinding | None
     fall: FallFinding | None
 
 
-class TargetFinding(Frozen):
-    """A limit that a response must keep, as the study writes it: ``at most 200 ms``."""
-
-    response: str
-    limit: str
-
-
 class CapacityFinding(Frozen):
-    """The largest load of one system that keeps the targets of one search.
+    """The largest load of one system that keeps the limits of one search.
 
     ``values`` has one for each search that found one, ``not_found`` why others did not.
-    ``holds_at`` and ``breaks_at`` are levels of the study at which the targets surely hold (as at
+    ``holds_at`` and ``breaks_at`` are levels of the study at which the limits surely hold (as at
     all below) and surely break, by the trials at these levels alone; ``None`` where nothing is
     sure.
     """
@@ -217,13 +126,13 @@ class CapacityFinding(Frozen):
     name: str
     system: str
     conditions: dict[str, Level]
-    targets: tuple[TargetFinding, ...]
+    limits: tuple[str, ...]
     unit: str
     values: tuple[float, ...]
     median: float | None
     low: float | None
     high: float | None
     interval_level: float
-    not_found: tuple[NotMeasured, ...]
+    not_found: tuple[str, ...]
     holds_at: float | None
     breaks_at: float | None
