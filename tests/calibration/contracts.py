@@ -181,4 +181,4 @@ def a_spread_of_four_is_told() -> str | None:
     rng = np.random.default_rng(8)
     other = np.arange(40) % 2 == 0
     values = rng.normal(0, 0.02, 40) * np.where(other, 4.0, 1.0)
-    return None if shape_of(values, other).arms_differ else "a spread of 4 to 1 is not marked"
+    return None if shape_of(values, other).spreads_differ else "a spread of 4 to 1 is not marked"

@@ -58,7 +58,7 @@ def table(law: Law, seed: int, visits: int = VISITS, levels: Floats = LEVELS) ->
 
 def judged(found: Table) -> ScalingFinding:
     """What the judge says of one table."""
-    course = Course("a", {}, found, {}, ())
+    course = Course("a", {}, found, (), ())
     return curve_of(course, axis(found.levels), MARGIN_LOG)
 
 

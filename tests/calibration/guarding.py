@@ -82,7 +82,7 @@ CASES = (
 
 def guarded(case: Guarding, batch: int, studies: int) -> Tally:
     """Words on the rate, with all visits: what a guard has put out at any look stays out."""
-    study = study_of(judge={"guards": {case.guard.name: case.guard}})
+    study = study_of(judge={"guardrails": {case.guard.name: case.guard}})
     words: Counter[str] = Counter()
     for number in range(studies):
         plan, records = measured(

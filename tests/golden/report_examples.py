@@ -17,6 +17,7 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
+from steelyard.judge.analyses.scaling.findings import NoPeak
 from steelyard.judge.caveats import ConditionsMeasured, OneMachine
 from steelyard.judge.checks import CarryOverEffect
 from steelyard.judge.families import Family
@@ -31,6 +32,7 @@ from steelyard.judge.findings import (
     VerdictFinding,
     WarningNote,
 )
+from steelyard.judge.not_measured import AttemptFailed
 from steelyard.judge.verdict_notes import (
     GuardFinding,
     GuardrailsOpen,
@@ -41,6 +43,7 @@ from steelyard.judge.verdict_notes import (
     ValueUnusable,
 )
 from steelyard.plan.model import Cell
+from steelyard.records.schema import Outcome
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.model import Level
 
@@ -62,6 +65,9 @@ WRITES = ResponseFinding(
     name="disk.writes", label="disk writes", unit="B/s", direction="none", primary=False
 )
 USERS: tuple[dict[str, Level], ...] = tuple({"load.users": n} for n in (1, 4, 16))
+
+
+_DIED = AttemptFailed(trial=9, attempt=3, outcome=Outcome.SERVICE_DIED)
 
 
 def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any) -> VerdictFinding:
@@ -90,7 +96,6 @@ def verdict(word: str, percent: float | None, half: float = 0.02, **changes: Any
         "visits_to_decide": None,
         "exploratory": False,
         "spread_ratio": 1.2,
-        "arms_differ_in_shape": False,
         "stall_rate_baseline": 0.0,
         "stall_rate_other": 0.0,
     }
@@ -153,7 +158,7 @@ def _cell(
         low=ranked[0] if enough else None,
         high=ranked[-1] if enough else None,
         interval_level=0.95,
-        not_measured=() if values else ("service_died in 3 of 3 attempts",),
+        not_measured=() if values else (_DIED,),
     )
 
 
@@ -304,7 +309,7 @@ def _failed() -> Findings:
         )
     ]  # fmt: skip
     shape: dict[str, Any] = {
-        "arms_differ_in_shape": True, "spread_ratio": 3.1, "stall_rate_other": 0.125,
+        "spread_ratio": 3.1, "stall_rate_other": 0.125,
         "notes": (SpreadsDiffer(ratio=3.1, chance=0.02, visits_baseline=6, visits_other=6,
                                 welch_test=True),),
     }  # fmt: skip
@@ -446,7 +451,7 @@ def _claims() -> Findings:
                    notes=(ValueUnusable(system="durable", trials=6, value="zero"),))),
         claim("saturates", "peak_users", "supported", claimed_peak=(30.0, 70.0), peak=(41.2, 62.0)),
         claim("higher", "peak_users", "undecided", claimed_peak=(30.0, 70.0), peak=(88.0, None),
-              notes=("no peak seen up to 128",)),
+              notes=(NoPeak(last_level=128.0),)),
     )  # fmt: skip
     return findings(responses=(THROUGHPUT,), claims=claims)
 

@@ -33,7 +33,7 @@ def test_a_run_whose_budget_ended_goes_on_by_the_order_that_was_drawn_and_only_o
     assert longer.returncode == 0, longer.stderr
     done, known = run.plan(), len(before.visits)
     assert (run.path / "plan.json").read_bytes() == plan_on_disk
-    assert tuple(visit.system for visit in done.visits) == before.coin
+    assert tuple(visit.system for visit in done.visits) == before.assignment
     measured = {record.visit: record.cell.system for record in run.records()}
     assert measured == {visit.visit: visit.system for visit in done.visits}
     assert findings_of(run.path)["stop"] | {"spent_s": 0} == {  # type: ignore[operator]

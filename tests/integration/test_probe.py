@@ -18,7 +18,7 @@ systems:
   one: {platform: native, service: {use: sink-smtp}}
   two: {platform: native, service: {use: sink-smtp}}
 workload: {use: smtp, messages: 10 per user}
-probe: {use: smtp-probe, every: 10 ms}
+latency_probe: {use: smtp-probe, every: 10 ms}
 load: {users: [3], think: 20 ms}
 responses: {throughput: {primary: true}, run_time: {}, probe.p50: {}, probe.p99: {}}
 generator: {calibrate: false}

@@ -87,7 +87,7 @@ workloads:
   web: {use: http}
   cpu: {use: linpack, n: 100}
 generator: {calibrate: false}
-judge: {guards: {}}
+judge: {guardrails: {}}
 trials: {margin: 0.1 %, window: 200 ms, warmup: 0 s, drain: 100 ms, budget: {trials: 7 per cell}}
 """
 

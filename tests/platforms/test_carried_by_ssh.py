@@ -45,7 +45,7 @@ trials:
   budget: {{trials: 6 per cell}}
 """
 FAR_CARRIER = f"""\
-study: far-host_machine
+study: far-host
 question: Does a limit of one processor matter to a container on another machine?
 defaults: {{host_machine: {ADDRESS}, service: {{use: sink-http}}}}
 systems:

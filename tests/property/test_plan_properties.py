@@ -120,9 +120,12 @@ def test_trials_and_visits_are_numbered_from_one_without_gaps(study: Study, seed
 def test_the_rest_of_the_coin_continues_the_run(study: Study, seed: int) -> None:
     plan = make_plan(study, seed)
     count = len(plan.visits)
-    assert len(plan.coin) == 2 * count
-    assert plan.coin[:count] == tuple(visit.system for visit in plan.visits)
+    assert len(plan.assignment) == 2 * count
+    assert plan.assignment[:count] == tuple(visit.system for visit in plan.visits)
     longer = design.visits(
-        seed, plan.coin, design.block_size(plan.systems, design.design_of(study)), plan.conditions
+        seed,
+        plan.assignment,
+        design.block_size(plan.systems, design.design_of(study)),
+        plan.conditions,
     )
     assert longer[:count] == plan.visits

@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from steelyard.errors import SteelyardError, StudyError
+from steelyard.errors import Complaint, SteelyardError, StudyError
 
 MESSAGES_PAGE = "docs/reference/messages.md"
 
@@ -37,6 +37,13 @@ def print_error(error: SteelyardError) -> None:
     if error.hint:
         _hint(error.hint)
     stderr.print(f"[dim]more: {MESSAGES_PAGE}#{error.slug}[/]")
+
+
+def print_notice(notice: Complaint) -> None:
+    """Something in a file that is read for now, and what to write instead."""
+    stderr.print(f"{escape(str(notice))}")
+    if notice.hint:
+        _hint(notice.hint)
 
 
 def _hint(text: str) -> None:

@@ -150,7 +150,7 @@ def _own_files(study: Study) -> dict[str, str]:
     """What the study consists of besides its own file, by the path that the run keeps it under."""
     systems = study.systems.values()
     return {
-        **own_texts(systems, [*study.workloads.values(), *study.beside.values()]),
+        **own_texts(systems, [*study.workloads.values(), *study.background.values()]),
         **own_profiles(system.profiles for system in systems),
     }
 

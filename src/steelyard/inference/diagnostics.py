@@ -39,11 +39,10 @@ class Shape:
     one_is_constant: bool = False
 
     @property
-    def arms_differ(self) -> bool:
-        """Whether the error rate rests on the second test, that for unequal spreads."""
+    def spreads_differ(self) -> bool:
+        """Whether the error rate rests on the Welch test."""
         ratio = self.spread_ratio
-        unequal = ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
-        return unequal or self.one_is_constant or self.stalls_differ
+        return ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT
 
 
 def shape_of(values: Floats, other: Mask) -> Shape:
@@ -72,7 +71,7 @@ def counts_differ(one: tuple[int, int], another: tuple[int, int], *, level: floa
 
 @dataclass(frozen=True)
 class CarryOver:
-    """What the visit before leaves behind: 95 % interval of the effect of its system."""
+    """Carry-over from the visit before: 95 % interval of the effect of its system."""
 
     low_log: float
     high_log: float
@@ -93,9 +92,9 @@ def carry_over(
     """Regress each visit on its system and that of the visit before it; ``None`` if too few.
 
     Only visits whose predecessor in the coin was measured count. ``slots`` are places in the
-    coin of the pair. Among several systems the visit before may be of any: then ``before`` names
-    it (``None`` for the first), and what is returned is the system that leaves the clearest
-    trace, with an interval that holds for all of them together.
+    assignment of the pair. Among several systems the visit before may be of any: ``before`` names
+    it (``None`` for the first), and the result is that of the system with the clearest carry-over,
+    with an interval that holds for all of them together.
     """
     rows, columns = _of_any(before) if before else _of_the_pair(other, slots)
     own = other[rows].astype(np.float64)

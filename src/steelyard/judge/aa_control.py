@@ -23,7 +23,7 @@ _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
 def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Readings:
     """The records, distrusted where the A/A control differs."""
     readings = Readings(
-        plan, records, engine=study.judge.engine, canary=study.trials.canary_s is not None
+        plan, records, engine=study.judge.engine, canary=study.trials.reference_kernel_s is not None
     )
     found = judged_dummy(study, readings)
     if found is not None and _DIFFERENT & set(found.decision.words):
@@ -34,7 +34,7 @@ def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Rea
 
 def judged_dummy(study: Study, readings: Readings) -> Judged | None:
     """The comparison over all conditions at a whole error rate; ``None`` without a dummy."""
-    dummy = study.trials.dummy
+    dummy = study.trials.aa_control
     if dummy is None:
         return None
     alpha = study.trials.alpha

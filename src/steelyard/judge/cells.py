@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.inference.distributions import coin_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
+from steelyard.judge.not_measured import not_measured
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -15,7 +16,7 @@ INTERVAL_LEVEL = 0.95
 FEWEST_VALUES = 6
 
 _RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
-_USEFUL_PHASES = (*_RESET_PHASES, "hear_canary", "warmup", "window")
+_USEFUL_PHASES = (*_RESET_PHASES, "run_reference_kernel", "warmup", "window")
 _NS_PER_S = 1e9
 
 
@@ -46,7 +47,7 @@ def _cell_finding(cell: Cell, response: str, records: Sequence[TrialRecord]) -> 
         low=low,
         high=high,
         interval_level=INTERVAL_LEVEL,
-        not_measured=tuple(dict.fromkeys(_reasons(records, response))),
+        not_measured=not_measured(records, response),
     )
 
 
@@ -69,16 +70,6 @@ def _median(values: Sequence[float]) -> float | None:
         return None
     ranked, middle = sorted(values), len(values) // 2
     return ranked[middle] if len(ranked) % 2 else (ranked[middle - 1] + ranked[middle]) / 2
-
-
-def _reasons(records: Sequence[TrialRecord], response: str) -> Iterator[str]:
-    for record in records:
-        if record.outcome is not Outcome.OK:
-            yield f"trial {record.trial}, attempt {record.attempt}: {record.outcome}"
-        elif record.value(response) is None:
-            measured = record.responses.get(response)
-            reason = measured.missing if measured is not None else None
-            yield reason or "not recorded"
 
 
 def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]:

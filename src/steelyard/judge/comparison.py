@@ -174,7 +174,6 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         visits_to_decide=judged.forecast(margin_log),
         exploratory=comparison.exploratory,
         spread_ratio=None if series.problems else shape.spread_ratio,
-        arms_differ_in_shape=not series.problems and shape.arms_differ,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
         withheld=judged.withheld,

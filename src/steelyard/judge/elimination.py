@@ -110,7 +110,7 @@ def racing(
     for _, part in open_parts(study, plan, readings):
         members = {part.pair.baseline, part.pair.other}
         open_systems |= members if members <= last - given_up else set()
-    dummy = study.trials.dummy
+    dummy = study.trials.aa_control
     if dummy is not None and open_systems:
         open_systems |= {study.baseline, dummy} & last
     return frozenset(open_systems) - given_up

@@ -94,7 +94,7 @@ def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Co
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
                 family=_family(study, response, len(compared), conditions, len(met[pair])),
-                guards=tuple(study.judge.guards.values()) if response.primary else (),
+                guards=tuple(study.judge.guardrails.values()) if response.primary else (),
             )
 
 
@@ -111,7 +111,7 @@ def pairs(study: Study, plan: Plan) -> list[Pair]:
 
 def contestants(study: Study, plan: Plan) -> list[str]:
     """All that is compared, the baseline first; not the baseline measured again."""
-    return [each for each in plan.systems if each != study.trials.dummy]
+    return [each for each in plan.systems if each != study.trials.aa_control]
 
 
 def beside(study: Study, plan: Plan) -> list[Comparison]:

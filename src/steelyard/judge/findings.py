@@ -1,6 +1,6 @@
 """What is computed from records: the only thing a report reads besides the series.
 
-Every figure carries its n, its interval and its assumptions; doubt is a field, not a footnote
+Every figure carries its n, its interval and its assumptions; a caveat is a field, not a footnote
 that someone may forget. Ratios are stored as natural logarithms (``_log``) of other over
 baseline, in the raw response (a response time that doubles has ``+0.69`` whatever its direction).
 """
@@ -35,6 +35,7 @@ from steelyard.judge.caveats import Caveat
 from steelyard.judge.checks import StudyCheck
 from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.not_measured import NotMeasured
 from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import GuardFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
@@ -89,7 +90,6 @@ class VerdictFinding(Frozen):
     visits_to_decide: int | None
     exploratory: bool
     spread_ratio: float | None
-    arms_differ_in_shape: bool
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     withheld: Withheld | None = None
@@ -150,7 +150,7 @@ class CellFinding(Frozen):
     low: float | None
     high: float | None
     interval_level: float
-    not_measured: tuple[str, ...] = ()
+    not_measured: tuple[NotMeasured, ...] = ()
 
 
 class WarningNote(Note):

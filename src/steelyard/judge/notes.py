@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from steelyard.inference.diagnostics import SPREAD_LIMIT, Shape, carry_over
+from steelyard.inference.diagnostics import Shape, carry_over
 from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
@@ -90,7 +90,7 @@ def _shape(
     shape: Shape, series: Series, *, welch_test: bool
 ) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
     ratio = shape.spread_ratio
-    if ratio is not None and not 1 / SPREAD_LIMIT <= ratio <= SPREAD_LIMIT:
+    if ratio is not None and shape.spreads_differ:
         yield SpreadsDiffer(
             ratio=max(ratio, 1 / ratio),
             chance=shape.spread_chance,

@@ -16,7 +16,7 @@ from steelyard.records.schema import TrialRecord
 
 Floats = npt.NDArray[np.float64]
 
-PARTS = ("canary.cpu", "canary.memory", "canary.disk")
+PARTS = ("reference_kernel.cpu", "reference_kernel.memory", "reference_kernel.disk")
 """In the order in which they are taken for columns, as visits come."""
 
 Heard = dict[str, float]

@@ -1,4 +1,4 @@
-"""What a measured value becomes before it is judged, and why some become nothing."""
+"""The scale on which a measured value is judged, and why some values cannot be."""
 
 from __future__ import annotations
 
@@ -29,8 +29,9 @@ def _plain(measured: Measured | None) -> float | None:
 def odds(measured: Measured | None, half: float) -> float | None:
     """The logarithm of the odds of a share, with half an operation added on both sides.
 
-    Half of a typical trial's operations, not of this one's: else a trial without failures would
-    seem to fail less the more operations it has, and a faster system less than a slower one.
+    ``half`` is of the operations of a median trial, not of this one: otherwise a trial without
+    failures would seem to fail less the more operations it has, and a faster system less than a
+    slower one.
     """
     if measured is None or measured.value is None or not measured.of or not half:
         return None
@@ -44,7 +45,7 @@ SCALES: dict[Scale, Callable[[Measured | None], float | None]] = {
 
 
 class Unusable(NamedTuple):
-    """Why the value of a trial of ``system`` becomes nothing; ``reason`` is that of its record."""
+    """Why a trial of ``system`` has no number; ``reason`` is that of its record."""
 
     system: str
     value: Literal["zero", "negative_or_not_finite", "missing"]
@@ -57,7 +58,7 @@ class Unusable(NamedTuple):
 
 
 def unusable(record: TrialRecord, response: str) -> Unusable:
-    """Why a trial has no number, of which that is known."""
+    """Why a trial without a number has none."""
     system, value = record.cell.system, record.value(response)
     if value is not None:
         return Unusable(system, "zero" if value == 0 else "negative_or_not_finite")

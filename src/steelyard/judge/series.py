@@ -32,7 +32,7 @@ from steelyard.records.warnings import WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
 
 OF_TWO = ("big_stick", "pairs")
-"""Designs in which two systems share one coin and stay to the end."""
+"""Designs of two systems, which both stay to the end."""
 
 Engine = Literal["exact", "normal"]
 Conditions = dict[str, Level]
@@ -45,10 +45,10 @@ _ROUNDING_LOG = 1e-12
 class Series:
     """One comparison, one number per valid visit, in the order of the visits.
 
-    ``slots`` are places in the coin of the pair, from 0, with a gap where a visit failed.
+    ``slots`` are places in the assignment of the pair, from 0, with a gap where a visit failed.
     Among several systems, ``before`` names that of the visit that was measured just before.
-    ``problems`` say why no ratio is defined; then nothing may be judged. ``covariate`` is what of
-    the machine was known before each visit, shape (visits, parts), ``None`` without any.
+    ``problems`` say why nothing can be judged. ``covariate`` is what was measured of the machine
+    before each visit, shape (visits, parts), ``None`` without any.
     ``parts`` names its columns.
     """
 
@@ -76,7 +76,7 @@ class Series:
         return int((undefined & ~self.other).sum()), int((undefined & self.other).sum())
 
     def defined(self) -> Series:
-        """The visits with a finite number: for all that cannot be said of ranks alone."""
+        """The visits with a finite number: for all that ranks alone do not give."""
         finite = np.isfinite(self.values)
         if finite.all():
             return self
@@ -98,10 +98,10 @@ def is_constant(arm: Floats) -> bool:
 
 
 def without_variation(series: Series) -> Series:
-    """The same, or with a problem where each system shows one and the same figure every time.
+    """The same, with a problem where each system shows one and the same figure in every visit.
 
-    What does not vary has no noise to hold a difference against: more likely than a machine
-    without any is a counter that stands still, a rounded figure, or a limit that was reached.
+    Without variation there is no noise to compare a difference with: a counter that does not
+    change, a rounded figure or a limit is more likely than a machine without noise.
     """
     arms = series.values[series.other], series.values[~series.other]
     if series.problems or not all(map(is_constant, arms)):
@@ -146,8 +146,8 @@ class Readings:
         self._block = {visit.visit: visit.block for visit in plan.visits}
         self._records = records
         self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
-        told = [m.of for r in records if (m := r.responses.get("errors")) is not None and m.of]
-        self._half_failure = 0.5 / median(told) if told else 0.0
+        operations = [m.of for r in records if (m := r.responses.get("errors")) and m.of]
+        self._half_failure = 0.5 / median(operations) if operations else 0.0
         self._warnings = _warnings_of(records)
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
@@ -157,7 +157,7 @@ class Readings:
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
     def warnings(self, visit: int) -> frozenset[WarningKind]:
-        """The kinds of warnings of the good trials of a visit, under whatever condition."""
+        """The kinds of warnings of the good trials of a visit, under any condition."""
         return self._warnings.get(visit, frozenset())
 
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
@@ -168,8 +168,8 @@ class Readings:
     def met(self, visit: int, pair: Pair) -> bool:
         """Whether both systems of a pair were visited in the block of a visit.
 
-        Visits of a block count for a pair from then on: a system that has left leaves none of
-        the other's later visits behind that no coin of the pair has ordered.
+        Visits of other blocks do not count: after one system has left, the order of the other's
+        visits is no random assignment of the pair.
         """
         block = self._block.get(visit)
         if self.plan.design in OF_TWO:
@@ -302,10 +302,10 @@ def met_by_both(plan: Plan, pair: Pair, conditions: Conditions) -> bool:
 
 
 def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
-    """Visit, place in the coin of the pair, and system: for every visit of the pair drawn."""
+    """Visit, place in the assignment of the pair, and system, for every visit of the pair."""
     first = plan.visits[0].visit if plan.visits else 1
     members = (pair.baseline, pair.other)
-    own = [(index, system) for index, system in enumerate(plan.coin) if system in members]
+    own = [(index, system) for index, system in enumerate(plan.assignment) if system in members]
     return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
 
 

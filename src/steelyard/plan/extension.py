@@ -19,7 +19,7 @@ def extended(plan: Plan) -> Plan:
     count, systems = len(plan.visits), plan.systems
     visits = design.visits(
         plan.seed,
-        plan.coin,
+        plan.assignment,
         len(systems) if plan.design == "blocks" else design.block_size(systems, plan.design),
         (*plan.conditions, *plan.searches),
         plan.not_applicable,

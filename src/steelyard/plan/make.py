@@ -37,7 +37,7 @@ def make_plan(study: Study, seed: int) -> Plan:
         design=drawn_as,
         systems=systems,
         conditions=conditions,
-        coin=coins,
+        assignment=coins,
         visits=visits,
         searches=searches,
         not_applicable=missing,

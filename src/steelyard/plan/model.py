@@ -36,9 +36,9 @@ class PlannedTrial(Stored):
 class PlannedVisit(Stored):
     """One system prepared once and measured under all conditions, in random order.
 
-    A visit carries one coin: which system it is. ``block`` groups visits that together hold
-    every system twice (once in runs that were recorded with ``blocks``); with the big-stick coin
-    each visit is its own block.
+    Each visit is randomly assigned one system. ``block`` groups visits that together hold every
+    system twice (once in runs that were recorded with ``blocks``); with the big-stick design each
+    visit is its own block.
     """
 
     visit: int
@@ -89,24 +89,24 @@ class Forecast(Stored):
 class Plan(Stored):
     """The whole run, fixed before trial 1.
 
-    ``design`` names the coin: ``big_stick`` (two systems; P(other) = 1/2 unless one leads by 2),
+    ``design`` names the random order: ``big_stick`` (two; P(other) = 1/2 unless one leads by 2),
     ``pairs`` (two; each pair of visits holds both) or ``double_blocks`` (more; each block a random
-    order of every system twice; once with ``blocks``, as runs were recorded before). ``coin``
-    holds the systems of all ``2 * len(visits)`` visits that the generator drew: those beyond the
-    budget are there so that a budget can be extended honestly, once. ``searches`` are met in every
+    order of every system twice; once with ``blocks``, as runs were recorded before).
+    ``assignment`` holds the systems of all ``2 * len(visits)`` visits that the generator drew:
+    those beyond the budget are for its one extension. ``searches`` are met in every
     visit like ``conditions``, by trials that look for a load and give no response at one. Cells
     that are ``not_applicable`` do not exist: a system has too few instances for a scenario. A
     study of one system has no visits of its own, only those of ``screen``. ``budget_visits`` is how
     many the budget held before it was extended (``extension.py``), ``None`` while it was not.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     seed: int
     study_sha256: str
     design: Literal["big_stick", "pairs", "double_blocks", "blocks"]
     systems: tuple[str, ...]
     conditions: tuple[dict[str, Level], ...]
-    coin: tuple[str, ...]
+    assignment: tuple[str, ...]
     visits: tuple[PlannedVisit, ...]
     searches: tuple[dict[str, Level], ...] = ()
     not_applicable: tuple[Cell, ...] = ()

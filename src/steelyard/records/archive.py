@@ -10,7 +10,7 @@
       profiles/       files of tuned's profiles, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
-      ledger.jsonl    the diary
+      ledger.jsonl    every event of the run, in order
       trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
                       Parquet, what a tool printed as text
       report/         what was made from it; may be deleted and made again
@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,9 +39,14 @@ from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
 from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.ledger import read_ledger
+from steelyard.records.migration import Document, facts_of_1, plan_of_1, record_of_1
 from steelyard.records.schema import TrialRecord
 
 _Model = TypeVar("_Model", bound=BaseModel)
+VERSION = 2
+"""The schema version of run facts, plans and records that are written."""
+
+_RESTORE = "it is damaged; restore the run from a backup"
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 
 
@@ -50,7 +55,7 @@ class RunFacts(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     tool_version: str
     study: str
     study_file: str
@@ -90,11 +95,11 @@ class Run:
 
     def facts(self) -> RunFacts:
         """What ``run.json`` says."""
-        return _read_model(self.path / "run.json", RunFacts)
+        return _read_model(self.path / "run.json", RunFacts, facts_of_1)
 
     def plan(self) -> Plan:
         """The plan of ``plan.json``, with the visits of an extension if the ledger has one."""
-        plan = _read_model(self.path / "plan.json", Plan)
+        plan = _read_model(self.path / "plan.json", Plan, plan_of_1)
         return extended(plan) if any(isinstance(e, BudgetExtended) for e in self.events()) else plan
 
     def events(self) -> list[Event]:
@@ -103,7 +108,8 @@ class Run:
 
     def records(self) -> list[TrialRecord]:
         """Every attempt, ordered by trial and attempt."""
-        return [_read_model(folder / "record.json", TrialRecord) for _, folder in self._attempts()]
+        paths = [folder / "record.json" for _, folder in self._attempts()]
+        return [_read_model(path, TrialRecord, record_of_1) for path in paths]
 
     def series(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Sampled counters of every attempt that has them, by attempt key."""
@@ -233,28 +239,60 @@ def _free_name(folder: Path) -> Path:
 def _read_document(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_bytes()))
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise RecordError(
             f"{path}: {error}",
-            hint="it is damaged, or was written by another version of steelyard",
+            hint=_RESTORE,
             slug="record-is-damaged",
         ) from error
 
 
-def _read_model(path: Path, model: type[_Model]) -> _Model:
+def _read_model(path: Path, model: type[_Model], of_1: Callable[[Document], Document]) -> _Model:
+    """A document of this version, or of version 1 as this version has it."""
     try:
-        return model.model_validate_json(path.read_bytes())
+        data = path.read_bytes()
     except FileNotFoundError as error:
         raise RecordError(
             f"{path} is missing",
             hint="the run is not whole; restore it from a backup or start a new one",
             slug="record-is-damaged",
         ) from error
+    try:
+        return model.model_validate_json(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the document"
+        document = _read_document(path)
+        version = document.get("schema_version")
+        if version == 1:
+            return _migrated(path, document, model, of_1)
+        if isinstance(version, int) and version != VERSION:
+            raise _unknown_version(path, version) from error
+        raise _damaged(path, error) from error
+
+
+def _migrated(
+    path: Path, document: Document, model: type[_Model], of_1: Callable[[Document], Document]
+) -> _Model:
+    try:
+        return model.model_validate(of_1(document))
+    except ValidationError as error:
+        raise _damaged(path, error) from error
+    except (KeyError, TypeError, AttributeError) as error:
         raise RecordError(
-            f"{path}: {place}: {first['msg']}",
-            hint="it is damaged, or was written by another version of steelyard",
+            f"{path}: it is not a document of schema version 1: {error!r}",
+            hint=_RESTORE,
             slug="record-is-damaged",
         ) from error
+
+
+def _unknown_version(path: Path, version: int) -> RecordError:
+    return RecordError(
+        f"{path} has schema version {version}; this steelyard reads versions 1 to {VERSION}",
+        hint="read it with a later steelyard: run.json names the version that wrote it",
+        slug="record-version-unknown",
+    )
+
+
+def _damaged(path: Path, error: ValidationError) -> RecordError:
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the document"
+    return RecordError(f"{path}: {place}: {first['msg']}", hint=_RESTORE, slug="record-is-damaged")

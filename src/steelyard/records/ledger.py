@@ -7,6 +7,7 @@ out, opening for writing cuts it off and records that as an event.
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 from pathlib import Path
 from types import TracebackType
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.records.events import Event, LedgerRepaired, event_adapter
+from steelyard.records.migration import event_of_1
 
 
 def read_ledger(path: Path) -> list[Event]:
@@ -34,6 +36,9 @@ def _parse(path: Path, number: int, line: bytes) -> Event:
     try:
         return event_adapter().validate_json(line)
     except ValidationError as error:
+        old = _event_of_version_1(line)
+        if old is not None:
+            return old
         first = error.errors()[0]
         place = ": ".join(map(str, first["loc"][-1:]))
         raise RecordError(
@@ -42,6 +47,13 @@ def _parse(path: Path, number: int, line: bytes) -> Event:
             hint="the ledger is never edited by hand; restore it from a backup of the run",
             slug="ledger-is-damaged",
         ) from error
+
+
+def _event_of_version_1(line: bytes) -> Event | None:
+    try:
+        return event_adapter().validate_python(event_of_1(json.loads(line)))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 class Ledger:

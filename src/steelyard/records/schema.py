@@ -66,11 +66,11 @@ class Measured(Stored):
 
 
 class GateRecord(Stored):
-    """One condition that had to hold for the trial to count."""
+    """One condition that had to hold for the trial to count; ``limit`` as the study has it."""
 
     name: str
     limit: str
-    seen: float | None
+    value: float | None
     held: bool | None
 
 
@@ -147,7 +147,7 @@ class Distribution(Stored):
 
 
 class InstanceRecord(Stored):
-    """One instance of the system in one attempt; ``beside`` is what ran on it with the workload.
+    """One instance of the system in one attempt; ``background`` ran with the workload.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
     by the controller's clock, as planned; ``began_ns`` is when the first operation was really sent,
@@ -157,7 +157,7 @@ class InstanceRecord(Stored):
 
     instance: int
     workload: str
-    beside: tuple[str, ...] = ()
+    background: tuple[str, ...] = ()
     reset: ResetRecord | None = None
     clocks: tuple[ClockRecord, ...] = ()
     started_ns: int | None = None
@@ -176,7 +176,7 @@ class TrialRecord(Stored):
     instances that were started together, as they were really sent.
     """
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     trial: int
     attempt: int
     visit: int

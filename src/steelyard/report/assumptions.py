@@ -9,7 +9,7 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
 from steelyard.judge.findings import Findings, VerdictFinding
 from steelyard.judge.note import Note
-from steelyard.judge.verdict_notes import SpreadsDiffer, VerdictNote
+from steelyard.judge.verdict_notes import OneConstant, SpreadsDiffer, StallsDiffer, VerdictNote
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
@@ -136,7 +136,7 @@ def _spread_lines(findings: Findings) -> list[str]:
             where = _where(verdict, findings)
             said = f"{fixed(verdict.spread_ratio, 1)} times {where}{_stalls(verdict)}"
             pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
-    alike = [v for v in judged(findings) if not v.arms_differ_in_shape and not _stalls(v)]
+    alike = [v for v in judged(findings) if not _unlike(v) and not _stalls(v)]
     if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(findings)):
         ratios = [v.spread_ratio for v in alike if v.spread_ratio is not None]
         ends = f"{fixed(min(ratios), 1)} to {fixed(max(ratios), 1)}"
@@ -152,6 +152,13 @@ def _spread_lines(findings: Findings) -> list[str]:
 def _where(verdict: VerdictFinding, findings: Findings) -> str:
     where = findings.labels.conditions(verdict.conditions or {})
     return f"at {where}" if where else "overall"
+
+
+def _unlike(verdict: VerdictFinding) -> bool:
+    """Whether the arms differ in more than a ratio."""
+    return any(
+        isinstance(each, SpreadsDiffer | OneConstant | StallsDiffer) for each in verdict.notes
+    )
 
 
 def _stalls(verdict: VerdictFinding) -> str:

@@ -1,4 +1,4 @@
-"""What the answer about factors rests on: error rate, design, noise, what cannot be told apart."""
+"""What the answer about factors rests on: error rate, design, noise, aliased effects."""
 
 from __future__ import annotations
 
@@ -61,20 +61,19 @@ def _design(found: InfluenceFinding) -> str:
 def _letters(found: InfluenceFinding) -> str:
     """Which factor has which letter: those that are hard to change come first."""
     names = sorted(found.factors, key=lambda name: name not in found.hard_to_change)
-    told = [f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    return listed(told)
+    return listed([f"{letter} {name}" for letter, name in zip(LETTERS, names, strict=False)])
 
 
 def aliases_lines(found: InfluenceFinding) -> list[str]:
-    """What cannot be told apart, as far as it concerns single factors and pairs."""
+    """Which effects of single factors and pairs are aliased."""
     simple = [each for each in found.effects if len(each.factors) <= PAIR]
     shared = [
-        f"{name_of(each.factors)} from {listed(simple_aliases(each.aliases))}"
+        f"{name_of(each.factors)} with {listed(simple_aliases(each.aliases))}"
         for each in simple
         if simple_aliases(each.aliases)
     ]
     if shared:
-        return [f"Cannot be told apart in this design: {'; '.join(shared)}."]
+        return [f"Aliased in this design: {'; '.join(shared)}."]
     if found.relations:
-        return ["Each factor and each pair of factors can be told from every other."]
+        return ["No factor and no pair of factors is aliased with another."]
     return []

@@ -1,7 +1,7 @@
 """The words of a comparison: which noun, which adjective, where, and in which order.
 
-``faster`` and ``slower`` speak of the good direction of a response; the size of an effect speaks
-of the raw response (``38 % longer response time``).
+``faster`` and ``slower`` refer to the good direction of a response; the size of an effect refers
+to the raw response (``38 % longer response time``).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def compared_all(findings: Findings) -> str:
 
 
 def direction_of(response: ResponseFinding) -> Direction:
-    """How the response is said to grow: times get longer, shares higher, amounts more."""
+    """How the response grows in words: times get longer, shares higher, amounts more."""
     if response.unit in _TIME_UNITS:
         return LENGTH
     return HEIGHT if response.unit in _LEVEL_UNITS else AMOUNT

@@ -31,7 +31,7 @@ def exploratory_lines(findings: Findings) -> list[str]:
 
 
 def verdict_lines(findings: Findings) -> list[str]:
-    """All that is said at the end of a run: the answer, how sure, what to know before using it."""
+    """What is printed at the end of a run: the answer, how sure, what to know before using it."""
     variant = f" (variant {findings.variant})" if findings.variant else ""
     lines = [f"{findings.question}{variant}", ""]
     for each in each_of(findings):

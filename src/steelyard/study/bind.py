@@ -86,7 +86,7 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
         load=own.load,
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
-        beside=study.beside if cast is None else cast.beside,
+        beside=study.background if cast is None else cast.beside,
         aside={} if cast is None else cast.aside,
         among=len(study.workloads) > 1,
         scenario=cast is not None,

@@ -46,13 +46,13 @@ def name_of(study: Study) -> str:
 
 
 def probed(study: Study, name: str) -> bool:
-    """Whether the probe of a study looks on at a workload: a load whose servers can answer it."""
+    """Whether the latency probe measures a workload: a load whose servers can answer it."""
     workload = study.workloads[name]
-    if study.probe is None or not workload_of(workload).is_load:
+    if study.latency_probe is None or not workload_of(workload).is_load:
         return False
     own = (workload.service,) if workload.service is not None else ()
     servers = own or tuple(system.service for system in study.systems.values())
-    wanted = catalogue.workload(study.probe.use)
+    wanted = catalogue.workload(study.latency_probe.use)
     return all(each is not None and wanted.fits(spoken(each)) for each in servers)
 
 
@@ -94,18 +94,18 @@ def _of(study: Study, name: str) -> Study:
             "factors": {WORKLOAD: (name,), **_factors(study, name)},
             "responses": _seen(measured.responses, looked_at=looked_at),
             "gates": _seen(measured.gates, looked_at=looked_at),
-            "probe": study.probe if looked_at else None,
+            "latency_probe": study.latency_probe if looked_at else None,
             "find": study.find if workload_of(workload).is_load else {},
             "load": study.load if driven else None,
             "claims": tuple(claims),
-            "judge": study.judge.model_copy(update={"guards": measured.guards}),
+            "judge": study.judge.model_copy(update={"guardrails": measured.guardrails}),
             "trials": study.trials.model_copy(update={"alpha": alpha}),
         }
     )
 
 
 def _seen(named: Mapping[str, _Named], *, looked_at: bool) -> dict[str, _Named]:
-    """What a probe tells is missing nowhere: it is asked only where one looks on."""
+    """Without what a probe measures, where none does."""
     return {n: each for n, each in named.items() if looked_at or not n.startswith("probe.")}
 
 

@@ -163,9 +163,9 @@ class BudgetSpec(Spec):
 class TrialsSpec(Spec):
     """How each trial runs and how sure the answer must be.
 
-    ``dummy`` is the name under which the baseline is measured again, as if it were another system.
+    ``aa_control`` is the name under which the baseline is measured again as another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
-    ``order`` is how visits are ordered; ``None``: by a coin for two systems, in blocks for more.
+    ``order`` is how visits are ordered; ``None``: at random for two systems, in blocks for more.
     """
 
     margin_ratio: float
@@ -177,13 +177,13 @@ class TrialsSpec(Spec):
     reset: Reset = "service"
     settle_s: float | None = None
     settle_until_idle: bool = False
-    canary_s: float | None = None
+    reference_kernel_s: float | None = None
     retry: int = 3
     until: Until = "every level"
     alpha: float = 0.05
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None
-    dummy: str | None = None
+    aa_control: str | None = None
     order: Order | None = None
 
     @property
@@ -193,7 +193,7 @@ class TrialsSpec(Spec):
 
 
 class ProbeSpec(Spec):
-    """A bystander that measures latency while the load runs."""
+    """A workload of single operations that measures latency while the load runs."""
 
     use: str
     every_s: float
@@ -286,7 +286,7 @@ class JudgeSpec(Spec):
     engine: Literal["exact", "normal"] = "exact"
     contrasts: Contrasts = "baseline"
     consolidation: bool = False
-    guards: dict[str, GuardSpec] = {}
+    guardrails: dict[str, GuardSpec] = {}
 
 
 class MeasuredSpec(Spec):
@@ -294,7 +294,7 @@ class MeasuredSpec(Spec):
 
     responses: dict[str, ResponseSpec]
     gates: dict[str, GateSpec] = {}
-    guards: dict[str, GuardSpec] = {}
+    guardrails: dict[str, GuardSpec] = {}
 
 
 class CachesSpec(Spec):
@@ -317,9 +317,9 @@ class Study(Spec):
 
     ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
-    name, to its levels: the conditions under which the comparison is made. ``beside`` is what
-    instances of other numbers run while the rest run the workload. ``ask`` is what is asked of
-    all factors together. With several workloads ``measured`` says what counts of each, and
+    name, to its levels: the conditions under which the comparison is made. ``background``
+    is what instances of other numbers run while the rest run the workload. ``ask`` is what is
+    asked of all factors together. With several workloads ``measured`` says what counts of each, and
     ``responses`` and ``gates`` are empty; ``each_workload.py`` makes a study of each.
     ``sha256`` is that of the bytes as read, followed by the name of the variant.
     """
@@ -335,14 +335,14 @@ class Study(Spec):
     factors: dict[str, tuple[Level, ...]] = {}
     workloads: dict[str, WorkloadSpec]
     measured: dict[str, MeasuredSpec] = {}
-    beside: dict[int, WorkloadSpec] = {}
+    background: dict[int, WorkloadSpec] = {}
     load: LoadSpec | None = None
     generator: GeneratorSpec = GeneratorSpec()
     responses: dict[str, ResponseSpec]
     gates: dict[str, GateSpec] = {}
     sample: SampleSpec = SampleSpec()
     trials: TrialsSpec
-    probe: ProbeSpec | None = None
+    latency_probe: ProbeSpec | None = None
     find: dict[str, FindSpec] = {}
     claims: tuple[ClaimSpec, ...] = ()
     variants: tuple[str, ...] = ()

@@ -19,6 +19,7 @@ from steelyard.study.checks.questions import check_asked
 from steelyard.study.checks.support import missing_parts
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
+from steelyard.study.file.old_keys import rename_old_keys
 from steelyard.study.file.source import Source, Where, parse_source, read_source
 from steelyard.study.file.variants import overlaid, variant_names, with_variant
 from steelyard.study.model import Study
@@ -38,12 +39,14 @@ def read_study(path: Path, *, variant: str | None = None) -> Study:
     Checks the grammar of the whole file, all variants included. Raises ``StudyError`` with every
     mistake, in the order of the file.
     """
-    return _checked(read_source(path), variant)
+    return _checked(_read(path), variant)
 
 
 def read_study_bytes(raw: bytes, path: Path, *, variant: str | None = None) -> Study:
     """The same from bytes, such as the copy kept with a run; ``path`` is named in complaints."""
-    return _checked(parse_source(raw, path), variant)
+    source = parse_source(raw, path)
+    rename_old_keys(source)
+    return _checked(source, variant)
 
 
 def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
@@ -56,10 +59,15 @@ def read_runnable_study(path: Path, *, variant: str | None = None) -> Study:
 
 def read_with_lacking(path: Path, *, variant: str | None = None) -> tuple[Study, list[Complaint]]:
     """The study, and what of it this version cannot run yet, each with its place."""
-    source = read_source(path)
+    source = _read(path)
     study = _checked(source, variant)
     chosen = source if variant is None else with_variant(source, variant)
     return study, _lacking(study, chosen).ordered()
+
+
+def renamed_keys(path: Path) -> list[Complaint]:
+    """A notice for each key of a study file that has a new name, in the order of the file."""
+    return rename_old_keys(read_source(path))
 
 
 def _checked(source: Source, variant: str | None) -> Study:
@@ -73,6 +81,12 @@ def _checked(source: Source, variant: str | None) -> Study:
     if found or study is None:
         raise StudyError(sorted(found))
     return study
+
+
+def _read(path: Path) -> Source:
+    source = read_source(path)
+    rename_old_keys(source)
+    return source
 
 
 def _variant(source: Source, name: str) -> tuple[Study | None, set[Complaint]]:

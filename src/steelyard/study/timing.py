@@ -89,7 +89,7 @@ def trial_s(study: Study) -> float:
 
 def _trial_s(study: Study) -> float:
     trials = study.trials
-    declared = (trials.settle_s or 0.0) + (trials.canary_s or 0.0)
+    declared = (trials.settle_s or 0.0) + (trials.reference_kernel_s or 0.0)
     entry = workload_of(study.workload)
     by_the_clock = entry.is_load and counted(study.workload.settings) is None
     if entry.ends == "window" or by_the_clock:

@@ -68,7 +68,7 @@ def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
     return scene.attempted(undoing or ending)
 
 
-def hear_canary(scene: Scene) -> None:
+def run_reference_kernel(scene: Scene) -> None:
     """Looks what the machine that carries the system is like just now, where the study says so.
 
     Before anything of the trial is done to it: what a system changes is no state of the machine.
@@ -213,7 +213,7 @@ def undo(scene: Scene) -> None:
 
 
 _PHASES = (
-    hear_canary,
+    run_reference_kernel,
     restore,
     attach_disks,
     configure,

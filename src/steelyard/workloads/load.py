@@ -50,7 +50,7 @@ def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Docu
     Probes do not wait for each other: there are connections for all that can be under way until
     the first of them has timed out. Beside a load that ends by itself it has no end of its own.
     """
-    probe = study.probe
+    probe = study.latency_probe
     if probe is None:
         raise ValueError("the study has no probe")
     width = math.ceil(study.trials.timeout_s / probe.every_s) + 1

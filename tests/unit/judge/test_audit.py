@@ -109,13 +109,13 @@ def test_a_stall_on_one_side_only_is_counted() -> None:
     shape = shape_of(values, other)
     assert shape.stall_rate_other == pytest.approx(0.35)
     assert shape.stall_rate_baseline == 0
-    assert shape.arms_differ
+    assert shape.stalls_differ
 
 
 def test_small_arms_say_nothing_about_shape() -> None:
     shape = shape_of(np.zeros(6), np.arange(6) % 2 == 0)
     assert shape.spread_ratio is None
-    assert not shape.arms_differ
+    assert not shape.stalls_differ
 
 
 def test_equal_shares_do_not_differ_and_opposite_ones_do() -> None:

@@ -19,12 +19,14 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import Study
 
-CANARY = {"canary_s": 0.3}
+CANARY = {"reference_kernel_s": 0.3}
 
 
 def heard(**parts: float | None) -> dict[str, Measured]:
     return {
-        f"canary.{part}": Measured(value=v, unit="steps/s", missing=None if v else "refused")
+        f"reference_kernel.{part}": Measured(
+            value=v, unit="steps/s", missing=None if v else "refused"
+        )
         for part, v in parts.items()
     }
 
@@ -60,7 +62,7 @@ def test_a_study_with_a_canary_has_the_narrower_interval_and_says_what_it_gained
     assert gain.width_log is not None
     assert gain.width_without_log is not None
     assert gain.width_log < 0.5 * gain.width_without_log
-    assert gain.parts == ("canary.cpu", "canary.memory")
+    assert gain.parts == ("reference_kernel.cpu", "reference_kernel.memory")
     (verdict,) = [v for v in findings.verdicts if not v.exploratory]
     assert verdict.low_log is not None
     assert verdict.high_log is not None
@@ -73,7 +75,9 @@ def test_without_a_canary_in_the_study_nothing_is_taken_out() -> None:
     records = with_canary(plan, ratio=1.03)
     silent = [
         r.model_copy(
-            update={"responses": {k: v for k, v in r.responses.items() if "canary" not in k}}
+            update={
+                "responses": {k: v for k, v in r.responses.items() if "reference_kernel" not in k}
+            }
         )
         for r in records
     ]
@@ -113,18 +117,21 @@ def test_the_canary_of_a_visit_is_that_of_its_first_attempt() -> None:
         a_record(first, 1.0, attempt=2, responses=heard(cpu=2.0)),
         a_record(first, None, outcome=Outcome.TOOL_FAILED, responses=heard(cpu=1.0)),
     ]
-    assert heard_before(records) == {1: {"canary.cpu": 0.0}}
+    assert heard_before(records) == {1: {"reference_kernel.cpu": 0.0}}
 
 
 def test_a_part_that_was_not_known_at_first_is_no_covariate() -> None:
-    of = {1: {"canary.cpu": 0.1}, 2: {"canary.cpu": 0.2, "canary.disk": 0.5}}
-    assert parts_of((1, 2), of) == ("canary.cpu",)
+    of = {
+        1: {"reference_kernel.cpu": 0.1},
+        2: {"reference_kernel.cpu": 0.2, "reference_kernel.disk": 0.5},
+    }
+    assert parts_of((1, 2), of) == ("reference_kernel.cpu",)
     assert parts_of((3, 1), of) == ()
     assert covariate_of((3, 1), of) is None
 
 
 def test_a_part_that_is_missing_later_stays_as_it_was() -> None:
-    of = {1: {"canary.cpu": 0.1}, 3: {"canary.cpu": 0.3}}
+    of = {1: {"reference_kernel.cpu": 0.1}, 3: {"reference_kernel.cpu": 0.3}}
     found = covariate_of((1, 2, 3, 4), of)
     assert found is not None
     assert found[:, 0].tolist() == [0.1, 0.1, 0.3, 0.3]

@@ -9,6 +9,7 @@ from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import Findings
+from steelyard.judge.not_measured import ValueMissing
 from steelyard.judge.verdict import judge_study
 from steelyard.judge.verdict_notes import ValueUnusable
 from steelyard.plan.make import make_plan
@@ -95,7 +96,7 @@ def test_systems_are_compared_by_their_capacities() -> None:
 def test_a_system_that_never_keeps_the_target_has_no_capacity_and_is_not_compared() -> None:
     durable = findings(durable_never=True).capacities[1]
     assert durable.median is None
-    assert durable.not_found == (NEVER,)
+    assert durable.not_found == (ValueMissing(reason=NEVER),)
     (verdict,) = findings(durable_never=True).capacity_verdicts
     assert verdict.word is VerdictWord.NOT_JUDGED
     reasons = [each for each in verdict.not_judged if isinstance(each, ValueUnusable)]

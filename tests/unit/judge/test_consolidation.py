@@ -88,7 +88,7 @@ def record_of(
 def findings(*, beside: bool = False, asked: bool = True) -> Findings:
     changes: dict[str, object] = {} if asked else {"judge": JudgeSpec()}
     if beside:
-        changes["beside"] = {3: WorkloadSpec(use="ram")}
+        changes["background"] = {3: WorkloadSpec(use="ram")}
     study, random = consolidating(**changes), np.random.default_rng(7)
     plan = make_plan(study, 3)
     trials = (trial for visit in plan.visits for trial in visit.trials)

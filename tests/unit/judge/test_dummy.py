@@ -20,7 +20,7 @@ CLAIM = ClaimSpec(id="it", kind="slower_than", subject="b", other="a")
 
 
 def findings(again: float, b: float = 0.8) -> Findings:
-    study = a_study(NAMES, (1,), 16, dummy="a-again", claims=(CLAIM,))
+    study = a_study(NAMES, (1,), 16, aa_control="a-again", claims=(CLAIM,))
     plan = make_plan(study, 3)
     value = noisy({"b": b, "a-again": again})
     return judge_study(study, plan, measured(plan, value), run="r")
@@ -51,14 +51,14 @@ def test_the_dummy_takes_no_part_of_the_error_rate_and_no_place() -> None:
 
 def test_the_dummy_races_as_long_as_anybody_does() -> None:
     names = ("a", "b", "c", "a-again")
-    study = a_study(names, (1,), 30, dummy="a-again")
+    study = a_study(names, (1,), 30, aa_control="a-again")
     plan = make_plan(study, 3)
     records = raced(study, plan, noisy({"b": 1.3, "c": 1.004}, 0.02), 5)
     assert racing(study, plan, records, 6) == {"a", "c", "a-again"}
 
 
 def test_the_look_withholds_with_the_findings() -> None:
-    study = a_study(NAMES, (1,), 16, dummy="a-again")
+    study = a_study(NAMES, (1,), 16, aa_control="a-again")
     plan = make_plan(study, 3)
     records = measured(plan, noisy({"b": 0.8, "a-again": 0.9}))
     assert not look(study, plan, records).decided

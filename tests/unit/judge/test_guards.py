@@ -34,7 +34,7 @@ def guarded(
 ) -> tuple[Study, Any, list[TrialRecord]]:
     """``shares`` fail on baseline and other; ``tail`` is the other's p99 over the baseline's."""
     known = {g.name: g.model_copy(update={"declared": declared}) for g in guards}
-    study = a_study(users=(1,), per_cell=per_cell, judge={"guards": known})
+    study = a_study(users=(1,), per_cell=per_cell, judge={"guardrails": known})
     plan = make_plan(study, 3)
     random = np.random.default_rng(5)
     rate = rate or noisy(1.2)

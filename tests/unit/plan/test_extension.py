@@ -17,7 +17,7 @@ def test_the_visits_there_were_stay_and_as_many_follow_by_the_coin(names: tuple[
     plan = make_plan(a_study(names), seed=7)
     longer = extended(plan)
     assert longer.visits[: len(plan.visits)] == plan.visits
-    assert tuple(visit.system for visit in longer.visits) == plan.coin
+    assert tuple(visit.system for visit in longer.visits) == plan.assignment
     trials = [trial.trial for visit in longer.visits for trial in visit.trials]
     assert trials == list(range(1, len(trials) + 1))
 

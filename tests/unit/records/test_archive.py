@@ -10,7 +10,7 @@ import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.archive import VERSION, Run, RunFacts, create_run, open_run
 from steelyard.records.schema import Outcome, TrialRecord
 
 FACTS = RunFacts(
@@ -81,12 +81,24 @@ def test_a_damaged_record_names_its_file_and_field(run: Run) -> None:
         run.records()
 
 
-def test_a_record_of_a_newer_version_is_refused(run: Run) -> None:
+def test_a_record_of_a_later_version_is_refused_with_both_versions(run: Run) -> None:
     write(run, record(1, Outcome.OK))
     path = run.path / "trials" / "0001-1" / "record.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 2}))
-    with pytest.raises(RecordError, match="schema_version"):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": VERSION + 1}))
+    with pytest.raises(RecordError) as caught:
         run.records()
+    assert caught.value.slug == "record-version-unknown"
+    assert str(VERSION) in caught.value.message
+    assert str(VERSION + 1) in caught.value.message
+
+
+@pytest.mark.parametrize("text", ['{"schema_version": 1}', "[1]", '{"schema_version": "two"}'])
+def test_what_is_no_record_of_any_version_is_called_damaged(run: Run, text: str) -> None:
+    write(run, record(1, Outcome.OK))
+    (run.path / "trials" / "0001-1" / "record.json").write_text(text)
+    with pytest.raises(RecordError) as caught:
+        run.records()
+    assert caught.value.slug == "record-is-damaged"
 
 
 def test_a_missing_plan_is_said_to_be_missing(run: Run) -> None:

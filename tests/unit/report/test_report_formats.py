@@ -54,7 +54,7 @@ def test_the_flat_table_holds_every_value_unrounded(case: str) -> None:
 def test_the_flat_table_leaves_what_was_not_measured_empty_with_the_reason() -> None:
     (row,) = [r for r in rows("failed", "cell") if r["response"] == "throughput" and r["n"] == "0"]
     assert row["median"] == ""
-    assert row["note"] == "service_died in 3 of 3 attempts"
+    assert row["note"] == "trial 9, attempt 3: service died"
     assert row["condition.load.users"] == "16"
 
 

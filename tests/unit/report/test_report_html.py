@@ -8,6 +8,7 @@ import pytest
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import Findings
+from steelyard.judge.not_measured import ValueMissing
 from steelyard.report.formats.html import render, typeset
 from steelyard.report.tables.responses import response_table
 
@@ -140,7 +141,7 @@ def test_a_hostile_name_is_shown_and_never_becomes_markup() -> None:
 
 def test_a_cell_without_data_reads_not_measured_with_its_reason_and_never_zero() -> None:
     text = visible(page("failed"))
-    assert "durable at 16 users: not measured, service died in 3 of 3 attempts." in text
+    assert "durable at 16 users: not measured, trial 9, attempt 3: service died." in text
     chart = re.search(r'<desc id="load-throughput-words">([^<]+)', page("failed"))
     assert chart is not None
     assert "durable at 16 users: not measured" in chart[1]
@@ -149,7 +150,13 @@ def test_a_cell_without_data_reads_not_measured_with_its_reason_and_never_zero()
 def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_told_once() -> None:
     found = golden("failed")
     lost = [c for c in found.cells if c.values and c.response == found.responses[0].name][1:]
-    why = {"values": (), "median": None, "low": None, "high": None, "not_measured": ("too few",)}
+    why = {
+        "values": (),
+        "median": None,
+        "low": None,
+        "high": None,
+        "not_measured": (ValueMissing(reason="too few"),),
+    }
     cells = [c.model_copy(update=why) if c in lost else c for c in found.cells]
     table = response_table(found.model_copy(update={"cells": tuple(cells)}), found.responses[0])
     told = [note for note in table.notes if "too few" in note]

@@ -12,6 +12,7 @@ from tests.calibration.curves import NOISE, Law, saturating, usl
 from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.judge import families, series
+from steelyard.judge.analyses.scaling.findings import GateRefusedLevel
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
@@ -78,8 +79,12 @@ def test_a_level_at_which_a_gate_was_broken_is_left_out_by_name() -> None:
     found = findings(refused=True)
     curve = next(each for each in found.scaling if each.system == "durable")
     assert [level.level for level in curve.levels] == [1, 2, 4, 8, 16, 32, 64]
-    assert "errors none: 0.2 seen" in curve.dropped["128"]
-    assert "128 left out: a gate was broken" in markdown_text(found)
+    (dropped,) = curve.dropped
+    assert isinstance(dropped, GateRefusedLevel)
+    assert dropped.level == 128
+    assert dropped.message is not None
+    assert "errors none: 0.2 seen" in dropped.message
+    assert "128 left out: a gate refused" in markdown_text(found)
 
 
 def test_a_visit_that_lacks_a_level_has_no_most() -> None:

@@ -32,7 +32,7 @@ factors:
   disks.data.layout: [single, raid0]
   system.cpus: [1, 2]
 workload: {use: http}
-beside: {2: {use: idle}}
+background: {2: {use: idle}}
 trials: {margin: 5 %}
 """
 

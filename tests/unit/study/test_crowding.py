@@ -123,7 +123,7 @@ def test_a_short_trial_brings_no_more_than_it_lasts() -> None:
 
 def test_probes_count_in_the_minute_as_they_come_from_the_same_address() -> None:
     service = "{use: postfix, per_client_messages: 61, per_client_rate: 61}"
-    probe = "probe: {use: smtp-probe, every: 1 s}"
+    probe = "latency_probe: {use: smtp-probe, every: 1 s}"
     read = study(service, "{use: smtp}", "{users: [2], think: 60 s}", probe, window="2 min")
     assert limits(read)[:2] == [("per_client_rate", 61, 62), ("per_client_messages", 61, 62)]
 
@@ -212,7 +212,7 @@ def test_a_load_within_the_limits_is_not_spoken_of() -> None:
 
 
 def test_a_probe_needs_a_place_too() -> None:
-    probe = "probe: {use: smtp-probe, every: 1 s}"
+    probe = "latency_probe: {use: smtp-probe, every: 1 s}"
     read = study("{use: postfix, per_client: 50}", "{use: smtp}", "{users: [50]}", probe)
     assert limits(read)[0] == ("per_client", 50, 51)
 

@@ -28,7 +28,7 @@ def read(folder: Path, more: str = "") -> Study:
 
 
 def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> None:
-    guards = read(tmp_path).judge.guards
+    guards = read(tmp_path).judge.guardrails
     assert list(guards) == ["errors"]
     assert guards["errors"].margin == pytest.approx(0.001)
     assert guards["errors"].absolute
@@ -37,31 +37,31 @@ def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> Non
 
 def test_a_tail_among_the_responses_guards_too(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {throughput: {}, response.p99: {}}\n")
-    assert list(study.judge.guards) == ["errors", "response.p99"]
-    assert study.judge.guards["response.p99"].margin == pytest.approx(0.25)
+    assert list(study.judge.guardrails) == ["errors", "response.p99"]
+    assert study.judge.guardrails["response.p99"].margin == pytest.approx(0.25)
 
 
 def test_another_primary_response_has_no_guards_of_its_own(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {response.p50: {primary: true}}\n")
-    assert study.judge.guards == {}
+    assert study.judge.guardrails == {}
 
 
 def test_a_stream_has_no_operations_that_could_fail(tmp_path: Path) -> None:
     stream = BODY.replace("use: http}", "use: tcp-stream}").replace("sink-http", "sink-stream")
     path = tmp_path / "study.yaml"
     path.write_text(stream.replace(", body: 2 KiB", ""), encoding="utf-8")
-    assert read_study(path).judge.guards == {}
+    assert read_study(path).judge.guardrails == {}
 
 
 def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
-    study = read(tmp_path, "judge: {guards: {response.p99: 10 %}}\n")
-    guard = study.judge.guards["response.p99"]
-    assert list(study.judge.guards) == ["response.p99"]
+    study = read(tmp_path, "judge: {guardrails: {response.p99: 10 %}}\n")
+    guard = study.judge.guardrails["response.p99"]
+    assert list(study.judge.guardrails) == ["response.p99"]
     assert (guard.margin, guard.absolute, guard.declared) == (pytest.approx(0.1), False, True)
 
 
 def test_no_guards_at_all_can_be_asked_for(tmp_path: Path) -> None:
-    assert read(tmp_path, "judge: {guards: {}}\n").judge.guards == {}
+    assert read(tmp_path, "judge: {guardrails: {}}\n").judge.guardrails == {}
 
 
 def test_contrasts_are_to_the_baseline_unless_all_pairs_are_asked_for(tmp_path: Path) -> None:
@@ -85,18 +85,18 @@ def test_claims_run(tmp_path: Path) -> None:
 
 def test_a_dummy_is_the_baseline_under_another_name(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
-    path.write_text(BODY.replace("margin: 2 %", "margin: 2 %, dummy: true"), encoding="utf-8")
+    path.write_text(BODY.replace("margin: 2 %", "margin: 2 %, aa_control: true"), encoding="utf-8")
     study = read_study(path)
-    assert study.trials.dummy == "one-again"
+    assert study.trials.aa_control == "one-again"
     assert study.compared == ("one", "two", "one-again")
     again = study.systems["one-again"]
     assert again.model_copy(update={"name": "one"}) == study.systems["one"]
 
 
 def test_a_dummy_of_a_level_is_refused(tmp_path: Path) -> None:
-    text = BODY.replace("margin: 2 %", "margin: 2 %, dummy: true")
+    text = BODY.replace("margin: 2 %", "margin: 2 %, aa_control: true")
     path = tmp_path / "study.yaml"
     path.write_text(text + "compare: load.users\n", encoding="utf-8")
     with pytest.raises(StudyError) as error:
         read_study(path)
-    assert "only a system can be measured again" in error.value.complaints[0].message
+    assert "only a system can be the A/A control" in error.value.complaints[0].message

@@ -204,7 +204,7 @@ def test_traffic_from_machine_to_machine_needs_both(tmp_path: Path) -> None:
         (("ask", "ask: influence\n"), "influence needs every cell"),
         (
             ("find", "find: {capacity: {errors: none}}\n"),
-            "a search drives one instance with nothing",
+            "a search drives one instance alone",
         ),
         (
             (
@@ -267,17 +267,17 @@ def test_a_search_without_any_load_is_refused(tmp_path: Path) -> None:
 
 def test_a_probe_looks_on_at_the_loads_whose_servers_answer_it(tmp_path: Path) -> None:
     text = TEXT.replace("response.p99: {}", "response.p99: {}, probe.p50: {}")
-    text += "probe: {use: http, every: 10 ms}\n"
+    text += "latency_probe: {use: http, every: 10 ms}\n"
     study = read_runnable_study(written(tmp_path, text))
     cpu, ram, web = studies(study)
-    assert (cpu.probe, ram.probe) == (None, None)
-    assert web.probe == study.probe
+    assert (cpu.latency_probe, ram.latency_probe) == (None, None)
+    assert web.latency_probe == study.latency_probe
     assert "probe.p50" in web.responses
     assert "probe.p50" not in cpu.responses
 
 
 def test_a_probe_that_no_server_answers_is_refused(tmp_path: Path) -> None:
-    text = TEXT + "probe: {use: smtp-probe, every: 10 ms}\n"
+    text = TEXT + "latency_probe: {use: smtp-probe, every: 10 ms}\n"
     assert any(
         "no workload of this study has a server" in m for m in messages_of(written(tmp_path, text))
     )

@@ -46,13 +46,13 @@ def test_metrics_are_responses_gates_guards_and_claims(tmp_path: Path) -> None:
     further = """\
 responses: {fio.rate: {primary: true}, fio.latency.p99: {}, run_time: {}}
 gates: {fio.latency.max: at most 2 s}
-judge: {guards: {fio.latency.p99: 20 %}}
+judge: {guardrails: {fio.latency.p99: 20 %}}
 claims: [{id: quick, system: two, response: fio.rate, faster_than: one}]
 """
     study = read(tmp_path, STUDY + further)
     assert study.primary.name == "fio.rate"
     assert study.gates["fio.latency.max"].at_most == 2e9
-    assert study.judge.guards["fio.latency.p99"].direction == "lower"
+    assert study.judge.guardrails["fio.latency.p99"].direction == "lower"
     assert study.claims[0].response == "fio.rate"
 
 

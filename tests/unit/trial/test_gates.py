@@ -36,7 +36,10 @@ def test_a_gate_that_breaks_names_figure_and_commonest_error() -> None:
     with pytest.raises(TrialFailed) as failed:
         refuse_by_gates(records, errors)
     assert failed.value.outcome is Outcome.REFUSED_BY_GATE
-    assert failed.value.message == "errors none: 0.25 seen, mostly smtp_4xx in phase eom (40 times)"
+    assert (
+        failed.value.message
+        == "errors none: 0.25 measured, mostly smtp_4xx in phase eom (40 times)"
+    )
 
 
 def test_a_gate_on_something_that_was_not_measured_neither_holds_nor_breaks() -> None:

@@ -34,7 +34,7 @@ def plan(systems: str, users: tuple[int, ...] = USERS) -> Plan:
         design="big_stick",
         systems=tuple(dict.fromkeys(systems)),
         conditions=tuple({"load.users": each} for each in users),
-        coin=tuple(systems),
+        assignment=tuple(systems),
         visits=visits,
         forecast=Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1),
     )

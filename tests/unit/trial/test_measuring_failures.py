@@ -80,7 +80,7 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
 def an_attempt(probed: bool = True) -> Scene:
     """Of the system ``slow``, with or without a bystander."""
     stage = SimpleNamespace(ahead_s={})
-    study = SimpleNamespace(probe="probe" if probed else None)
+    study = SimpleNamespace(latency_probe="probe" if probed else None)
     cell = SimpleNamespace(study=study, find=None)
     trial = SimpleNamespace(cell=SimpleNamespace(system="slow"))
     return cast("Scene", SimpleNamespace(stage=stage, cell=cell, trial=trial))

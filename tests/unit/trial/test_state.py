@@ -30,7 +30,7 @@ def plan(systems: str) -> Plan:
         design="big_stick",
         systems=("a", "b"),
         conditions=({"load.users": 1},),
-        coin=tuple(systems),
+        assignment=tuple(systems),
         visits=visits,
         forecast=FORECAST,
     )

@@ -219,7 +219,7 @@ study: probed
 question: What does a bystander see?
 systems: {systems}
 workload: {{use: smtp{more}}}
-probe: {{use: smtp-probe, every: 100 ms}}
+latency_probe: {{use: smtp-probe, every: 100 ms}}
 load: {{users: [4]}}
 trials: {{margin: 2 %, window: 2 s, warmup: 0.5 s, timeout: 3 s}}
 """

@@ -82,9 +82,9 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
     for each in findings.influence:
         yield from influence_rows(each, response_of(findings, each.response).unit, findings.labels)
     for claim in findings.claims:
-        yield from _claim(claim, response_of(findings, claim.response).unit)
+        yield from _claim(claim, response_of(findings, claim.response).unit, findings.labels)
     for cell in findings.cells:
-        yield from _cell(cell, response_of(findings, cell.response).unit, visits)
+        yield from _cell(cell, response_of(findings, cell.response).unit, visits, findings.labels)
     yield from saturation_rows(findings)
     for found in findings.consolidation:
         yield _consolidation(found)
@@ -135,7 +135,7 @@ def _ranking(ranking: RankingFinding, unit: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
+def _claim(claim: ClaimFinding, unit: str, labels: Labels) -> Iterator[dict[str, Any]]:
     shared = {
         "kind": "claim",
         "response": claim.response,
@@ -147,7 +147,7 @@ def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
     yield shared | {
         "system": claim.subject,
         "word": claim.word,
-        "note": "; ".join([claim.id, *claim.notes]),
+        "note": "; ".join([claim.id, *notes.texts(claim.notes, labels)]),
     }
     for part in claim.parts:
         yield shared | {
@@ -165,7 +165,9 @@ def _claim(claim: ClaimFinding, unit: str) -> Iterator[dict[str, Any]]:
         }
 
 
-def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict[str, Any]]:
+def _cell(
+    cell: CellFinding, unit: str, visits: dict[int, int], labels: Labels
+) -> Iterator[dict[str, Any]]:
     shared = {
         "response": cell.response,
         "unit": unit,
@@ -179,7 +181,7 @@ def _cell(cell: CellFinding, unit: str, visits: dict[int, int]) -> Iterator[dict
         "high": cell.high,
         "interval_level": cell.interval_level,
         "n": len(cell.values),
-        "note": "; ".join(cell.not_measured),
+        "note": "; ".join(notes.texts(cell.not_measured, labels)),
     }
     for trial, value in zip(cell.trials, cell.values, strict=True):
         visit = visits.get(trial)

@@ -6,16 +6,30 @@ here, so that ``text`` knows every kind.
 
 from __future__ import annotations
 
-from steelyard.report.notes import caveats, checks, steadiness, stop, verdict, warnings
-from steelyard.report.notes.registry import json_text, text, writes, writes_levels
+from steelyard.report.notes import (
+    caveats,
+    checks,
+    claims,
+    not_measured,
+    scaling,
+    steadiness,
+    stop,
+    verdict,
+    warnings,
+)
+from steelyard.report.notes.registry import json_text, text, texts, writes, writes_levels
 
 __all__ = [
     "caveats",
     "checks",
+    "claims",
     "json_text",
+    "not_measured",
+    "scaling",
     "steadiness",
     "stop",
     "text",
+    "texts",
     "verdict",
     "warnings",
     "writes",

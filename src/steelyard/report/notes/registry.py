@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -39,6 +39,11 @@ def writes_levels(
 def text(note: Note, labels: Labels) -> str:
     """The sentence of a note, without a full stop, ready to stand in a list."""
     return WRITERS[type(note)](note, labels)
+
+
+def texts(found: Iterable[Note], labels: Labels) -> list[str]:
+    """The sentences of several notes."""
+    return [text(note, labels) for note in found]
 
 
 def json_text(found: BaseModel, labels: Labels) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
 from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
+from steelyard.study.labels import Labels
 
 _VERBS = {
     "at_least": "at least {factor} times that of {other}",
@@ -58,7 +60,7 @@ def claimed(claim: ClaimFinding, findings: Findings) -> str:
 def _shown(claim: ClaimFinding, findings: Findings) -> Iterator[str]:
     """What the data say of the parts that decide; of all others when none does."""
     if claim.claimed_peak is not None:
-        yield _peak(claim)
+        yield _peak(claim, findings.labels)
         return
     deciding = [part for part in claim.parts if part.word is claim.word] or list(claim.parts)
     response = response_of(findings, claim.response)
@@ -66,16 +68,17 @@ def _shown(claim: ClaimFinding, findings: Findings) -> Iterator[str]:
     for part in deciding:
         yield f"{f'{part.subject}: ' if several else ''}{_part(part, response)}"
     if not deciding:
-        yield "; ".join(claim.notes) or "nothing was compared"
+        yield "; ".join(notes.texts(claim.notes, findings.labels)) or "nothing was compared"
 
 
-def _peak(claim: ClaimFinding) -> str:
+def _peak(claim: ClaimFinding, labels: Labels) -> str:
     low, high = claim.peak or (None, None)
+    reasons = notes.texts(claim.notes, labels)
     if low is None:
-        return "; ".join(claim.notes) or "no curve describes the data"
+        return "; ".join(reasons) or "no curve describes the data"
     ends = f"from {low:.3g} users on" if high is None else f"{low:.3g} to {high:.3g} users"
     said = f"95 % interval of the peak {ends}"
-    return "; ".join([said, *claim.notes])
+    return "; ".join([said, *reasons])
 
 
 def _part(part: ClaimPartFinding, response: ResponseFinding) -> str:
@@ -107,7 +110,14 @@ def claims_table(findings: Findings) -> Table:
         where = findings.labels.conditions(claim.conditions) or "all conditions"
         if claim.claimed_peak is not None:
             rows.append(
-                (claim.id, claim.subject or "", where, NONE, _peak(claim), _word(claim.word))
+                (
+                    claim.id,
+                    claim.subject or "",
+                    where,
+                    NONE,
+                    _peak(claim, findings.labels),
+                    _word(claim.word),
+                )
             )
         for part in claim.parts:
             size = NONE if part.estimate_log is None else signed_effect(part.estimate_log)

@@ -15,11 +15,15 @@ from steelyard.units import format_duration
 
 _WORTH_SAYING = 0.8
 _WORK = {
-    "canary.cpu": "work of the processor",
-    "canary.memory": "work of the memory",
-    "canary.disk": "writes that wait for the disk",
+    "reference_kernel.cpu": "work of the processor",
+    "reference_kernel.memory": "work of the memory",
+    "reference_kernel.disk": "writes that wait for the disk",
 }
-_HEARD = {"canary.cpu": "processor", "canary.memory": "memory", "canary.disk": "disk"}
+_HEARD = {
+    "reference_kernel.cpu": "processor",
+    "reference_kernel.memory": "memory",
+    "reference_kernel.disk": "disk",
+}
 
 
 def resolution_lines(found: Iterable[ResolutionFinding]) -> list[str]:

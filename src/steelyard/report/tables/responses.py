@@ -108,7 +108,7 @@ def _missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
     places: dict[str, list[str]] = {}
     for cell in cells:
         if not cell.values:
-            places.setdefault(_why_missing(cell), []).append(
+            places.setdefault(_why_missing(cell, labels), []).append(
                 labels.place(cell.cell.system, cell.cell.conditions)
             )
     return [f"{_among(own, len(cells))}: {NOT_MEASURED}, {why}." for why, own in places.items()]
@@ -121,8 +121,8 @@ def _among(places: Sequence[str], cells: int) -> str:
     return "All cells" if len(places) == cells else f"{len(places)} of {cells} cells"
 
 
-def _why_missing(cell: CellFinding) -> str:
-    reasons = [reason.replace("_", " ") for reason in cell.not_measured]
+def _why_missing(cell: CellFinding, labels: Labels) -> str:
+    reasons = notes.texts(cell.not_measured, labels)
     more = len(reasons) - MOST_REASONS
     said = [*reasons[:MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
     return "; ".join(said) or "never tried"

@@ -7,6 +7,7 @@ from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
 from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent, quantity, significant
 from steelyard.report.sentences import verdict_sentence
@@ -43,19 +44,22 @@ def _with_capacity(findings: Findings) -> Findings:
 
 def _capacity_sentence(found: CapacityFinding, labels: Labels) -> str:
     who = labels.place(found.system, found.conditions)
-    target = listed(found.limits)
-    return f"{who}: {found.name} under {target}: {_found_words(found)}{_level_words(found)}."
+    target = listed([f"{each.response} {each.limit}" for each in found.targets])
+    return (
+        f"{who}: {found.name} under {target}: {_found_words(found, labels)}{_level_words(found)}."
+    )
 
 
-def _found_words(found: CapacityFinding) -> str:
+def _found_words(found: CapacityFinding, labels: Labels) -> str:
     searches = counted(len(found.values), "search", "searches")
+    missing = "; ".join(notes.texts(found.not_found[:_MOST_SAID], labels))
     if found.median is None:
-        return "; ".join(found.not_found[:_MOST_SAID]) or "never searched"
+        return missing or "never searched"
     ends = ""
     if found.low is not None and found.high is not None:
         level = percent(found.interval_level)
         ends = f" ({level} interval {_level(found.low)}..{_level(found.high)})"
-    lost = f"; {'; '.join(found.not_found[:_MOST_SAID])}" if found.not_found else ""
+    lost = f"; {missing}" if missing else ""
     return f"{_level(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
 
 
@@ -92,7 +96,7 @@ def _peak_words(found: ScalingFinding, noun: str, labels: Labels) -> str:
             f"{noun} falls after {_at(found, fall.best, labels)}: "
             f"{_fall_words(found, fall, labels)}"
         )
-    said += [refusal.words for refusal in found.refusals[:_MOST_SAID]]
+    said += notes.texts(found.refusals[:_MOST_SAID], labels)
     drawn = "" if found.drawn else ", so no curve is drawn"
     return "; ".join(said) + drawn
 
@@ -148,7 +152,7 @@ def saturation_table(findings: Findings) -> Table:
 def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
     peak = found.peak if found.peak_stated else None
     most = max((level.smooth for level in found.levels), default=None)
-    left = [f"{level} left out: {why}" for level, why in found.dropped.items()]
+    left_out = notes.texts([*found.dropped, *found.refusals], labels)
     return (
         found.system,
         labels.conditions(found.conditions) or "all trials",
@@ -161,7 +165,7 @@ def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
         else signed_effect(found.fall.change_log, beside=_ends(found.fall)),
         NONE if found.noise_log is None else percent(found.noise_log),
         counted(found.visits, "visit"),
-        "; ".join([*left, *(refusal.words for refusal in found.refusals)]) or NONE,
+        "; ".join(left_out) or NONE,
     )  # fmt: skip
 
 
@@ -178,7 +182,7 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
             "high": capacity.high,
             "interval_level": capacity.interval_level,
             "n": len(capacity.values),
-            "note": "; ".join(capacity.not_found),
+            "note": "; ".join(notes.texts(capacity.not_found, findings.labels)),
         }
     for found in findings.scaling:
         shared = {"response": found.response, "system": found.system, "n": found.visits}
@@ -194,7 +198,7 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
                 "low": None if peak is None else peak.at_low,
                 "high": None if peak is None else peak.at_high,
                 "interval_level": None if peak is None else peak.interval_level,
-                "note": "; ".join(refusal.words for refusal in found.refusals),
+                "note": "; ".join(notes.texts(found.refusals, findings.labels)),
             }
         )
         for level in found.levels:

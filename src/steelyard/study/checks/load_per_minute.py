@@ -54,7 +54,7 @@ class Arrivals:
 def in_a_minute(study: Study, width: int) -> dict[str, Arrivals]:
     """By what is counted, with the largest load of a study, ``width`` connections at a time."""
     operations = _operations(study, width)
-    probes = 0.0 if study.probe is None else _driven_s(study) / study.probe.every_s
+    probes = 0.0 if study.latency_probe is None else _driven_s(study) / study.latency_probe.every_s
     counts = {CONNECTIONS: _connections(study, operations, width)}
     if _MAIL & set(workload_of(study.workload).speaks):
         each = max(_numbers(study, "recipients_per_message"), default=1)

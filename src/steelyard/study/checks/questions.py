@@ -35,7 +35,7 @@ def check_asked(study: Study, complaints: Complaints) -> None:
     varied = (levels for one in studies(study) for levels in one.factors.values())
     if study.ask is not None and not any(len(levels) > 1 for levels in varied):
         hint = "add a factor with several levels, as `load: {users: [1, 4]}`, or take it out"
-        message = f"there is no factor beside `{study.compare}` to ask about"
+        message = f"there is no factor besides `{study.compare}` to ask about"
         complaints.add(("ask",), message, hint, at_key=True)
     if not complaints:
         _consolidation(study, complaints)
@@ -49,15 +49,15 @@ def _of_several(study: Study, complaints: Complaints) -> None:
         complaints.add(
             ("find",), "no workload is a load that a search can drive", hint, at_key=True
         )
-    if study.probe is not None and not any(probed(study, name) for name in names):
-        hint = "choose a probe for the protocol of a load, or `tcp-connect`"
-        message = f"no workload of this study has a server that `{study.probe.use}` can ask"
-        complaints.add(("probe",), message, hint, at_key=True)
+    if study.latency_probe is not None and not any(probed(study, name) for name in names):
+        hint = "choose a latency probe for the protocol of a load, or `tcp-connect`"
+        message = f"no workload of this study has a server that `{study.latency_probe.use}` can ask"
+        complaints.add(("latency_probe",), message, hint, at_key=True)
     for name in names:
         primary = next(n for n, each in study.measured[name].responses.items() if each.primary)
         if primary.startswith("probe.") and not probed(study, name):
             hint = "mark another response as primary"
-            message = f"no probe looks on at `{name}`, so `{primary}` cannot decide"
+            message = f"no latency probe measures `{name}`, so `{primary}` cannot decide"
             complaints.add(("workloads", name), message, hint, at_key=True)
 
 

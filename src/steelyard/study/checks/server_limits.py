@@ -122,7 +122,7 @@ def _asked(study: Study) -> dict[str, Arrivals]:
 
 def _at_once(study: Study) -> dict[str, int]:
     width = _width(study)
-    looking_on = 0 if study.probe is None else 1
+    looking_on = 0 if study.latency_probe is None else 1
     asked = dict.fromkeys(("connections", _LOGINS), width + looking_on)
     asked["connections with the server's own two"] = width + looking_on + 2
     for workload in study.workloads.values():

@@ -71,7 +71,7 @@ def _of_several(study: Study, complaints: Complaints) -> None:
         hint = "leave these scenarios out in a variant, or give all systems the instances"
         complaints.add(("ask",), message, hint, at_key=True)
     if study.find and study.scenarios:
-        message = "a search drives one instance with nothing beside it, and scenarios say otherwise"
+        message = "a search drives one instance alone, and scenarios say otherwise"
         hint = "ask for it in a variant without `scenarios`"
         complaints.add(("find",), message, hint, at_key=True)
 

@@ -51,14 +51,14 @@ class SystemPart(OpenPart):
     """Disks that are attached, by name."""
     instances: PositiveCount | None = None
     """How many of it run at once."""
-    carrier: str | None = None
-    """The machine that carries it: `local`, or an address such as `ssh://hypervisor`."""
+    host_machine: str | None = None
+    """The host it runs on: `local`, or an address such as `ssh://hypervisor`."""
     reset: Reset | None = None
     """What is made anew of it before every trial, where `trials.reset` does not fit."""
     settings: dict[str, Any] | None = None
     """Reversible settings inside, by name, as `{tuned: balanced}`."""
     host_settings: dict[str, Any] | None = None
-    """Reversible settings of the machine that carries it."""
+    """Reversible settings of its host."""
 
 
 class ResponsePart(Part):
@@ -80,7 +80,7 @@ class WorkloadPart(OpenPart):
 
 
 class ProbePart(OpenPart):
-    """A bystander that measures latency while the load runs."""
+    """A workload of single operations that measures latency while the load runs."""
 
     use: str
     """Which workload the probe runs."""
@@ -149,8 +149,8 @@ class TrialsPart(Part):
     """What is made anew before every trial."""
     settle: SettleWritten | None = None
     """Pause before a trial."""
-    canary: Duration | None = None
-    """A fixed piece of work before every trial that tells what the machine is like just now."""
+    reference_kernel: Duration | None = None
+    """A fixed computation before every trial; its speed shows the state of the machine."""
     retry: Count | None = None
     """How often a failed trial is tried again."""
     until: Until | None = None
@@ -162,8 +162,8 @@ class TrialsPart(Part):
     seed: Count | None = None
     """Fixes every random choice; drawn when it is not given."""
     order: Order | None = None
-    """How visits are ordered: a coin for each, pairs with a coin for each, or random blocks."""
-    dummy: bool | None = None
+    """How visits are ordered: big-stick random assignment, random pairs, or random blocks."""
+    aa_control: bool | None = None
     """Measure the baseline again as if it were another system: the two must be equal."""
 
 
@@ -220,8 +220,8 @@ class JudgePart(Part):
     """`exact` holds for any noise; `normal` takes the differences within pairs for normal."""
     contrasts: Contrasts | None = None
     """`baseline`: each system against the baseline; `all pairs`: each against each."""
-    guards: dict[str, Share] | None = None
-    """What may not be worse by more than this where a system is called faster."""
+    guardrails: dict[str, Share] | None = None
+    """Responses that may not be worse by more than this where a system is called faster."""
     consolidation: bool | None = None
     """Also: sum, minimum, slowdown and fairness of instances against one alone."""
 
@@ -248,8 +248,8 @@ class VariantPart(Part):
     workloads: Any = None
     load: dict[str, Any] | None = None
     generator: dict[str, Any] | None = None
-    beside: dict[str, Any] | None = None
-    probe: dict[str, Any] | None = None
+    background: dict[str, Any] | None = None
+    latency_probe: dict[str, Any] | None = None
     find: dict[str, Any] | None = None
     responses: dict[str, Any] | None = None
     sample: dict[str, Any] | None = None
@@ -284,10 +284,10 @@ class StudyFile(Part):
     """What is driven."""
     workloads: dict[Name, WorkloadPart] | None = None
     """Several workloads, by name; each is judged by itself."""
-    beside: dict[str, WorkloadPart] | None = None
-    """What instances of these numbers run while the others run the workload."""
-    probe: ProbePart | None = None
-    """A bystander that measures latency while the load runs."""
+    background: dict[str, WorkloadPart] | None = None
+    """Background workloads: what instances of these numbers run while the others are measured."""
+    latency_probe: ProbePart | None = None
+    """A workload of single operations that measures latency while the load runs."""
     load: LoadPart | None = None
     """How hard."""
     find: dict[Name, dict[str, LimitWritten]] | None = None

@@ -116,9 +116,8 @@ class ClaimReader:
             return False
         entry = responses_for(self.file, self.complaints)[name]
         if entry.may_be_zero:
-            hint = (
-                f"it may be zero, and zero has no ratio; use `judge: {{guards: {{{name}: ...}}}}`"
-            )
+            guardrail = f"`judge: {{guardrails: {{{name}: ...}}}}`"
+            hint = f"it may be zero, and zero has no ratio; use {guardrail}"
             self.complaints.add(place, f"nothing can be claimed of `{name}`", hint)
         elif entry.direction == "none" and verb in _OF_A_DIRECTION:
             hint = "neither more nor less of it is good; write at_least, at_most or within"

@@ -18,7 +18,7 @@ DEFAULTS = {ERRORS: 0.001, TAIL: 0.25}
 _MOST = 10.0
 
 
-def resolve_guards(
+def resolve_guardrails(
     file: StudyFile,
     responses: Mapping[str, ResponseSpec],
     complaints: Complaints,
@@ -32,14 +32,14 @@ def resolve_guards(
     Without a word of the study only throughput is guarded: more of it may come from operations
     that were not done, or that somebody else had to wait for.
     """
-    written = None if file.judge is None else file.judge.guards
+    written = None if file.judge is None else file.judge.guardrails
     known = responses_for(file, complaints)
     if written is None:
         return _defaults(responses, known)
-    guards = {}
+    found = {}
     primary = next(each for each in responses.values() if each.primary)
     for name, margin in written.items():
-        where = ("judge", "guards", name)
+        where = ("judge", "guardrails", name)
         if among is not None and name in known and name not in among:
             continue
         if not check_response(name, where, file, complaints):
@@ -49,10 +49,12 @@ def resolve_guards(
             complaints.add(where, f"{margin:g} is no margin", hint)
         elif name == primary.name or known[name].direction == "none":
             why = "decides itself" if name == primary.name else "has no good direction"
-            complaints.add(where, f"`{name}` {why} and cannot guard", "take it out", at_key=True)
+            complaints.add(
+                where, f"`{name}` {why} and cannot be a guardrail", "take it out", at_key=True
+            )
         else:
-            guards[name] = _guard(name, known[name], margin, declared=True)
-    return guards
+            found[name] = _guard(name, known[name], margin, declared=True)
+    return found
 
 
 def _defaults(

@@ -23,7 +23,7 @@ def resolve_probe(
     complaints: Complaints,
 ) -> ProbeSpec | None:
     """The probe with every setting of what it uses, each operation on a connection of its own."""
-    part = file.probe
+    part = file.latency_probe
     if part is None:
         return None
     spec = ProbeSpec(use=part.use, every_s=part.every)
@@ -35,14 +35,18 @@ def resolve_probe(
         return spec
     if part.every < _LEAST_S:
         hint = "write 1 ms or more; 100 ms leaves the server to its load"
-        complaints.add(("probe", "every"), "a probe cannot be sent so often", hint)
+        complaints.add(("latency_probe", "every"), "a probe cannot be sent so often", hint)
     values, _ = read_settings(
-        part.further(), entry.settings, ("probe",), complaints, noun=f"settings of {part.use}"
+        part.further(),
+        entry.settings,
+        ("latency_probe",),
+        complaints,
+        noun=f"settings of {part.use}",
     )
     fixed = entry.probe or {}
     for key in (key for key in fixed if values.get(key) != fixed[key] and key in part.further()):
         message = f"`{key}` of a probe cannot be chosen: each has a connection of its own"
-        complaints.add(("probe", key), message, "take it out", at_key=True)
+        complaints.add(("latency_probe", key), message, "take it out", at_key=True)
     if len(workloads) == 1:
         _check_services(part.use, systems, complaints)
     return spec.model_copy(update={"settings": values | fixed})
@@ -52,13 +56,13 @@ def _entry(use: str, complaints: Complaints) -> Workload | None:
     names = catalogue.names("workloads")
     if use not in names:
         hint = choice_hint(use, names, "workloads")
-        complaints.add(("probe", "use"), f"there is no workload `{use}`", hint)
+        complaints.add(("latency_probe", "use"), f"there is no workload `{use}`", hint)
         return None
     entry = catalogue.workload(use)
     if entry.probe is None:
         able = [name for name in names if catalogue.workload(name).probe is not None]
         hint = f"workloads with a connection for each operation: {', '.join(able)}"
-        complaints.add(("probe", "use"), f"`{use}` cannot be a probe", hint)
+        complaints.add(("latency_probe", "use"), f"`{use}` cannot be a probe", hint)
         return None
     return entry
 
@@ -68,16 +72,16 @@ def _check_load(workloads: Mapping[str, WorkloadSpec], complaints: Complaints) -
         entry = known_workload(workload)
         if entry is not None and not entry.is_load:
             hint = "take it out, or drive a load"
-            message = f"a probe stands beside a load, and `{workload.use}` is none"
-            complaints.add(("probe",), message, hint, at_key=True)
+            message = f"a latency probe needs a load, and `{workload.use}` is none"
+            complaints.add(("latency_probe",), message, hint, at_key=True)
 
 
 def _check_place(file: StudyFile, complaints: Complaints) -> None:
     host = None if file.generator is None else file.generator.host
     if host is not None and host.startswith("instance"):
         hint = "take it out, or let the load come from a machine"
-        message = f"a probe cannot come from `{host}` beside its load"
-        complaints.add(("probe",), message, hint, at_key=True)
+        message = f"a probe cannot come from `{host}`"
+        complaints.add(("latency_probe",), message, hint, at_key=True)
 
 
 def _check_services(use: str, systems: Mapping[str, SystemSpec], complaints: Complaints) -> None:
@@ -86,7 +90,7 @@ def _check_services(use: str, systems: Mapping[str, SystemSpec], complaints: Com
         service = system.service
         if service is None or known_service(service) is None:
             continue  # complained about where it matters
-        where: Where = ("probe", "use")
+        where: Where = ("latency_probe", "use")
         if not entry.fits(spoken(service)):
             speaks = ", ".join(spoken(service))
             message = f"`{service.use}` of system `{name}` speaks {speaks}, the probe does not"

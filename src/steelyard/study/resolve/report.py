@@ -11,7 +11,7 @@ from steelyard.study.model import (
     ReportSpec,
     ResponseSpec,
 )
-from steelyard.study.resolve.guardrails import resolve_guards
+from steelyard.study.resolve.guardrails import resolve_guardrails
 from steelyard.study.resolve.trials import given
 
 
@@ -19,8 +19,8 @@ def resolve_judge(
     file: StudyFile, responses: Mapping[str, ResponseSpec], complaints: Complaints
 ) -> JudgeSpec:
     """How records become verdicts; ``responses`` are empty where each workload has its own."""
-    guards = resolve_guards(file, responses, complaints) if responses else {}
-    return JudgeSpec.model_validate(given(file.judge) | {"guards": guards})
+    guardrails = resolve_guardrails(file, responses, complaints) if responses else {}
+    return JudgeSpec.model_validate(given(file.judge) | {"guardrails": guardrails})
 
 
 def resolve_report(

@@ -87,9 +87,11 @@ def check_response(
         hint = _response_hint(name, known)
         complaints.add(where, f"there is no response `{name}`", hint, at_key=at_key)
         return False
-    if entry.source == "probe" and file.probe is None:
-        hint = "add `probe: {use: smtp-probe, every: 100 ms}`, or take it out"
-        complaints.add(where, f"`{name}` needs a probe, and there is none", hint, at_key=at_key)
+    if entry.source == "probe" and file.latency_probe is None:
+        hint = "add `latency_probe: {use: smtp-probe, every: 100 ms}`, or take it out"
+        complaints.add(
+            where, f"`{name}` needs a latency probe, and there is none", hint, at_key=at_key
+        )
     return True
 
 

@@ -146,9 +146,11 @@ def _check_others(
     """Scenarios say all about instances themselves."""
     if not found:
         return
-    if file.beside:
+    if file.background:
         hint = 'write it as a scenario: `{1: "*", 2: NAME}`'
-        complaints.add(("beside",), "scenarios say what runs beside", hint, at_key=True)
+        complaints.add(
+            ("background",), "scenarios say what runs in the background", hint, at_key=True
+        )
     if "system.instances" in factors:
         hint = 'write a scenario for each number: `{1: "*", 2: same}`'
         where: Where = ("factors", "system.instances")

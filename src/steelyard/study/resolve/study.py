@@ -46,7 +46,7 @@ from steelyard.study.resolve.trials import (
 )
 from steelyard.study.resolve.tuned_profiles import resolve_profiles
 from steelyard.study.resolve.workload_responses import resolve_measured
-from steelyard.study.resolve.workloads import resolve_beside, resolve_workloads
+from steelyard.study.resolve.workloads import resolve_background, resolve_workloads
 
 
 def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
@@ -68,7 +68,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
     parts = {
         "find": resolve_find(file, complaints),
-        "probe": resolve_probe(file, systems, workloads, complaints),
+        "latency_probe": resolve_probe(file, systems, workloads, complaints),
         "sample": resolve_sample(file, trials, complaints),
         "screen": screen,
         "caches": resolve_caches(file, complaints),
@@ -76,13 +76,13 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     }
     if not workloads:
         return None
-    beside = resolve_beside(file, systems, factors, complaints)
+    background = resolve_background(file, systems, factors, complaints)
     check_durations(workloads, trials, complaints)
     if varied.compare != "system" and len(systems) > 1:
         factors = {"system": tuple(systems), **factors}
-    systems, compared, dummy = _with_dummy(file, systems, compared, baseline, complaints)
+    systems, compared, control = _with_aa_control(file, systems, compared, baseline, complaints)
     check_order(file, len(compared), complaints)
-    driven = (*workloads.values(), *beside.values())
+    driven = (*workloads.values(), *background.values())
     return Study.model_validate(
         {
             **_as_written(file, complaints),
@@ -94,13 +94,13 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "factors": {n: levels for n, levels in factors.items() if n != varied.compare},
             "workloads": workloads,
             "measured": wanted.measured,
-            "beside": beside,
+            "background": background,
             "load": varied.load,
             "scenarios": varied.scenarios,
             "generator": resolve_generator(file, systems, factors, complaints),
             "responses": wanted.responses,
             "gates": wanted.gates,
-            "trials": trials.model_copy(update={"dummy": dummy}),
+            "trials": trials.model_copy(update={"aa_control": control}),
             "claims": claims,
             "judge": resolve_judge(file, wanted.responses, complaints),
             **parts,
@@ -226,7 +226,7 @@ def _comparison(
     return compared, baseline
 
 
-def _with_dummy(
+def _with_aa_control(
     file: StudyFile,
     systems: dict[str, SystemSpec],
     compared: tuple[Level, ...],
@@ -234,15 +234,17 @@ def _with_dummy(
     complaints: Complaints,
 ) -> tuple[dict[str, SystemSpec], tuple[Level, ...], str | None]:
     """The baseline once more under a name of its own, where the study asks for it."""
-    if not file.trials.dummy or baseline not in systems:
-        if file.trials.dummy and (file.compare or "system") != "system":
+    if not file.trials.aa_control or baseline not in systems:
+        if file.trials.aa_control and (file.compare or "system") != "system":
             hint = "take it out, or compare systems"
-            message = "only a system can be measured again as a dummy"
-            complaints.add(("trials", "dummy"), message, hint)
+            message = "only a system can be the A/A control"
+            complaints.add(("trials", "aa_control"), message, hint)
         return systems, compared, None
     name = f"{baseline}-again"
     if name in systems:
         hint = "call that system otherwise"
-        complaints.add(("systems", name), f"`{name}` is the name of the dummy", hint, at_key=True)
+        complaints.add(
+            ("systems", name), f"`{name}` is the name of the A/A control", hint, at_key=True
+        )
     again = systems[baseline].model_copy(update={"name": name})
     return {**systems, name: again}, (*compared, name), name

@@ -25,13 +25,13 @@ _FIXED = (
     "service",
     "disks",
     "instances",
-    "carrier",
+    "host_machine",
     "reset",
     "settings",
     "host_settings",
 )
 _SINGLE = ("native", "ssh")
-_CARRIER = re.compile(r"local|ssh://[^\s/]+")
+_HOST = re.compile(r"local|ssh://[^\s/]+")
 
 
 def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, SystemSpec]:
@@ -74,7 +74,7 @@ def _system(
         service=_service_of(name, part, defaults, complaints),
         disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
         instances=part.instances or defaults.get("instances") or 1,
-        carrier=_carrier(where, part.carrier or defaults.get("carrier"), complaints),
+        carrier=_host(where, part.host_machine or defaults.get("host_machine"), complaints),
         reset=part.reset,
         inside=_reversible(where, "settings", part.settings, defaults, complaints),
         outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
@@ -143,12 +143,12 @@ def check_apart(
             complaints.add(("systems", name, key), message, hint)
 
 
-def _carrier(where: Where, written: str | None, complaints: Complaints) -> str:
+def _host(where: Where, written: str | None, complaints: Complaints) -> str:
     if written is None:
         return "local"
-    if not _CARRIER.fullmatch(written):
+    if not _HOST.fullmatch(written):
         hint = "write `local`, or an address such as `ssh://root@hypervisor`"
-        complaints.add((*where, "carrier"), f"`{written}` is not the address of a machine", hint)
+        complaints.add((*where, "host_machine"), f"`{written}` is not the address of a host", hint)
     return written
 
 

@@ -41,7 +41,7 @@ def given(part: Part | None) -> dict[str, Any]:
 def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     """How trials run; quantities checked for sense."""
     written = given(part)
-    written.pop("dummy", None)  # a name, once the systems are known
+    written.pop("aa_control", None)  # a name, once the systems are known
     fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
     fields["margin_ratio"] = written.pop("margin")
     if "settle" in written:
@@ -54,7 +54,7 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     return TrialsSpec.model_validate(fields | written)
 
 
-_DURATIONS = ("window", "warmup", "drain", "timeout", "canary")
+_DURATIONS = ("window", "warmup", "drain", "timeout", "reference_kernel")
 
 
 def _check_trials(part: TrialsPart, complaints: Complaints) -> None:

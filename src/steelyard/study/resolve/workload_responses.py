@@ -1,4 +1,4 @@
-"""What counts of each workload of a study of several: responses, gates, guards."""
+"""What counts of each workload of a study of several: responses, gates, guardrails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_workload
 from steelyard.study.model import GateSpec, MeasuredSpec, ResponseSpec, WorkloadSpec
 from steelyard.study.resolve.entries import responses_for
-from steelyard.study.resolve.guardrails import resolve_guards
+from steelyard.study.resolve.guardrails import resolve_guardrails
 from steelyard.study.resolve.responses import check_response, read_responses
 
 RUN_TIME = "run_time"
@@ -38,7 +38,7 @@ def resolve_measured(
         found[name] = MeasuredSpec(
             responses=responses,
             gates={n: gate for n, gate in gates.items() if concerns(workload, n, known)},
-            guards=resolve_guards(
+            guardrails=resolve_guardrails(
                 file, responses, complaints, among=_guarding(workload, responses, known)
             ),
         )

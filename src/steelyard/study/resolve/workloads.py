@@ -75,7 +75,7 @@ def _several(
 
 def _refuse_idle(spec: WorkloadSpec, where: Where, complaints: Complaints) -> None:
     if spec.use == "idle":
-        hint = "name what is driven; `beside: {2: {use: idle}}` is for a neighbour"
+        hint = "name what is driven; `background: {2: {use: idle}}` leaves an instance idle"
         complaints.add((*where, "use"), "nothing would be measured", hint)
 
 
@@ -126,25 +126,27 @@ def most_instances(system: SystemSpec, factors: Factors) -> int:
     )
 
 
-def resolve_beside(
+def resolve_background(
     file: StudyFile, systems: Mapping[str, SystemSpec], factors: Factors, complaints: Complaints
 ) -> dict[int, WorkloadSpec]:
     """What runs on instances of these numbers, while the rest run the workload."""
     found = {}
-    for number, part in (file.beside or {}).items():
-        where: Where = ("beside", number)
+    for number, part in (file.background or {}).items():
+        where: Where = ("background", number)
         if not number.isdecimal() or int(number) < 2:
             hint = "instance 1 runs the workload; write `2: {use: NAME}`"
             complaints.add(where, f"`{number}` is not the number of a further instance", hint)
             continue
         found[int(number)], levels = _workload(part, where, complaints)
         for key in levels:
-            hint = "what runs beside is the same in every trial"
-            complaints.add((*where, key), f"`{key}` beside cannot be a list", hint)
+            hint = "background workloads are the same in every trial"
+            complaints.add(
+                (*where, key), f"`{key}` of a background workload cannot be a list", hint
+            )
     for system in systems.values():
         if found and most_instances(system, factors) < max(found):
             hint = f"write `instances: {max(found)}`, or that many as a level of the factor"
-            message = f"`beside` needs {max(found)} instances of `{system.name}`"
+            message = f"`background` needs {max(found)} instances of `{system.name}`"
             complaints.add(("systems", system.name), message, hint, at_key=True)
     return found
 

@@ -25,21 +25,21 @@ _OF_CLOCKS = (WarningKind.CLOCK_DRIFT, WarningKind.CLOCK_STEP)
 def check_gates(
     gates: Mapping[str, GateSpec], responses: Mapping[str, Measured]
 ) -> tuple[GateRecord, ...]:
-    """Each gate with what was seen; ``held`` is ``None`` when its response was not measured."""
+    """Each gate with its value; ``held`` is ``None`` when its response was not measured."""
     return tuple(_check(gate, responses.get(name)) for name, gate in gates.items())
 
 
 def _check(gate: GateSpec, measured: Measured | None) -> GateRecord:
-    seen = None if measured is None else measured.value
-    return GateRecord(name=gate.name, limit=gate.text, seen=seen, held=_holds(gate, seen))
+    value = None if measured is None else measured.value
+    return GateRecord(name=gate.name, limit=gate.text, value=value, held=_holds(gate, value))
 
 
-def _holds(gate: GateSpec, seen: float | None) -> bool | None:
-    if seen is None:
+def _holds(gate: GateSpec, value: float | None) -> bool | None:
+    if value is None:
         return None
     if gate.at_most is not None:
-        return seen <= gate.at_most
-    return gate.at_least is None or seen >= gate.at_least
+        return value <= gate.at_most
+    return gate.at_least is None or value >= gate.at_least
 
 
 def refuse_by_gates(
@@ -51,10 +51,10 @@ def refuse_by_gates(
         TrialFailed: ``refused_by_gate``, naming the gate, the figure, and the commonest error.
     """
     for record in records:
-        if record.held is False and record.seen is not None:
+        if record.held is False and record.value is not None:
             raise TrialFailed(
                 Outcome.REFUSED_BY_GATE,
-                f"{record.name} {record.limit}: {record.seen:.4g} seen"
+                f"{record.name} {record.limit}: {record.value:.4g} measured"
                 + _mostly(_commonest(*errors)),
                 "look at load.json of this attempt; widen the gate only if the study allows it",
             )

@@ -146,13 +146,13 @@ class Instance:
             if text
         }
 
-    def record(self, beside: Sequence[str] = ()) -> InstanceRecord:
-        """What is stored of it; ``beside`` is what it ran together with its workload."""
+    def record(self, background: Sequence[str] = ()) -> InstanceRecord:
+        """What is stored of it; ``background`` is what ran together with its workload."""
         proof = self.proof
         return InstanceRecord(
             instance=self.number,
             workload=self.workload.use,
-            beside=tuple(beside),
+            background=tuple(background),
             reset=ResetRecord(
                 strength=proof.strength, took_ns=proof.took_ns, evidence=proof.evidence
             ),

@@ -23,9 +23,9 @@ SOUNDINGS = 24
 """Canaries in a row before the first trial: enough to know a noise within about 15 %."""
 
 _PARTS = {
-    "canary.cpu": ("cpu_per_s", "steps/s"),
-    "canary.memory": ("memory_bytes_per_s", "bytes/s"),
-    "canary.disk": ("disk_writes_per_s", "writes/s"),
+    "reference_kernel.cpu": ("cpu_per_s", "steps/s"),
+    "reference_kernel.memory": ("memory_bytes_per_s", "bytes/s"),
+    "reference_kernel.disk": ("disk_writes_per_s", "writes/s"),
 }
 _ALLOWANCE_S = 30.0
 
@@ -37,7 +37,7 @@ def canary_of(scene: Scene) -> dict[str, Measured]:
         TrialFailed: the carrier cannot run it.
     """
     stage, host = scene.stage, scene.carrier()
-    time_s = stage.study.trials.canary_s
+    time_s = stage.study.trials.reference_kernel_s
     if time_s is None:
         return {}
     with stage.interrupt.waiting():
@@ -51,7 +51,7 @@ def sound_out(stage: Stage) -> list[ReferenceKernelSeries]:
         HostError: a carrier cannot run the canary.
         KeyboardInterrupt: the user asks to stop.
     """
-    time_s = stage.study.trials.canary_s
+    time_s = stage.study.trials.reference_kernel_s
     if time_s is None:
         return []
     try:

@@ -101,7 +101,7 @@ def _endless(scene: Scene, instance: Instance, generator: Host) -> Drive:
 
 def _probed(scene: Scene) -> bool:
     """Whether a bystander looks on: not at a search, whose runs start one after the other."""
-    return scene.cell.study.probe is not None and scene.cell.find is None
+    return scene.cell.study.latency_probe is not None and scene.cell.find is None
 
 
 def _probe(scene: Scene, instance: Instance) -> ProbeDrive:

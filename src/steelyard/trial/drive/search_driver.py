@@ -134,7 +134,9 @@ def broken_limit(load: LoadResult, limits: Sequence[GateSpec]) -> Broken | None:
         if checked.held is None:
             return Broken(f"{checked.name}: {measured[checked.name].missing}", known=False)
         if not checked.held:
-            return Broken(f"{checked.name} {checked.limit}: {checked.seen:.4g} seen", known=True)
+            return Broken(
+                f"{checked.name} {checked.limit}: {checked.value:.4g} measured", known=True
+            )
     return None
 
 

@@ -84,7 +84,7 @@ def wanted_units(study: Study) -> dict[str, str]:
     """What every trial must measure, with units: responses, what limits look at, failures."""
     limits = [limit for find in study.find.values() for limit in find.limits]
     gates = {gate.name: gate.unit for gate in (*study.gates.values(), *limits)}
-    gates |= {guard.name: guard.unit for guard in study.judge.guards.values()}
+    gates |= {guard.name: guard.unit for guard in study.judge.guardrails.values()}
     if study.has_operations:
         gates |= {ERRORS: "ratio"}
     return gates | {response.name: response.unit for response in study.responses.values()}

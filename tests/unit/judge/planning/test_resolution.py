@@ -19,7 +19,7 @@ TRIALS = TrialsSpec(margin_ratio=0.02)
 
 
 def a_row(values: list[float | None], **changed: str) -> ReferenceKernelSeries:
-    row = ReferenceKernelSeries(machine="local", part="canary.cpu", values=tuple(values))
+    row = ReferenceKernelSeries(machine="local", part="reference_kernel.cpu", values=tuple(values))
     return row.model_copy(update=changed)
 
 
@@ -55,7 +55,7 @@ def test_one_stall_does_not_become_the_noise() -> None:
 
 
 def test_a_part_that_was_not_measured_says_why_and_has_no_figure() -> None:
-    row = a_row([None] * 24, part="canary.disk", missing="the disk is full")
+    row = a_row([None] * 24, part="reference_kernel.disk", missing="the disk is full")
     found = resolutions([row], TRIALS)[0]
     assert (found.noise_log, found.visits, found.missing) == (None, None, "the disk is full")
     assert resolution_lines([found]) == [

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, Literal
 
+from pydantic import Field
+
+from steelyard.judge.analyses.scaling.findings import PeakUnknown
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import VerdictNote
 from steelyard.study.model import Level
 
@@ -39,6 +44,16 @@ class ClaimPartFinding(Frozen):
     notes: tuple[VerdictNote, ...] = ()
 
 
+class NothingToCompare(Note):
+    """A claim has no parts: no system is left to be compared."""
+
+    kind: Literal["nothing_to_compare"] = "nothing_to_compare"
+
+
+ClaimNote = Annotated[PeakUnknown | NothingToCompare, Field(discriminator="kind")]
+"""Why a claim is undecided or not judged, where that is not the reason of a part."""
+
+
 class ClaimFinding(Frozen):
     """One claim. It is supported when all its parts are, and contradicted when one is.
 
@@ -59,4 +74,4 @@ class ClaimFinding(Frozen):
     subject: str | None = None
     claimed_peak: tuple[float, float] | None = None
     peak: tuple[float | None, float | None] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[ClaimNote, ...] = ()

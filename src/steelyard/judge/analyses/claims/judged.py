@@ -12,7 +12,12 @@ from steelyard.inference.estimate import estimate_of
 from steelyard.inference.sequential import excluded
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.claims.bounds import PEAK, Bounded, Part, bounded
-from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
+from steelyard.judge.analyses.claims.findings import (
+    ClaimFinding,
+    ClaimPartFinding,
+    ClaimWord,
+    NothingToCompare,
+)
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.series import Readings, Series, stream_of
@@ -127,7 +132,7 @@ def _finding(claim: Bounded, readings: Readings, margin_log: float) -> ClaimFind
         family=claim.family,
         parts=tuple(parts),
         subject=claim.spec.subject,
-        notes=() if parts else ("nothing is left to be compared",),
+        notes=() if parts else (NothingToCompare(),),
     )
 
 

@@ -60,7 +60,7 @@ def exists(plan: Plan, system: str, gathering: Gathering) -> bool:
 
 def _beside(study: Study, count: int) -> tuple[Neighbour, ...]:
     """What instances up to this number run instead of the workload, idling included."""
-    placed = (spec for number, spec in study.beside.items() if number <= count)
+    placed = (spec for number, spec in study.background.items() if number <= count)
     return tuple(Neighbour(spec.use, near=False) for spec in placed)
 
 

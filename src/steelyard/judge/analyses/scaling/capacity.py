@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from steelyard.inference.distributions import coin_above
-from steelyard.judge.analyses.scaling.findings import CapacityFinding
+from steelyard.judge.analyses.scaling.findings import CapacityFinding, TargetFinding
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.not_measured import not_measured
 from steelyard.judge.series import Conditions, Readings, key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -67,26 +68,19 @@ def _finding(
         name=spec.name,
         system=system,
         conditions=rest,
-        limits=tuple(f"{limit.name} {limit.text}" for limit in spec.limits),
+        targets=tuple(
+            TargetFinding(response=limit.name, limit=limit.text) for limit in spec.limits
+        ),
         unit=searched_unit(study),
         values=values,
         median=float(np.median(values)) if values else None,
         low=low,
         high=high,
         interval_level=INTERVAL_LEVEL,
-        not_found=tuple(dict.fromkeys(_reasons(trials, spec.name))),
+        not_found=not_measured(trials, spec.name),
         holds_at=holds,
         breaks_at=breaks,
     )
-
-
-def _reasons(trials: Sequence[TrialRecord], name: str) -> Iterator[str]:
-    for record in trials:
-        measured = record.responses.get(name)
-        if record.outcome is not Outcome.OK:
-            yield f"trial {record.trial}, attempt {record.attempt}: {record.outcome}"
-        elif measured is None or measured.value is None:
-            yield (measured.missing if measured is not None else None) or "not recorded"
 
 
 def _bounds(

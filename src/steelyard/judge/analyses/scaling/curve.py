@@ -10,11 +10,17 @@ import numpy as np
 
 from steelyard.judge.analyses.scaling import usl
 from steelyard.judge.analyses.scaling.findings import (
+    CurveRefusal,
+    FewLevels,
+    FewVisitsPerLevel,
+    LackOfFit,
     LevelFinding,
+    LittlesLawBroken,
+    NoFall,
+    NoPeak,
     PeakFinding,
-    Refusal,
-    RefusalFinding,
     ScalingFinding,
+    SuperLinear,
 )
 from steelyard.judge.analyses.scaling.readings import Axis, Course, axis_of, courses
 from steelyard.judge.analyses.scaling.shape import fall, knee, super_linear, umbrella
@@ -103,50 +109,33 @@ def _fitted(
     )
 
 
-def _too_few(table: Table | None) -> Iterator[RefusalFinding]:
+def _too_few(table: Table | None) -> Iterator[CurveRefusal]:
     levels = 0 if table is None else len(table.levels)
     visits = 0 if table is None else int(table.known.sum(axis=0).min())
     if levels < LEVELS_NEEDED:
-        words = f"{LEVELS_NEEDED} levels are needed to fit a curve, and {levels} count"
-        yield RefusalFinding(kind=Refusal.FEW_LEVELS, words=words)
+        yield FewLevels(levels=levels, needed=LEVELS_NEEDED)
     if visits < VISITS_NEEDED:
-        words = (
-            f"{VISITS_NEEDED} visits of every level are needed to tell a curve from noise, and "
-            f"some level has {visits}"
-        )
-        yield RefusalFinding(kind=Refusal.FEW_VISITS, words=words)
+        yield FewVisitsPerLevel(visits=visits, needed=VISITS_NEEDED)
 
 
-def _unfit(table: Table, course: Course, p: float | None) -> Iterator[RefusalFinding]:
+def _unfit(table: Table, course: Course, p: float | None) -> Iterator[CurveRefusal]:
     if course.broken:
-        at = ", ".join(f"{level:g}" for level in course.broken)
-        words = f"the users do not add up by Little's law at {at}: what was measured is not theirs"
-        yield RefusalFinding(kind=Refusal.LITTLES_LAW, words=words)
+        yield LittlesLawBroken(levels=course.broken)
     steep = super_linear(table)
     if steep is not None:
-        words = (
-            "throughput starts to grow faster than the load: "
-            f"{math.expm1(steep.estimate_log):+.1%} above its share "
-            f"from {table.levels[0]:g} to {table.levels[1]:g}"
-        )
-        yield RefusalFinding(kind=Refusal.SUPER_LINEAR, words=words)
+        first, second = (float(level) for level in table.levels[:2])
+        yield SuperLinear(excess_log=steep.estimate_log, first_level=first, second_level=second)
     if p is not None and p < POOR_FIT:
-        shown = "< .001" if p < 0.001 else f"= {p:.3f}".replace("0.", ".")
-        words = f"the USL curve does not describe these data (lack of fit p {shown})"
-        yield RefusalFinding(kind=Refusal.LACK_OF_FIT, words=words)
+        yield LackOfFit(p=p)
 
 
-def _beyond(found: ScalingFinding, peak: PeakFinding) -> Iterator[RefusalFinding]:
+def _beyond(found: ScalingFinding, peak: PeakFinding) -> Iterator[CurveRefusal]:
     """A peak must be bounded by the data, and seen from behind: a fall that needs no curve."""
     last = found.levels[-1].level
     if peak.at_high is None or peak.at_high > BEYOND * last:
-        words = f"no peak seen up to {last:g}"
-        yield RefusalFinding(kind=Refusal.NO_PEAK, words=words)
+        yield NoPeak(last_level=last)
     elif found.fall is None or not found.fall.falls:
-        words = (
-            f"throughput is not seen to fall up to {last:g}, so a peak is the curve's word alone"
-        )
-        yield RefusalFinding(kind=Refusal.NO_FALL, words=words)
+        yield NoFall(last_level=last)
 
 
 def _peak(table: Table, best: usl.Fit, unit: float) -> PeakFinding:

@@ -2,29 +2,113 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.not_measured import NotMeasured
+from steelyard.judge.note import Note
 from steelyard.study.model import Level
 
 
-class Refusal(StrEnum):
-    """Why a curve or its peak is not stated; the last two leave the curve and refuse its peak."""
+class FewLevels(Note):
+    """A curve needs more levels than count."""
 
-    FEW_LEVELS = "few_levels"
-    FEW_VISITS = "few_visits"
-    LACK_OF_FIT = "lack_of_fit"
-    SUPER_LINEAR = "super_linear"
-    LITTLES_LAW = "littles_law"
-    NO_PEAK = "no_peak"
-    NO_FALL = "no_fall"
+    kind: Literal["few_levels"] = "few_levels"
+    levels: int
+    needed: int
 
 
-class RefusalFinding(Frozen):
-    """One reason, in a word and as a sentence."""
+class FewVisitsPerLevel(Note):
+    """A curve needs more visits of every level; some level has ``visits``."""
 
-    kind: Refusal
-    words: str
+    kind: Literal["few_visits_per_level"] = "few_visits_per_level"
+    visits: int
+    needed: int
+
+
+class LackOfFit(Note):
+    """The curve does not describe the data: ``p`` is that of the test for lack of fit."""
+
+    kind: Literal["lack_of_fit"] = "lack_of_fit"
+    p: float
+
+
+class SuperLinear(Note):
+    """From the first level to the second throughput grows faster than the load."""
+
+    kind: Literal["super_linear"] = "super_linear"
+    excess_log: float
+    first_level: float
+    second_level: float
+
+
+class LittlesLawBroken(Note):
+    """The users do not add up by Little's law at these levels."""
+
+    kind: Literal["littles_law_broken"] = "littles_law_broken"
+    levels: tuple[float, ...]
+
+
+class NoPeak(Note):
+    """No peak up to the last level; the curve itself is stated."""
+
+    kind: Literal["no_peak"] = "no_peak"
+    last_level: float
+
+
+class NoFall(Note):
+    """Throughput does not fall up to the last level, so a peak would rest on the curve alone."""
+
+    kind: Literal["no_fall"] = "no_fall"
+    last_level: float
+
+
+CurveRefusal = Annotated[
+    FewLevels | FewVisitsPerLevel | LackOfFit | SuperLinear | LittlesLawBroken | NoPeak | NoFall,
+    Field(discriminator="kind"),
+]
+"""Why a curve or its peak is not stated; the last two leave the curve and refuse its peak."""
+
+
+class GateRefusedLevel(Note):
+    """A gate refused attempts at a level; ``message`` is that of the first."""
+
+    kind: Literal["gate_refused_level"] = "gate_refused_level"
+    level: float
+    refused: int
+    attempts: int
+    message: str | None
+
+
+class LevelNotMeasured(Note):
+    """A level has no value."""
+
+    kind: Literal["level_not_measured"] = "level_not_measured"
+    level: float
+
+
+DroppedLevel = Annotated[GateRefusedLevel | LevelNotMeasured, Field(discriminator="kind")]
+"""Why a level of a curve does not count."""
+
+
+class NoCurve(Note):
+    """No curve of a system was measured."""
+
+    kind: Literal["no_curve"] = "no_curve"
+    system: str
+
+
+class SeveralCurves(Note):
+    """A system has a curve for each further condition, so that it has no single peak."""
+
+    kind: Literal["several_curves"] = "several_curves"
+    system: str
+
+
+PeakUnknown = Annotated[CurveRefusal | NoCurve | SeveralCurves, Field(discriminator="kind")]
+"""Why a claim on a peak is not judged, or bounded on one side alone."""
 
 
 class LevelFinding(Frozen):
@@ -87,7 +171,7 @@ class KneeFinding(Frozen):
 class ScalingFinding(Frozen):
     """Throughput of one system over the levels of a load, under one further condition.
 
-    ``dropped`` maps a level that is left out to the reason. ``alpha`` and ``beta`` are contention
+    ``dropped`` holds the levels that are left out. ``alpha`` and ``beta`` are contention
     and coherence of the fitted law, ``gamma`` its throughput at 1. ``peak`` holds the interval
     also where it is refused, as long as the curve itself is not; ``peak_stated`` says which.
     ``drawn`` are levels and throughputs along the curve, for a chart; empty where it is refused.
@@ -99,7 +183,7 @@ class ScalingFinding(Frozen):
     factor: str
     conditions: dict[str, Level]
     levels: tuple[LevelFinding, ...]
-    dropped: dict[str, str]
+    dropped: tuple[DroppedLevel, ...]
     visits: int
     gamma: float | None
     alpha: float | None
@@ -107,18 +191,25 @@ class ScalingFinding(Frozen):
     drawn: tuple[tuple[float, float], ...] = ()
     noise_log: float | None
     lack_of_fit_p: float | None
-    refusals: tuple[RefusalFinding, ...]
+    refusals: tuple[CurveRefusal, ...]
     peak: PeakFinding | None
     peak_stated: bool
     knee: KneeFinding | None
     fall: FallFinding | None
 
 
+class TargetFinding(Frozen):
+    """A limit that a response must keep, as the study writes it: ``at most 200 ms``."""
+
+    response: str
+    limit: str
+
+
 class CapacityFinding(Frozen):
-    """The largest load of one system that keeps the limits of one search.
+    """The largest load of one system that keeps the targets of one search.
 
     ``values`` has one for each search that found one, ``not_found`` why others did not.
-    ``holds_at`` and ``breaks_at`` are levels of the study at which the limits surely hold (as at
+    ``holds_at`` and ``breaks_at`` are levels of the study at which the targets surely hold (as at
     all below) and surely break, by the trials at these levels alone; ``None`` where nothing is
     sure.
     """
@@ -126,13 +217,13 @@ class CapacityFinding(Frozen):
     name: str
     system: str
     conditions: dict[str, Level]
-    limits: tuple[str, ...]
+    targets: tuple[TargetFinding, ...]
     unit: str
     values: tuple[float, ...]
     median: float | None
     low: float | None
     high: float | None
     interval_level: float
-    not_found: tuple[str, ...]
+    not_found: tuple[NotMeasured, ...]
     holds_at: float | None
     breaks_at: float | None

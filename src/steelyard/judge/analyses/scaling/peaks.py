@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.analyses.scaling.findings import ScalingFinding
+from steelyard.judge.analyses.scaling.findings import (
+    NoCurve,
+    PeakUnknown,
+    ScalingFinding,
+    SeveralCurves,
+)
 from steelyard.judge.analyses.scaling.readings import Axis, axis_of
 from steelyard.judge.analyses.scaling.shape import umbrella
 from steelyard.judge.exploratory import each_by_itself
@@ -78,13 +83,13 @@ def peak_verdicts(
 class PeakWithin:
     """Where a system peaks, for a claim. Ends may be infinite; ``reasons`` say why there is none.
 
-    With ``reasons`` the ends may still bound the peak (``no peak seen up to 128``: from ``low``
-    on); they are ``None`` when no curve describes the data.
+    With ``reasons`` the ends may still bound the peak (``NoPeak``: from ``low`` on); they are
+    ``None`` when no curve describes the data.
     """
 
     low: float | None
     high: float | None
-    reasons: tuple[str, ...]
+    reasons: tuple[PeakUnknown, ...]
 
 
 def peak_of(
@@ -98,10 +103,10 @@ def peak_of(
     own = [each for each in scaling if each.system == system]
     wanted = [each for each in own if not conditions or each.conditions == conditions]
     if len(wanted) != 1:
-        why = "no curve was measured" if not wanted else "there is a curve for each condition"
-        return PeakWithin(None, None, (f"{why} of {system}",))
+        why = SeveralCurves(system=system) if wanted else NoCurve(system=system)
+        return PeakWithin(None, None, (why,))
     found = wanted[0]
-    reasons = tuple(refusal.words for refusal in found.refusals)
+    reasons = found.refusals
     if found.peak is None:
         return PeakWithin(None, None, reasons)
     high = math.inf if found.peak.at_high is None else found.peak.at_high

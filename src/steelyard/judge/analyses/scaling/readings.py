@@ -9,6 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.judge.analyses.scaling.findings import (
+    DroppedLevel,
+    GateRefusedLevel,
+    LevelNotMeasured,
+)
 from steelyard.judge.analyses.scaling.table import Table
 from steelyard.judge.series import Conditions, key_of
 from steelyard.plan.model import Plan
@@ -37,14 +42,14 @@ class Axis:
 class Course:
     """One system over the levels. ``table`` is ``None`` without a single number.
 
-    ``dropped`` maps levels that are left out to the reason; ``broken`` holds the levels where most
+    ``dropped`` are the levels that are left out; ``broken`` holds the levels where most
     trials break Little's law, as the generator says.
     """
 
     system: str
     conditions: Conditions
     table: Table | None
-    dropped: dict[str, str]
+    dropped: tuple[DroppedLevel, ...]
     broken: tuple[float, ...]
 
 
@@ -92,25 +97,34 @@ def _course(
     by_level: dict[float, list[TrialRecord]] = {level: [] for level in axis.levels}
     for record in records:
         by_level[float(record.cell.conditions[axis.factor])].append(record)
-    dropped = {f"{level:g}": why for level, of in by_level.items() if (why := _dropped(of, axis))}
-    kept = [level for level in axis.levels if f"{level:g}" not in dropped]
+    dropped = {
+        level: why
+        for level, of in by_level.items()
+        if (why := _dropped(level, of, axis)) is not None
+    }
+    kept = [level for level in axis.levels if level not in dropped]
     return Course(
         system=system,
         conditions=conditions,
         table=_table(kept, by_level, axis),
-        dropped=dropped,
+        dropped=tuple(dropped.values()),
         broken=tuple(level for level in kept if _breaks_the_law(by_level[level])),
     )
 
 
-def _dropped(records: Sequence[TrialRecord], axis: Axis) -> str | None:
+def _dropped(level: float, records: Sequence[TrialRecord], axis: Axis) -> DroppedLevel | None:
     """Why a level does not count: operations that failed are no throughput."""
     refused = [record for record in records if record.outcome is Outcome.REFUSED_BY_GATE]
     if refused:
-        said = refused[0].failure.message if refused[0].failure is not None else "a gate"
-        return f"a gate was broken in {len(refused)} of {len(records)} attempts ({said})"
+        failure = refused[0].failure
+        return GateRefusedLevel(
+            level=level,
+            refused=len(refused),
+            attempts=len(records),
+            message=None if failure is None else failure.message,
+        )
     if not any(_log(record, axis) is not None for record in records):
-        return "nothing was measured"
+        return LevelNotMeasured(level=level)
     return None
 
 

@@ -1,0 +1,17 @@
+"""Why trials have no value of a response."""
+
+from __future__ import annotations
+
+from steelyard.judge.not_measured import AttemptFailed, ValueMissing
+from steelyard.report.notes.registry import writes
+
+
+@writes(AttemptFailed)
+def _attempt_failed(note: AttemptFailed) -> str:
+    outcome = note.outcome.replace("_", " ")
+    return f"trial {note.trial}, attempt {note.attempt}: {outcome}"
+
+
+@writes(ValueMissing)
+def _value_missing(note: ValueMissing) -> str:
+    return note.reason or "not recorded"
