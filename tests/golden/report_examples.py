@@ -14,7 +14,7 @@ import numpy as np
 from tests.golden.screened import influence
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding
+from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimPartFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.analyses.scaling.findings import NoPeak
@@ -430,7 +430,7 @@ def _claims() -> Findings:
     def claim(name: str, kind: str, word: str, *parts: ClaimPartFinding, **changes: Any) -> Any:
         given: dict[str, Any] = {
             "id": name, "kind": kind, "response": "throughput", "conditions": {}, "factor": None,
-            "word": word, "alpha": 0.05, "family": "claims, 5 of them", "parts": parts,
+            "word": word, "alpha": 0.05, "family": ClaimFamily(claims=5, parts=1), "parts": parts,
             "subject": "durable",
         }  # fmt: skip
         return ClaimFinding(**(given | changes))

@@ -10,6 +10,7 @@ from steelyard.judge.analyses.factors.findings import (
     EffectWord,
     InfluenceFinding,
     PairFinding,
+    ReplicatesLeftOut,
     ShareFinding,
 )
 
@@ -63,7 +64,7 @@ def influence() -> InfluenceFinding:
         ),
         noise_log=0.08,
         visit_noise_log=0.02,
-        notes=("1 replicate misses a cell and is left out: a balanced table is needed",),
+        notes=(ReplicatesLeftOut(replicates=1),),
     )
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.findings import Findings
+from steelyard.report import notes
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.influence_words import PAIR, name_of, percent_point, simple_aliases
 from steelyard.study.fractions import LETTERS
+from steelyard.study.labels import Labels
 
 _ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI"}
 
 
 def influence_sure_lines(findings: Findings) -> list[str]:
     """What the answer about factors rests on."""
-    return [line for each in findings.influence for line in _sure(each)]
+    return [line for each in findings.influence for line in _sure(each, findings.labels)]
 
 
-def _sure(found: InfluenceFinding) -> list[str]:
+def _sure(found: InfluenceFinding, labels: Labels) -> list[str]:
     where = "" if found.system is None else f" on {found.system}"
     lines = [
         (
@@ -40,7 +42,8 @@ def _sure(found: InfluenceFinding) -> list[str]:
             "Shares of variation have an interval of 95 % each, as if the number of replicates had "
             "been fixed."
         )
-    return lines + [f"{note[:1].upper()}{note[1:]}." for note in found.notes]
+    texts = notes.texts(found.notes, labels)
+    return lines + [f"{text[:1].upper()}{text[1:]}." for text in texts]
 
 
 def _design(found: InfluenceFinding) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimWord
+from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimWord
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import CarryOverFound, ValueUnusable
@@ -101,7 +101,7 @@ def test_claims_share_one_error_rate() -> None:
     two = judged(claim("slower_than", "c"), claim("faster_than", "b", id="other"))
     assert one.parts[0].interval_level == pytest.approx(1 - 2 * 0.05)
     assert two.parts[0].interval_level == pytest.approx(1 - 2 * 0.025)
-    assert two.family == "claims, 2 of them"
+    assert two.family == ClaimFamily(claims=2, parts=1)
 
 
 def test_a_study_goes_on_while_a_claim_may_still_be_decided() -> None:

@@ -19,7 +19,11 @@ from steelyard.judge.analyses.consolidation.evenness import (
     mean_of,
     worst_over_best,
 )
-from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
+from steelyard.judge.analyses.consolidation.findings import (
+    ConsolidationFinding,
+    NoGuestKernel,
+    NoVisitWithBoth,
+)
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
@@ -143,7 +147,7 @@ def test_a_container_that_shares_the_kernel_has_no_processor_time_of_its_own() -
     records = [record_of(trial, random, beside=False, host="a") for trial in trials]
     fast = of("fast", judge_study(study, plan, records, run="r"))
     assert fast.cpu_overhead is None
-    assert "a kernel and processors of their own" in fast.missing[-1]
+    assert fast.missing[-1] == NoGuestKernel()
 
 
 def test_systems_are_compared_on_density_by_the_coin() -> None:
@@ -175,7 +179,7 @@ def test_no_visit_with_both_says_so_instead_of_a_number() -> None:
     found = judge_study(study, make_plan(study, 3), [], run="r")
     fast = of("fast", found)
     assert fast.total is None
-    assert fast.missing[0] == "no visit has both one alone and several at once"
+    assert fast.missing[0] == NoVisitWithBoth()
     assert consolidation_lines(found)[0].startswith("3 instances of fast: no visit has both")
 
 

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
+from steelyard.judge.analyses.consolidation.findings import NoGuestKernel
+from steelyard.judge.analyses.costs.findings import (
+    CostFinding,
+    HostNotSampled,
+    OnHostItself,
+    PlacementFinding,
+)
 from steelyard.judge.findings import Findings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
@@ -118,7 +124,7 @@ def test_of_a_container_the_whole_machines_processor_time_is_never_taken_for_its
     found = of("durable", judged(studied()))
     assert found.outside is not None
     assert found.inside is found.overhead is found.hidden is None
-    assert found.missing == ("what is busy inside is told of guests with a kernel of their own",)
+    assert found.missing == (NoGuestKernel(),)
 
 
 def test_a_machine_that_was_not_sampled_is_missing_with_the_key_that_says_so() -> None:
@@ -126,7 +132,7 @@ def test_a_machine_that_was_not_sampled_is_missing_with_the_key_that_says_so() -
     found = of("fast", judged(study, told=False))
     assert found.outside is None
     assert found.visits == 0
-    assert "`sample.where` has no `host`" in found.missing[0]
+    assert found.missing == (HostNotSampled(),)
 
 
 def test_what_runs_on_the_machine_itself_has_no_costs_and_no_table() -> None:
@@ -145,7 +151,7 @@ def test_a_machine_itself_beside_a_guest_says_why_it_has_no_row_of_figures() -> 
         for guest in [trial.cell.system == "fast"]
     ]
     found = of("durable", judge_study(study, plan, records, run="r"))
-    assert found.missing == ("runs on the machine itself: inside and outside are one",)
+    assert found.missing == (OnHostItself(),)
 
 
 def placed(found: Findings) -> PlacementFinding:

@@ -9,7 +9,7 @@ from functools import cache
 
 from tests.unit.judge.several_workloads import judged
 
-from steelyard.judge.analyses.consolidation.findings import RatioFinding
+from steelyard.judge.analyses.consolidation.findings import NoScenario, RatioFinding
 from steelyard.judge.findings import Findings
 from steelyard.report.compare import compare_lines
 from steelyard.report.each_workload import NO_GRAND_MEAN, told
@@ -120,7 +120,7 @@ def test_a_slowdown_that_is_not_told_apart_from_none_says_so() -> None:
     assert cell_text(open_.model_copy(update={"word": "undisturbed"})).endswith(
         "nothing as large as the margin"
     )
-    empty = cell.model_copy(update={"slowdown": None, "missing": "not in the study"})
+    empty = cell.model_copy(update={"slowdown": None, "missing": NoScenario()})
     assert cell_text(empty) == "not in the study"
     single = cell.model_copy(
         update={"visits": 1, "slowdown": RatioFinding(log=0.02, low_log=None, high_log=None)}

@@ -32,6 +32,7 @@ from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
+from steelyard.report.tables.claims import claim_family
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows
@@ -87,7 +88,7 @@ def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
         yield from _cell(cell, response_of(findings, cell.response).unit, visits, findings.labels)
     yield from saturation_rows(findings)
     for found in findings.consolidation:
-        yield _consolidation(found)
+        yield _consolidation(found, findings.labels)
     for section in findings.sections:
         yield from _means(section)
     yield from (row | _conditions(row["conditions"]) for row in cost_rows(findings))
@@ -141,7 +142,7 @@ def _claim(claim: ClaimFinding, unit: str, labels: Labels) -> Iterator[dict[str,
         "response": claim.response,
         "unit": unit,
         "alpha": claim.alpha,
-        "family": claim.family,
+        "family": claim_family(claim.family),
         **_conditions(claim.conditions),
     }
     yield shared | {
@@ -188,7 +189,7 @@ def _cell(
         yield shared | {"kind": "value", "trial": trial, "visit": visit, "value": value}
 
 
-def _consolidation(found: ConsolidationFinding) -> dict[str, Any]:
+def _consolidation(found: ConsolidationFinding, labels: Labels) -> dict[str, Any]:
     density = found.density
     return {
         "kind": "consolidation",
@@ -201,7 +202,7 @@ def _consolidation(found: ConsolidationFinding) -> dict[str, Any]:
         "high_log": None if density is None else density.high_log,
         "interval_level": found.interval_level,
         "n": found.visits,
-        "note": "; ".join(found.missing),
+        "note": "; ".join(notes.texts(found.missing, labels)),
         **_conditions({**found.conditions, "system.instances": found.instances}),
     }
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.judge.analyses.claims.findings import ClaimFinding, ClaimPartFinding, ClaimWord
+from steelyard.judge.analyses.claims.findings import (
+    ClaimFamily,
+    ClaimFinding,
+    ClaimPartFinding,
+    ClaimWord,
+)
 from steelyard.judge.findings import Findings, ResponseFinding
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
@@ -102,6 +107,14 @@ def _ends(part: ClaimPartFinding, response: ResponseFinding) -> str:
     return f"{percent(part.interval_level)} interval {ends}"
 
 
+def claim_family(family: ClaimFamily | None) -> str:
+    """What shares the error rate of a claim: ``3 claims, 2 parts``."""
+    if family is None:
+        return "the interval of the peak, by itself"
+    parts = f", {family.parts} parts" if family.parts > 1 else ""
+    return f"{counted(family.claims, 'claim')}{parts}"
+
+
 def claims_table(findings: Findings) -> Table:
     """Every part of every claim."""
     rows = []
@@ -125,9 +138,9 @@ def claims_table(findings: Findings) -> Table:
             against = f"{part.subject} against {part.other}"
             rows.append((claim.id, against, where, size, ends, _word(part.word)))
     head = ("Claim", "Of", "Condition", "Size", "Interval", "What the data say")
-    families = "; ".join(dict.fromkeys(claim.family for claim in findings.claims))
+    families = "; ".join(dict.fromkeys(claim_family(claim.family) for claim in findings.claims))
     alpha = next((percent(claim.alpha) for claim in findings.claims), "")
-    note = f"Wrong of any claim with at most {alpha} ({families}), at any stop."
+    note = f"Family-wise error rate of claims: {alpha} ({families}), valid under early stopping."
     return Table("Claims", head, tuple(rows), frozenset({3}), (note,) if rows else ())
 
 

@@ -10,6 +10,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     RatioFinding,
 )
 from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.report import notes as reasons
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, fixed, listed, percent, quantity
 from steelyard.report.sentences import verdict_sentence
@@ -37,7 +38,8 @@ def consolidation_lines(findings: Findings) -> list[str]:
 
 def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
     if found.density is None:
-        return f"{_who(found, findings.labels)}: {'; '.join(found.missing) or 'not measured'}."
+        why = "; ".join(reasons.texts(found.missing, findings.labels)) or "not measured"
+        return f"{_who(found, findings.labels)}: {why}."
     said = [*_together(found, findings), f"each {_against(found.density)} against one alone"]
     if found.least is not None and found.fairness is not None:
         said.append(f"the slowest {_against(found.least)}")
@@ -87,7 +89,8 @@ def consolidation_table(findings: Findings) -> Table:
             "Slowdown of each", "Slowest over fastest", "Fairness", "As it is",
             "Visits")  # fmt: skip
     rows = tuple(_texts(found, findings.labels) for found in findings.consolidation)
-    notes = tuple(dict.fromkeys(f"{each}." for f in findings.consolidation for each in f.missing))
+    missing = dict.fromkeys(each for found in findings.consolidation for each in found.missing)
+    notes = tuple(f"{each}." for each in reasons.texts(missing, findings.labels))
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 8, 9, 10, 11}), notes)
 
 

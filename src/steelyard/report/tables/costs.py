@@ -14,6 +14,7 @@ from steelyard.judge.analyses.costs.findings import (
     ThreadsFinding,
 )
 from steelyard.judge.findings import Findings
+from steelyard.report import notes as reasons
 from steelyard.report.figures import fixed
 from steelyard.report.tables.responses import NONE, Table
 from steelyard.study.labels import Labels
@@ -35,13 +36,15 @@ def cost_table(findings: Findings) -> Table:
     head = ("Condition", "System", "Instance", "Inside", "Outside", "Its processors",
             "Unseen wait", "Ratio", "Visits")  # fmt: skip
     rows = tuple(_costs(found, findings.labels) for found in findings.costs)
-    notes = tuple(dict.fromkeys(_note(found) for found in findings.costs if found.missing))
+    notes = tuple(
+        dict.fromkeys(_note(found, findings.labels) for found in findings.costs if found.missing)
+    )
     shown = rows if any(found.visits for found in findings.costs) else ()
     return Table(COSTS, head, shown, frozenset({2, 3, 4, 5, 6, 7, 8}), (_MEANING, *notes))
 
 
-def _note(found: CostFinding) -> str:
-    return f"{found.cell.system}: {'; '.join(found.missing)}."
+def _note(found: CostFinding, labels: Labels) -> str:
+    return f"{found.cell.system}: {'; '.join(reasons.texts(found.missing, labels))}."
 
 
 def _costs(found: CostFinding, labels: Labels) -> tuple[str, ...]:
@@ -122,7 +125,7 @@ def cost_rows(findings: Findings) -> Iterator[dict[str, Any]]:
             "system": found.cell.system,
             "instance": found.instance,
             "n": found.visits,
-            "note": "; ".join(found.missing),
+            "note": "; ".join(reasons.texts(found.missing, findings.labels)),
             "conditions": found.cell.conditions,
         }
         for name in _FIGURES:

@@ -11,8 +11,10 @@ from steelyard.judge.analyses.consolidation.findings import (
     InterferenceTableFinding,
 )
 from steelyard.judge.findings import Findings
+from steelyard.report import notes
 from steelyard.report.figures import counted, decimals_for, fixed
 from steelyard.report.tables.responses import Table
+from steelyard.study.labels import Labels
 
 TITLE = "Who is slowed by whom"
 WORDS = {
@@ -45,7 +47,7 @@ def cell_text(cell: InterferenceCellFinding) -> str:
     """The slowdown with its interval and what that says; why not, where there is none."""
     slower = cell.slowdown
     if slower is None:
-        return cell.missing or "not measured"
+        return "not measured" if cell.missing is None else notes.text(cell.missing, Labels())
     if slower.low_log is None or slower.high_log is None:
         return f"{fixed(math.exp(slower.log), 2)} in {counted(cell.visits, 'visit')}, no interval"
     ends = [math.exp(log) for log in (slower.low_log, slower.high_log)]
@@ -68,9 +70,13 @@ def interference_rows(findings: Findings) -> Iterator[dict[str, Any]]:
                 "low_log": None if slower is None else slower.low_log,
                 "high_log": None if slower is None else slower.high_log,
                 "n": cell.visits,
-                "note": "; ".join(part for part in (_places(cell), cell.missing) if part),
+                "note": "; ".join([_places(cell), *_missing(cell)]),
                 "conditions": cell.conditions or {},
             }
+
+
+def _missing(cell: InterferenceCellFinding) -> list[str]:
+    return [] if cell.missing is None else [notes.text(cell.missing, Labels())]
 
 
 def _places(cell: InterferenceCellFinding) -> str:

@@ -10,7 +10,9 @@ from steelyard.judge.analyses.planning.findings import (
     LengthFinding,
     ResolutionFinding,
 )
+from steelyard.report import notes
 from steelyard.report.figures import counted, listed, percent
+from steelyard.study.labels import Labels
 from steelyard.units import format_duration
 
 _WORTH_SAYING = 0.8
@@ -40,7 +42,11 @@ def _line(machine: str, parts: Sequence[ResolutionFinding]) -> str:
     told = listed([_part(part) for part in known])
     margin = percent(math.expm1(parts[0].margin_log))
     said = f"By its canary {named} can resolve {margin} of {told}." if known else ""
-    missing = [f"{_WORK[part.part]}: {part.missing}" for part in parts if part.missing]
+    missing = [
+        f"{_WORK[part.part]}: {notes.text(part.missing, Labels())}"
+        for part in parts
+        if part.missing is not None
+    ]
     unknown = f"Not known for {'; '.join(missing)}." if missing else ""
     return " ".join(filter(None, [said, unknown]))
 

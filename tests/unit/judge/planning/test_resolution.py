@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from steelyard.judge.analyses.planning.findings import ReferenceKernelFailed, TooFewValues
 from steelyard.judge.analyses.planning.resolution import (
     noise_of,
     resolution_findings,
@@ -57,7 +58,11 @@ def test_one_stall_does_not_become_the_noise() -> None:
 def test_a_part_that_was_not_measured_says_why_and_has_no_figure() -> None:
     row = a_row([None] * 24, part="reference_kernel.disk", missing="the disk is full")
     found = resolutions([row], TRIALS)[0]
-    assert (found.noise_log, found.visits, found.missing) == (None, None, "the disk is full")
+    assert (found.noise_log, found.visits, found.missing) == (
+        None,
+        None,
+        ReferenceKernelFailed(error="the disk is full"),
+    )
     assert resolution_lines([found]) == [
         "Not known for writes that wait for the disk: the disk is full."
     ]
@@ -65,7 +70,7 @@ def test_a_part_that_was_not_measured_says_why_and_has_no_figure() -> None:
 
 def test_too_few_values_are_no_noise() -> None:
     found = resolutions([a_row([1.0, 2.0, 3.0])], TRIALS)[0]
-    assert found.missing == "3 values are too few"
+    assert found.missing == TooFewValues(values=3, needed=8)
 
 
 def test_the_ledger_of_a_run_without_a_canary_says_nothing() -> None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from steelyard.inference.randomisation import PATHS
+from steelyard.judge.analyses.claims.findings import ClaimFamily
 from steelyard.judge.families import contestants
 from steelyard.judge.series import Pair
 from steelyard.plan.model import Plan
@@ -32,7 +33,7 @@ class Bounded:
     parts: tuple[Part, ...]
     alpha: float
     rate: float
-    family: str
+    family: ClaimFamily
     paths: int = PATHS
 
 
@@ -57,7 +58,7 @@ def _bounded(claim: ClaimSpec, study: Study, plan: Plan, alpha: float, claims: i
         parts=parts,
         alpha=alpha,
         rate=alpha / tests,
-        family=f"claims, {claims} of them" + (f", {len(parts)} parts" if len(parts) > 1 else ""),
+        family=ClaimFamily(claims=claims, parts=len(parts)),
     )
 
 

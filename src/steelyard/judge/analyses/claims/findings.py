@@ -54,12 +54,20 @@ ClaimNote = Annotated[PeakUnknown | NothingToCompare, Field(discriminator="kind"
 """Why a claim is undecided or not judged, where that is not the reason of a part."""
 
 
+class ClaimFamily(Frozen):
+    """So many claims share an error rate, and so many parts of one claim its share."""
+
+    claims: int
+    parts: int
+
+
 class ClaimFinding(Frozen):
     """One claim. It is supported when all its parts are, and contradicted when one is.
 
     ``conditions`` are those it names; under several that fit, the mean of the logarithms is
-    judged. ``claimed_peak`` and ``peak`` are the range of users that a claim names for the peak
-    of throughput, and the interval of it; an end that is not bounded is ``None``.
+    judged. ``family`` is ``None`` for a peak, which is judged by itself.
+    ``claimed_peak`` and ``peak`` are the range of users that a claim names for the peak of
+    throughput, and the interval of it; an end that is not bounded is ``None``.
     """
 
     id: str
@@ -69,7 +77,7 @@ class ClaimFinding(Frozen):
     factor: float | None
     word: ClaimWord
     alpha: float
-    family: str
+    family: ClaimFamily | None
     parts: tuple[ClaimPartFinding, ...]
     subject: str | None = None
     claimed_peak: tuple[float, float] | None = None

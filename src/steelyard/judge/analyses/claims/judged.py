@@ -185,7 +185,7 @@ def _peak_finding(spec: ClaimSpec, study: Study, scaling: Sequence[ScalingFindin
         factor=None,
         word=word,
         alpha=study.trials.alpha,
-        family="the interval of the peak, by itself",
+        family=None,
         parts=(),
         subject=spec.subject,
         claimed_peak=claimed,

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
 from steelyard.study.model import Level
 
 Disturbed = Literal["disturbed", "undisturbed", "open"]
+
+
+class InverseAsSpeed(Note):
+    """Less of the response is better: one over it counts as speed."""
+
+    kind: Literal["inverse_as_speed"] = "inverse_as_speed"
+    label: str
+
+
+class NotAdditive(Note):
+    """The response of several instances cannot be added, as it is no rate."""
+
+    kind: Literal["not_additive"] = "not_additive"
+    label: str
+
+
+class NoVisitWithBoth(Note):
+    """No visit measured both one alone and several at once."""
+
+    kind: Literal["no_visit_with_both"] = "no_visit_with_both"
+
+
+class OneVisit(Note):
+    """One visit has no spread, so that there is no interval."""
+
+    kind: Literal["one_visit"] = "one_visit"
+
+
+class HostCostUndeclared(Note):
+    """The host's cost needs these responses, which the study does not have."""
+
+    kind: Literal["host_cost_undeclared"] = "host_cost_undeclared"
+    responses: tuple[str, ...]
+
+
+class NoGuestKernel(Note):
+    """Guest CPU is known of guests with a kernel and processors of their own alone."""
+
+    kind: Literal["no_guest_kernel"] = "no_guest_kernel"
+
+
+ConsolidationGap = Annotated[
+    InverseAsSpeed | NotAdditive | NoVisitWithBoth | OneVisit | HostCostUndeclared | NoGuestKernel,
+    Field(discriminator="kind"),
+]
+"""Why figures of several instances are missing, or what they are of."""
+
+
+class NoScenario(Note):
+    """The study has no scenario of this victim with this aggressor."""
+
+    kind: Literal["no_scenario"] = "no_scenario"
+
+
+class TooFewInstances(Note):
+    """The system has too few instances for the scenario."""
+
+    kind: Literal["too_few_instances"] = "too_few_instances"
+
+
+EmptyCell = Annotated[NoScenario | TooFewInstances | NoVisitWithBoth, Field(discriminator="kind")]
+"""Why a cell of a table of interference has no slowdown."""
 
 
 class RatioFinding(Frozen):
@@ -69,7 +134,7 @@ class ConsolidationFinding(Frozen):
     interference: InterferenceFinding | None
     cpu_overhead: RatioFinding | None
     interval_level: float
-    missing: tuple[str, ...]
+    missing: tuple[ConsolidationGap, ...]
 
 
 class InterferenceCellFinding(Frozen):
@@ -85,7 +150,7 @@ class InterferenceCellFinding(Frozen):
     slowdown: RatioFinding | None
     word: Disturbed | None
     visits: int
-    missing: str | None
+    missing: EmptyCell | None
 
 
 class InterferenceTableFinding(Frozen):

@@ -8,9 +8,13 @@ from dataclasses import dataclass
 
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
+    EmptyCell,
     InterferenceCellFinding,
     InterferenceTableFinding,
+    NoScenario,
+    NoVisitWithBoth,
     RatioFinding,
+    TooFewInstances,
 )
 from steelyard.judge.analyses.consolidation.gatherings import (
     INSTANCES,
@@ -22,10 +26,6 @@ from steelyard.plan.model import Plan
 from steelyard.study.labels import Labels
 from steelyard.study.model import SCENARIO, Study
 from steelyard.study.scenarios import Neighbour
-
-NO_SCENARIO = "not in the study"
-NOT_APPLICABLE = "not applicable: too few instances"
-NO_VISIT = "not measured: no visit has both"
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ def interference_findings(workloads: Sequence[OneWorkload]) -> Iterator[Interfer
             for victim in victims
             for aggressor in aggressors
         )
-        if any(each.slowdown is not None or each.missing == NO_VISIT for each in cells):
+        if any(
+            each.slowdown is not None or isinstance(each.missing, NoVisitWithBoth) for each in cells
+        ):
             yield InterferenceTableFinding(
                 system=system, victims=victims, aggressors=aggressors, cells=cells
             )
@@ -144,7 +146,7 @@ def _slowdown(found: ConsolidationFinding | None) -> RatioFinding | None:
     )
 
 
-def _why_empty(system: str, met: _Met | None) -> str:
+def _why_empty(system: str, met: _Met | None) -> EmptyCell:
     if met is None:
-        return NO_SCENARIO
-    return NO_VISIT if exists(met.of.plan, system, met.gathering) else NOT_APPLICABLE
+        return NoScenario()
+    return NoVisitWithBoth() if exists(met.of.plan, system, met.gathering) else TooFewInstances()

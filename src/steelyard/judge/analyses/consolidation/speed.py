@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from steelyard.judge.analyses.consolidation.findings import (
+    ConsolidationGap,
+    InverseAsSpeed,
+    NotAdditive,
+)
 from steelyard.judge.analyses.scaling.readings import throughput_of
 from steelyard.study.model import ResponseSpec, Study
 
@@ -36,14 +43,9 @@ def unit_of(response: ResponseSpec) -> str:
     return response.unit if response.direction == "higher" else "runs/s"
 
 
-def remarks(response: ResponseSpec) -> list[str]:
+def gaps(response: ResponseSpec) -> Iterator[ConsolidationGap]:
     """What a reader has to know of figures that are no rates."""
-    said = []
     if response.direction == "lower":
-        said.append(f"{response.label} counts as speed, one over it")
+        yield InverseAsSpeed(label=response.label)
     if not adds_up(response):
-        said.append(
-            f"{response.label} of several instances cannot be added: nothing is said of all "
-            "together; a response that is a rate would tell it"
-        )
-    return said
+        yield NotAdditive(label=response.label)

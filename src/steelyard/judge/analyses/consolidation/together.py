@@ -21,14 +21,19 @@ from steelyard.judge.analyses.consolidation.evenness import (
 )
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
+    ConsolidationGap,
     Disturbed,
+    HostCostUndeclared,
     InterferenceFinding,
+    NoGuestKernel,
+    NoVisitWithBoth,
+    OneVisit,
     SlowdownFinding,
 )
 from steelyard.judge.analyses.consolidation.gatherings import Gathering, exists, gatherings
 from steelyard.judge.analyses.consolidation.speed import (
     adds_up,
-    remarks,
+    gaps,
     response_of,
     speed,
     unit_of,
@@ -165,7 +170,7 @@ def _finding(
     study: Study, shared: Shared, response: ResponseSpec, word: Disturbed | None
 ) -> ConsolidationFinding:
     rates, alone, visits = shared.rates, shared.alone, len(shared.alone)
-    missing = (*_missing(study, shared), *remarks(response))
+    missing = (*_missing(study, shared), *gaps(response))
     empty = ConsolidationFinding(
         system=shared.system,
         response=response.name,
@@ -218,13 +223,13 @@ def _counted(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if n == 1 else f"{n} x {name}" for name, n in Counter(names).items())
 
 
-def _missing(study: Study, shared: Shared) -> Iterator[str]:
+def _missing(study: Study, shared: Shared) -> Iterator[ConsolidationGap]:
     if not len(shared.alone):
-        yield "no visit has both one alone and several at once"
+        yield NoVisitWithBoth()
     elif len(shared.alone) < 2:
-        yield "one visit tells no noise: no interval, and fairness only as it is"
+        yield OneVisit()
     wanted = {_GUEST, _HOST} <= set(study.responses)
     if not wanted:
-        yield f"what the host spends needs the responses `{_GUEST}` and `{_HOST}`"
+        yield HostCostUndeclared(responses=(_GUEST, _HOST))
     elif not len(shared.costs):
-        yield "what the host spends is told of guests with a kernel and processors of their own"
+        yield NoGuestKernel()

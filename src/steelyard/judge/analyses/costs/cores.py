@@ -9,7 +9,16 @@ from statistics import median
 import numpy as np
 
 from steelyard.judge.analyses.consolidation.evenness import LEVEL, mean_of
-from steelyard.judge.analyses.costs.findings import CoresFinding, CostFinding, OverheadFinding
+from steelyard.judge.analyses.consolidation.findings import NoGuestKernel, OneVisit
+from steelyard.judge.analyses.costs.findings import (
+    CoresFinding,
+    CostFinding,
+    CostGap,
+    HostNotSampled,
+    NothingSampled,
+    OnHostItself,
+    OverheadFinding,
+)
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import CostRecord, InstanceRecord, Outcome, TrialRecord
@@ -100,15 +109,15 @@ def _ratio(cost: CostRecord) -> float | None:
 
 def _missing(
     study: Study, own: Sequence[TrialRecord], costs: Sequence[CostRecord]
-) -> Iterator[str]:
+) -> Iterator[CostGap]:
     if costs:
         if all(cost.busy_inside_cores is None for cost in costs):
-            yield "what is busy inside is told of guests with a kernel of their own"
+            yield NoGuestKernel()
         elif len(costs) == 1:
-            yield "one visit tells no spread"
+            yield OneVisit()
     elif not any(HOST in record.facts for record in own):
-        yield "runs on the machine itself: inside and outside are one"
+        yield OnHostItself()
     elif HOST not in study.sample.where:
-        yield "the machine that carries it was not sampled: `sample.where` has no `host`"
+        yield HostNotSampled()
     else:
-        yield "nothing that stands for it on its carrier could be sampled"
+        yield NothingSampled()

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
-from steelyard.judge.analyses.consolidation.findings import RatioFinding
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from steelyard.judge.analyses.consolidation.findings import NoGuestKernel, OneVisit, RatioFinding
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
 from steelyard.plan.model import Cell
+
+
+class OnHostItself(Note):
+    """The system runs on the machine itself: guest and host are one."""
+
+    kind: Literal["on_host_itself"] = "on_host_itself"
+
+
+class HostNotSampled(Note):
+    """The study does not sample the host."""
+
+    kind: Literal["host_not_sampled"] = "host_not_sampled"
+
+
+class NothingSampled(Note):
+    """Neither a control group nor a process of the instance could be sampled on the host."""
+
+    kind: Literal["nothing_sampled"] = "nothing_sampled"
+
+
+CostGap = Annotated[
+    NoGuestKernel | OneVisit | OnHostItself | HostNotSampled | NothingSampled,
+    Field(discriminator="kind"),
+]
+"""Why figures of the cost of an instance are missing."""
 
 
 class CoresFinding(Frozen):
@@ -43,7 +73,7 @@ class CostFinding(Frozen):
     hidden: CoresFinding | None
     overhead: OverheadFinding | None
     interval_level: float
-    missing: tuple[str, ...]
+    missing: tuple[CostGap, ...]
 
 
 class ThreadsFinding(Frozen):

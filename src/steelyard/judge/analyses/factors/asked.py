@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.judge.analyses.factors.design import Design, Floats, Layout, plots_of
+from steelyard.judge.analyses.factors.findings import NoRatio
 from steelyard.judge.series import Readings
 from steelyard.plan.model import Plan, PlannedVisit, ScreenPlan
 from steelyard.records.schema import TrialRecord
@@ -35,7 +36,7 @@ class Asked:
     replicates: tuple[Floats, ...]
     places: tuple[Floats, ...]
     left_out: int
-    problems: tuple[str, ...]
+    problems: tuple[NoRatio, ...]
 
 
 @dataclass(frozen=True)
@@ -176,10 +177,10 @@ class _Table:
 
     def __init__(self, response: str, readings: Readings) -> None:
         self.response, self.readings = response, readings
-        self._problems: dict[str, None] = {}
+        self._problems: dict[NoRatio, None] = {}
 
     @property
-    def problems(self) -> tuple[str, ...]:
+    def problems(self) -> tuple[NoRatio, ...]:
         return tuple(self._problems)
 
     def begun(self, cells: Sequence[_Cell]) -> bool:
@@ -206,6 +207,5 @@ class _Table:
         value = record.value(self.response)
         if value is not None and math.isfinite(value) and value > 0:
             return True
-        why = "was not measured" if value is None else "is zero, negative or not finite"
-        self._problems[f"no ratio is defined: the value {why} in trial {record.trial}"] = None
+        self._problems[NoRatio(trial=record.trial, missing=value is None)] = None
         return False

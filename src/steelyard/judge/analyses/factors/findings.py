@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from steelyard.judge.note import Note
 from steelyard.study.model import Level
 
 
@@ -18,6 +19,50 @@ class EffectWord(StrEnum):
     OPEN = "open"
     SUGGESTED = "suggested"
     NOT_JUDGED = "not_judged"
+
+
+class NoRatio(Note):
+    """A trial has no logarithm, as its value is ``missing``, or not positive or not finite."""
+
+    kind: Literal["no_ratio"] = "no_ratio"
+    trial: int
+    missing: bool
+
+
+class ReplicatesLeftOut(Note):
+    """So many replicates miss a cell; a balanced table is needed."""
+
+    kind: Literal["replicates_left_out"] = "replicates_left_out"
+    replicates: int
+
+
+class Unreplicated(Note):
+    """One replicate has no error of its own: Lenth's method suggests, and no more."""
+
+    kind: Literal["unreplicated"] = "unreplicated"
+
+
+class FewReplicates(Note):
+    """Shares of variation need more replicates."""
+
+    kind: Literal["few_replicates"] = "few_replicates"
+    replicates: int
+    needed: int
+
+
+class FewDegreesOfFreedom(Note):
+    """The error of trials or of visits needs more degrees of freedom before an effect is judged."""
+
+    kind: Literal["few_degrees_of_freedom"] = "few_degrees_of_freedom"
+    unit: Literal["trial", "visit"]
+    degrees: int
+    needed: int
+
+
+InfluenceNote = Annotated[
+    NoRatio | ReplicatesLeftOut | Unreplicated | FewReplicates | FewDegreesOfFreedom,
+    Field(discriminator="kind"),
+]
 
 
 class _Finding(BaseModel):
@@ -103,4 +148,4 @@ class InfluenceFinding(_Finding):
     pairs: tuple[PairFinding, ...]
     noise_log: float | None
     visit_noise_log: float | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[InfluenceNote, ...] = ()

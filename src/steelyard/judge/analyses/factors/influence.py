@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -12,9 +13,14 @@ from steelyard.judge.analyses.factors.asked import Asked, asked
 from steelyard.judge.analyses.factors.findings import (
     EffectFinding,
     EffectWord,
+    FewDegreesOfFreedom,
+    FewReplicates,
     InfluenceFinding,
+    InfluenceNote,
     PairFinding,
+    ReplicatesLeftOut,
     ShareFinding,
+    Unreplicated,
 )
 from steelyard.judge.analyses.factors.questions import Subset
 from steelyard.judge.analyses.factors.screening import Answer, Screening, screen
@@ -197,27 +203,19 @@ def _visit_noise(each: Asked, screening: Screening) -> float | None:
     return math.sqrt(max(0.0, between - within) / size)
 
 
-def _notes(each: Asked, screening: Screening) -> Iterator[str]:
+def _notes(each: Asked, screening: Screening) -> Iterator[InfluenceNote]:
     yield from each.problems
     count, turns = len(each.replicates), len(each.design.layouts)
     if each.left_out:
-        one = each.left_out == 1
-        told = "replicate misses a cell and is" if one else "replicates miss a cell and are"
-        yield f"{each.left_out} {told} left out: a balanced table is needed"
+        yield ReplicatesLeftOut(replicates=each.left_out)
     if any(answer.word is EffectWord.SUGGESTED for answer in screening.answers):
-        yield (
-            "one replicate has no error of its own: what stands out by Lenth's method is "
-            "suggestive and no more"
-        )
+        yield Unreplicated()
     fewest = max(FEWEST_REPLICATES, 2 * turns)
     if count < fewest:
-        yield f"{count} of {fewest} replicates that shares of variation need"
+        yield FewReplicates(replicates=count, needed=fewest)
     fitted = screening.fit if count >= turns else None
     for between in sorted({answer.question.between for answer in screening.answers}):
         df = 0 if fitted is None else fitted.stratum(between=between).df
         if df < LEAST_DF:
-            of = "visits" if between else "trials"
-            yield (
-                f"{df} degrees of freedom for the error of {of}: "
-                f"nothing is called before {LEAST_DF}"
-            )
+            unit: Literal["visit", "trial"] = "visit" if between else "trial"
+            yield FewDegreesOfFreedom(unit=unit, degrees=df, needed=LEAST_DF)

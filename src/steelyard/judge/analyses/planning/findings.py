@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from pydantic import Field
+
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.note import Note
+
+
+class ReferenceKernelFailed(Note):
+    """A part of the reference kernel has no values, by this error."""
+
+    kind: Literal["reference_kernel_failed"] = "reference_kernel_failed"
+    error: str
+
+
+class TooFewValues(Note):
+    """A part of the reference kernel has too few values."""
+
+    kind: Literal["too_few_values"] = "too_few_values"
+    values: int
+    needed: int
+
+
+NoNoise = Annotated[ReferenceKernelFailed | TooFewValues, Field(discriminator="kind")]
+"""Why the noise of a machine is not known."""
 
 
 class ResolutionFinding(Frozen):
@@ -21,7 +45,7 @@ class ResolutionFinding(Frozen):
     drift_log: float | None
     margin_log: float
     visits: int | None
-    missing: str | None = None
+    missing: NoNoise | None = None
 
 
 class CovariateFinding(Frozen):

@@ -14,7 +14,12 @@ import numpy as np
 from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.weights import Floats
-from steelyard.judge.analyses.planning.findings import ResolutionFinding
+from steelyard.judge.analyses.planning.findings import (
+    NoNoise,
+    ReferenceKernelFailed,
+    ResolutionFinding,
+    TooFewValues,
+)
 from steelyard.records.events import Event, NoiseMeasured, ReferenceKernelSeries
 from steelyard.study.model import TrialsSpec
 
@@ -49,8 +54,14 @@ def _resolution(row: ReferenceKernelSeries, margin_log: float, alpha: float) -> 
         drift_log=None if logs is None else _drift(logs),
         margin_log=margin_log,
         visits=None if noise is None else visits_for(margin_log, noise, alpha),
-        missing=None if known else row.missing or f"{len(values)} values are too few",
+        missing=None if known else _missing(row, len(values)),
     )
+
+
+def _missing(row: ReferenceKernelSeries, values: int) -> NoNoise:
+    if row.missing is not None:
+        return ReferenceKernelFailed(error=row.missing)
+    return TooFewValues(values=values, needed=_FEWEST)
 
 
 def noise_of(logs: Floats) -> float:
