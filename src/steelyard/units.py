@@ -83,7 +83,7 @@ def _factor(written: object, kind: Kind, number: str, unit: str | None) -> Decim
             plain = next((name for name, size in units.items() if size == 1), "%")
             example = f"{number} {plain}"
             raise UnitError(
-                f"{_shown(written)} lacks its unit: {_NOUNS[kind]} is wanted",
+                f"{_shown(written)} has no unit: {_NOUNS[kind]} is expected",
                 f"write it like `{_EXAMPLES[kind]}`; known units: {', '.join(units)} "
                 f"(`{example}` if that is what was meant)",
             )
@@ -156,7 +156,8 @@ def parse_range(written: str, kind: Kind) -> tuple[int | float, ...]:
         levels = _stepping(written, kind, low, high, match[4])
     if levels[-1] != high:
         raise UnitError(
-            f"{_shown(written)} does not arrive at its end", "choose an end that a step arrives at"
+            f"{_shown(written)} does not end on a step",
+            "choose an end that is a whole number of steps away",
         )
     return tuple(_number(level, kind) for level in levels)
 

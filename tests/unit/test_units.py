@@ -42,9 +42,9 @@ def test_a_quantity_is_read_into_its_base_unit(written: object, kind: Kind, valu
     [
         ("2 sec", "duration", "unit `sec` is not known", "did you mean `s`?"),
         ("4 kib", "size", "unit `kib` is not known", "did you mean `KiB`?"),
-        (4096, "size", "lacks its unit", "`4096 B` if that is what was meant"),
-        (3, "duration", "lacks its unit", "`3 s` if that is what was meant"),
-        (2, "share", "lacks its unit", "`2 %` if that is what was meant"),
+        (4096, "size", "has no unit", "`4096 B` if that is what was meant"),
+        (3, "duration", "has no unit", "`3 s` if that is what was meant"),
+        (2, "share", "has no unit", "`2 %` if that is what was meant"),
         (True, "count", "`true` is not a whole number", "write it like `10`"),
         ("1.5 B", "size", "is not whole bytes", "4 KiB"),
         ("10 B", "count", "is not a whole number", "write it like `10`"),
@@ -85,13 +85,13 @@ def test_a_range_is_read_into_levels(written: str, kind: Kind, levels: tuple[flo
     [
         ("10..1", "count", "does not rise"),
         ("5..5", "count", "does not rise"),
-        ("1..10 by 4", "count", "does not arrive at its end"),
-        ("1..10 doubling", "count", "does not arrive at its end"),
+        ("1..10 by 4", "count", "does not end on a step"),
+        ("1..10 doubling", "count", "does not end on a step"),
         ("0..8 doubling", "count", "cannot double from zero"),
         ("1..10 by 0", "count", "has no step above zero"),
         ("1 KiB..4 KiB", "size", "does not say its steps"),
         ("1..100000", "count", "more than 1000"),
-        ("1..2 KiB by 1 KiB", "size", "lacks its unit"),
+        ("1..2 KiB by 1 KiB", "size", "has no unit"),
     ],
 )
 def test_a_wrong_range_says_why(written: str, kind: Kind, message: str) -> None:

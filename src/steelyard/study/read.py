@@ -131,7 +131,7 @@ def _complain_of_empty(part: Any, where: Where, complaints: Complaints) -> None:
     """A key without a value is a slip, but for a response, which needs none."""
     if part is None and where[:1] != ("responses",):
         name = dotted(where)
-        hint = "write a value behind the colon, or take the key out"
+        hint = "write a value after the colon, or take the key out"
         complaints.add(where, f"`{name}` has no value", hint, at_key=True)
     items: Iterable[tuple[Any, Any]] = part.items() if isinstance(part, dict) else ()
     items = enumerate(part) if isinstance(part, list) else items

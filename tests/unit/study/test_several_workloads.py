@@ -124,9 +124,9 @@ def test_a_service_that_is_not_set_for_its_tool_is_refused_with_what_to_write(
         "{use: http, service: sink-http}", "{use: curl, scheme: smb, service: samba}"
     )
     told = messages_of(written(tmp_path, text))
-    assert "`samba` cannot answer it as it is set: curl speaks SMB1 only" in told
+    assert "`samba` cannot serve it with these settings: curl speaks SMB1 only" in told
     old = text.replace("service: samba", "service: {use: samba, oldest: SMB1}")
-    assert "cannot answer it" not in messages_of(written(tmp_path, old))
+    assert "cannot serve it" not in messages_of(written(tmp_path, old))
 
 
 def test_a_service_that_does_not_speak_what_a_setting_says_is_refused(tmp_path: Path) -> None:
@@ -231,7 +231,9 @@ def _lacking(path: Path) -> list[str]:
 
 def test_a_claim_names_its_workload_and_may_use_short_names(tmp_path: Path) -> None:
     claim = "claims: [{id: c, system: guest, no_worse_than: native%s}]\n"
-    assert any("which workload" in m for m in messages_of(written(tmp_path, TEXT + claim % "")))
+    assert any(
+        "does not name its workload" in m for m in messages_of(written(tmp_path, TEXT + claim % ""))
+    )
     path = written(tmp_path, TEXT + claim % ", at: {workload: cpu, n: 100}")
     cpu = next(iter(studies(read_study(path))))
     assert cpu.claims[0].at == {"workload": "cpu", "workloads.cpu.n": 100}
@@ -262,7 +264,7 @@ def test_a_search_without_any_load_is_refused(tmp_path: Path) -> None:
     text = text.replace("load: {users: [1, 4]}\n", "").replace(", response.p99: {}", "")
     text = text.replace("gates: {errors: none}\n", "")
     text += "find: {capacity: {errors: none}}\n"
-    assert any("no workload is a load" in m for m in messages_of(written(tmp_path, text)))
+    assert any("a search needs a workload" in m for m in messages_of(written(tmp_path, text)))
 
 
 def test_a_probe_looks_on_at_the_loads_whose_servers_answer_it(tmp_path: Path) -> None:

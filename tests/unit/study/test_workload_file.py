@@ -106,7 +106,7 @@ def test_a_right_file_reads() -> None:
             "operation: runs",
             "operation: !!python/object:os.system x",
             "2:12",
-            "not read: `!!python",
+            "not supported: `!!python",
         ),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_file_without_a_command_is_told_that_alone(command: str, place: str) -
 def test_a_second_document_is_told_of_a_workload_file() -> None:
     with pytest.raises(StudyError) as refused:
         WORKLOAD_FILES.parse(f"{GOOD}---\na: b\n".encode(), Path("mine.yaml"))
-    assert refused.value.complaints[0].hint == "a workload file holds one document; remove `---`"
+    assert refused.value.complaints[0].hint == "a workload file has one document; remove `---`"
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_tls_is_spoken_as_asked_for_and_certificates_are_verified(
 def test_a_workload_that_speaks_tls_to_a_service_that_does_not_is_a_mistake() -> None:
     with pytest.raises(StudyError) as refused:
         study("{use: imap, tls: implicit}", "{users: [1]}", "sink-imap")
-    assert {"`tls` of the workload is implicit, of the service not"} == {
+    assert {"`tls` of the workload is implicit, that of the service differs"} == {
         complaint.message for complaint in refused.value.complaints
     }
 

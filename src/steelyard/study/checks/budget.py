@@ -26,11 +26,11 @@ def check_budget(study: Study, complaints: Complaints) -> None:
 def _check_screen(study: Study, asked: screening.Screened, complaints: Complaints) -> None:
     if study.find and not timing.compares(study):
         hint = "take it out, or add a system to compare with"
-        complaints.add(("find",), "a study that only screens looks for no load", hint, at_key=True)
+        complaints.add(("find",), "`find` needs systems to compare", hint, at_key=True)
     where: Where = ("ask",) if study.screen is None else ("screen",)
     if asked.cells > timing.MOST_CELLS or len(asked.factors) < _LEAST_FACTORS:
         message = f"{len(asked.factors)} factors with {asked.cells:,} cells cannot be screened"
-        hint = f"two factors at least, {timing.MOST_CELLS} cells at most"
+        hint = f"give at least two factors and at most {timing.MOST_CELLS} cells"
         complaints.add(where, message, hint, at_key=True)
         return
     least = asked.least_replicates
@@ -40,11 +40,11 @@ def _check_screen(study: Study, asked: screening.Screened, complaints: Complaint
     if timing.compares(study):
         needed_s /= timing.SHARE_OF_EACH
     hint = (
-        f"{least * asked.cells} trials of {format_duration(timing.trial_s(study))} are the least, "
+        f"the minimum is {least * asked.cells} trials of {format_duration(timing.trial_s(study))}, "
         f"shares of variation need more: allow {_rounded_up(needed_s)} at least, better "
         f"{_rounded_up(asked.first_answer * needed_s / least)}"
     )
-    message = "the budget does not hold the screening"
+    message = "the budget is too small for the screening"
     complaints.add(("trials", "budget"), message, hint, at_key=True)
 
 
@@ -52,7 +52,7 @@ def _check_comparison(study: Study, complaints: Complaints) -> None:
     conditions = conditions_count(study)
     if conditions > timing.MOST_CONDITIONS:
         message = f"{conditions:,} conditions are too many"
-        hint = f"{timing.MOST_CONDITIONS} are the most: take fewer levels, or write two studies"
+        hint = f"the maximum is {timing.MOST_CONDITIONS}: take fewer levels, or write two studies"
         complaints.add(_most_levels(study), message, hint, at_key=True)
         return
     least, visits = timing.least_visits(study), timing.affordable_visits(study)
@@ -61,7 +61,7 @@ def _check_comparison(study: Study, complaints: Complaints) -> None:
     budget = study.trials.budget
     per_cell = math.ceil(least / len(study.compared))
     if budget.trials_per_cell is not None and budget.trials_per_cell < per_cell:
-        message = f"{budget.trials_per_cell} trials per cell cannot give a verdict"
+        message = f"{budget.trials_per_cell} trials per cell are too few for a verdict"
         complaints.add(
             ("trials", "budget", "trials"),
             message,
@@ -70,7 +70,7 @@ def _check_comparison(study: Study, complaints: Complaints) -> None:
     needed_s = least * timing.visit_s(study)
     if budget.time_s is not None and budget.time_s < needed_s:
         trials = least * conditions_count(study)
-        message = f"{format_duration(budget.time_s)} cannot give a verdict"
+        message = f"{format_duration(budget.time_s)} is too short for a verdict"
         hint = (
             f"the judge needs {least} visits at least, {trials} trials of "
             f"{format_duration(timing.trial_s(study))}: allow {_rounded_up(needed_s)} or more, "

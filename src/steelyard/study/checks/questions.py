@@ -17,7 +17,7 @@ def check_asked(study: Study, complaints: Complaints) -> None:
         _of_several(study, complaints)
     loads = {factor for one in studies(study) for factor in one.factors}
     if study.find and not {"load.users", "load.rate"} & loads:
-        hint = "write `load: {users: [1, 8, 64]}` or a rate; the search begins at the smallest"
+        hint = "write `load: {users: [1, 8, 64]}` or a rate; the search starts at the smallest"
         complaints.add(("find",), "a search needs a load", hint, at_key=True)
     for spec in study.workloads.values() if study.find and len(study.workloads) == 1 else ():
         if workload_of(spec).is_tool:
@@ -46,18 +46,16 @@ def _of_several(study: Study, complaints: Complaints) -> None:
     names = measured_names(study)
     if study.find and not any(workload_of(study.workloads[name]).is_load for name in names):
         hint = "take it out, or drive a load with a workload of the engine"
-        complaints.add(
-            ("find",), "no workload is a load that a search can drive", hint, at_key=True
-        )
+        complaints.add(("find",), "a search needs a workload that takes a load", hint, at_key=True)
     if study.latency_probe is not None and not any(probed(study, name) for name in names):
         hint = "choose a latency probe for the protocol of a load, or `tcp-connect`"
-        message = f"no workload of this study has a server that `{study.latency_probe.use}` can ask"
+        message = f"no workload of this study has a server for `{study.latency_probe.use}`"
         complaints.add(("latency_probe",), message, hint, at_key=True)
     for name in names:
         primary = next(n for n, each in study.measured[name].responses.items() if each.primary)
         if primary.startswith("probe.") and not probed(study, name):
             hint = "mark another response as primary"
-            message = f"no latency probe measures `{name}`, so `{primary}` cannot decide"
+            message = f"`{primary}` cannot be primary: no latency probe measures `{name}`"
             complaints.add(("workloads", name), message, hint, at_key=True)
 
 
@@ -67,8 +65,8 @@ def _consolidation(study: Study, complaints: Complaints) -> None:
         responses = one.responses.values()
         rate = any(r.direction == "higher" and r.unit.endswith("/s") for r in responses)
         if not rate and one.primary.direction == "none":
-            message = f"`{one.primary.name}` tells nothing of what instances lose to each other"
-            hint = "add a response of which more or less is better, as a throughput"
+            message = f"`{one.primary.name}` does not show what instances take from each other"
+            hint = "add a response with a better direction, such as `throughput`"
             complaints.add(("judge", "consolidation"), message, hint)
 
 
@@ -79,10 +77,10 @@ def _search(find: FindSpec, study: Study, where: Where, complaints: Complaints) 
         complaints.add(where, f"`{find.name}` is a response", hint, at_key=True)
     if not find.limits:
         hint = "write `{response.p99: at most 500 ms}`"
-        complaints.add(where, f"the search `{find.name}` has no limit", hint, at_key=True)
+        complaints.add(where, f"search `{find.name}` has no limit", hint, at_key=True)
     for limit in find.limits:
         family = limit.name.partition(".")[0]
         if limit.name not in ("errors", "throughput") and family not in _OF_THE_LOAD:
             hint = "limit `errors` or a percentile such as `response.p99`"
-            message = f"a search cannot see `{limit.name}`"
+            message = f"a search cannot limit `{limit.name}`"
             complaints.add((*where, limit.name), message, hint, at_key=True)

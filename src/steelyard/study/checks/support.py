@@ -56,7 +56,7 @@ def _several(study: Study, complaints: Complaints) -> None:
     for scenario in study.scenarios.values():
         if _two_services(study, scenario):
             hint = f"{_LATER}; place the two on different instances"
-            message = "two services on one instance cannot be run yet"
+            message = "two services on one instance are not supported yet"
             complaints.add(("scenarios", scenario.name), message, hint, at_key=True)
 
 

@@ -95,7 +95,7 @@ Count = Annotated[
 def _at_least_one(value: Any) -> int | float:
     count = _quantity("count")(value)
     if count < 1:
-        raise mistake(f"{shown(value)} is too small", "the least is 1")
+        raise mistake(f"{shown(value)} is too small", "the minimum is 1")
     return count
 
 

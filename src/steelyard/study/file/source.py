@@ -125,7 +125,7 @@ def _compose(text: str, path: Path, what: str) -> Node:
     except MarkedYAMLError as error:
         raise _syntax_error(error, path, what) from None
     except RecursionError:
-        raise _stop(path, "nested too deeply", f"a {what} needs only a few levels") from None
+        raise _stop(path, "nested too deeply", f"a {what} file needs only a few levels") from None
     except YAMLError as error:
         line, column = _character_place(text)
         message = f"not readable as YAML: {str(error).strip().splitlines()[0]}"
@@ -148,7 +148,7 @@ def _tags(text: str, path: Path) -> Iterator[Complaint]:
             written = _TAG.search(text, mark.index)
             shown = written[0] if written else event.tag
             hint = "take it out, or put quotes around a text that begins with `!`"
-            message = f"tags are not read: `{shown}`"
+            message = f"tags are not supported: `{shown}`"
             yield Complaint(path, mark.line + 1, mark.column + 1, message, hint)
 
 
@@ -168,7 +168,7 @@ _SYNTAX_HINTS = [
     ("cannot start any token", "put quotes around a text that begins with this character"),
     ("expected <block end>", "check the indentation: keys of one mapping begin in one column"),
     ("could not find expected ':'", "a key needs a colon and a space behind it"),
-    ("another document", "a {what} file holds one document; remove `---`"),
+    ("another document", "a {what} file has one document; remove `---`"),
 ]
 
 
@@ -217,12 +217,12 @@ class _Reader:
                 self._complain(key, "a key must be a word", "write `name: value`")
             elif str(key.value) in mapping:
                 first = self.keys[(*where, str(key.value))]
-                hint = f"it stands first in line {first[0]}; keep one of them"
+                hint = f"the first is in line {first[0]}; keep one of them"
                 self._complain(key, f"key `{key.value}` is given twice", hint)
             elif key.value == "<<":
                 shared = ", or use `defaults:` for what all systems share"
                 hint = f"write the keys out{shared if self.what == 'study' else ''}"
-                self._complain(key, f"`<<` is not read in a {self.what} file", hint)
+                self._complain(key, f"`<<` is not supported in a {self.what} file", hint)
             else:
                 self.keys[(*where, str(key.value))] = _place(key)
                 mapping[str(key.value)] = self.read(value, (*where, str(key.value)), inside)

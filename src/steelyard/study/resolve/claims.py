@@ -54,7 +54,7 @@ class ClaimReader:
             where: Where = ("claims", i)
             if part.id in seen:
                 hint = "give each claim its own name"
-                self.complaints.add((*where, "id"), f"claim `{part.id}` is there twice", hint)
+                self.complaints.add((*where, "id"), f"claim `{part.id}` is given twice", hint)
             seen.add(part.id)
             claim = self._claim(part, where)
             if claim is not None:
@@ -64,9 +64,9 @@ class ClaimReader:
     def _claim(self, part: ClaimPart, where: Where) -> ClaimSpec | None:
         verbs = [verb for verb in _VERBS if getattr(part, verb) is not None]
         if len(verbs) != 1:
-            hint = f"say one of: {', '.join(_VERBS)}"
-            count = "nothing" if not verbs else "more than one thing"
-            self.complaints.add(where, f"claim `{part.id}` claims {count}", hint)
+            hint = f"write one of: {', '.join(_VERBS)}"
+            count = "no statement" if not verbs else "more than one statement"
+            self.complaints.add(where, f"claim `{part.id}` makes {count}", hint)
             return None
         if not self._subject(part, where):
             return None
@@ -96,7 +96,7 @@ class ClaimReader:
             return True
         names = ", ".join(str(level) for level in self.factors[WORKLOAD])
         hint = f"add `at: {{workload: NAME}}`; workloads: {names}"
-        message = f"claim `{part.id}` does not say of which workload it speaks"
+        message = f"claim `{part.id}` does not name its workload"
         self.complaints.add(where, message, hint)
         return False
 
@@ -118,10 +118,10 @@ class ClaimReader:
         if entry.may_be_zero:
             guardrail = f"`judge: {{guardrails: {{{name}: ...}}}}`"
             hint = f"it may be zero, and zero has no ratio; use {guardrail}"
-            self.complaints.add(place, f"nothing can be claimed of `{name}`", hint)
+            self.complaints.add(place, f"a claim cannot use `{name}`", hint)
         elif entry.direction == "none" and verb in _OF_A_DIRECTION:
-            hint = "neither more nor less of it is good; write at_least, at_most or within"
-            self.complaints.add(place, f"`{name}` is neither faster nor slower", hint)
+            hint = "it has no better direction; write at_least, at_most or within"
+            self.complaints.add(place, f"`{name}` cannot be faster or slower", hint)
         else:
             return True
         return False
@@ -135,10 +135,10 @@ class ClaimReader:
             )
         elif verb == "peak_users" and part.system is None:
             hint = "write one claim for each system"
-            self.complaints.add((*where, verb), "a peak is claimed of one system", hint)
+            self.complaints.add((*where, verb), "`peak_users` needs a `system`", hint)
         elif verb == "peak_users" and "load.users" not in self.factors:
             hint = "write `load: {users: [1, 4, 16, 64]}`, or take it out"
-            self.complaints.add((*where, verb), "there are no levels of users to peak at", hint)
+            self.complaints.add((*where, verb), "`peak_users` needs levels of users", hint)
         else:
             return True
         return False
@@ -146,7 +146,9 @@ class ClaimReader:
     def _subject(self, part: ClaimPart, where: Where) -> bool:
         if (part.system is None) == (part.every_level_of is None):
             hint = "add `system: NAME`, or `every_level_of: FACTOR`"
-            self.complaints.add(where, f"claim `{part.id}` needs one subject", hint)
+            self.complaints.add(
+                where, f"claim `{part.id}` needs `system` or `every_level_of`", hint
+            )
             return False
         if part.system is not None:
             return self._known(part.system, (*where, "system"))
@@ -208,7 +210,7 @@ class ClaimReader:
             self.complaints.add(where, f"{shown(written)} is not a share of a system", hint)
             return None
         if not float(match[1]):
-            self.complaints.add(where, "a share of 0 claims nothing", "write `0.95 of NAME`")
+            self.complaints.add(where, "the share must be above 0", "write `0.95 of NAME`")
             return None
         return (
             {"factor": float(match[1]), "other": match[2]} if self._known(match[2], where) else None
@@ -218,7 +220,7 @@ class ClaimReader:
         match = _DISTANCE_OF.fullmatch(written.strip())
         if match is None or not float(match[1]):
             hint = "write `3 % of NAME`"
-            self.complaints.add(where, f"{shown(written)} is no distance from a system", hint)
+            self.complaints.add(where, f"{shown(written)} is not a distance from a system", hint)
             return None
         found = {"factor": float(match[1]) / 100, "other": match[2]}
         return found if self._known(match[2], where) else None

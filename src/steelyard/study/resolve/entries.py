@@ -76,7 +76,7 @@ def named_platforms(file: StudyFile, complaints: Complaints) -> dict[str, NamedP
             continue
         if named is None:
             hint = choice_hint(part.platform, catalogue.names("platforms"), "platforms")
-            hint += "; a file of your own is named by its path, as `./mine.yaml`"
+            hint += "; to use a file of your own, give its path: `./mine.yaml`"
             message = f"there is no platform `{part.platform}`"
             complaints.add(("systems", system, "platform"), message, hint)
         else:

@@ -46,9 +46,9 @@ def resolve_guardrails(
             continue
         if not 0 < margin < _MOST:
             hint = "write how much worse it may be, such as `10 %`"
-            complaints.add(where, f"{margin:g} is no margin", hint)
+            complaints.add(where, "a margin must be above 0", hint)
         elif name == primary.name or known[name].direction == "none":
-            why = "decides itself" if name == primary.name else "has no good direction"
+            why = "is the primary response" if name == primary.name else "has no better direction"
             complaints.add(
                 where, f"`{name}` {why} and cannot be a guardrail", "take it out", at_key=True
             )

@@ -34,8 +34,10 @@ def resolve_probe(
     if entry is None:
         return spec
     if part.every < _LEAST_S:
-        hint = "write 1 ms or more; 100 ms leaves the server to its load"
-        complaints.add(("latency_probe", "every"), "a probe cannot be sent so often", hint)
+        hint = "write 1 ms or more; 100 ms hardly loads the server"
+        complaints.add(
+            ("latency_probe", "every"), "the interval of the latency probe is too short", hint
+        )
     values, _ = read_settings(
         part.further(),
         entry.settings,
@@ -45,7 +47,7 @@ def resolve_probe(
     )
     fixed = entry.probe or {}
     for key in (key for key in fixed if values.get(key) != fixed[key] and key in part.further()):
-        message = f"`{key}` of a probe cannot be chosen: each has a connection of its own"
+        message = f"`{key}` of a latency probe is fixed: each operation has its own connection"
         complaints.add(("latency_probe", key), message, "take it out", at_key=True)
     if len(workloads) == 1:
         _check_services(part.use, systems, complaints)

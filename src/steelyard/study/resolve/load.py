@@ -83,7 +83,7 @@ def _loads() -> list[tuple[str, Workload]]:
 
 def _load_part(part: LoadPart, complaints: Complaints) -> tuple[LoadSpec, Factors]:
     if part.users is not None and part.rate is not None:
-        hint = "users wait for their answers, a rate does not: keep one of them"
+        hint = "users wait for answers (closed), a rate does not (open): keep one of them"
         complaints.add(("load", "rate"), "`users` and `rate` are both given", hint, at_key=True)
     if part.rate is not None:
         _refuse(part, ("think",), "a rate", complaints)
@@ -105,7 +105,7 @@ def _open(part: LoadPart) -> LoadSpec:
 def _refuse(part: LoadPart, keys: tuple[str, ...], of: str, complaints: Complaints) -> None:
     for key in keys:
         if getattr(part, key) is not None:
-            message = f"`{key}` means nothing for a load given as {of}"
+            message = f"`{key}` does not apply to a load given as {of}"
             complaints.add(("load", key), message, "take it out", at_key=True)
 
 
@@ -119,7 +119,9 @@ def resolve_factors(
         setting = bound_setting(name, file, systems, complaints)
         if setting is None:
             hint = choice_hint(name, bindable(file, systems, complaints), "factors of this study")
-            complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
+            complaints.add(
+                where, f"factor `{name}` matches no setting of this study", hint, at_key=True
+            )
             continue
         factors[name] = read_levels(written, setting, where, complaints)
     return factors

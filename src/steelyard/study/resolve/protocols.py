@@ -60,12 +60,12 @@ def _check_service(
         for name, value in expected.settings.items():
             if service.settings.get(name) != value:
                 hint = f"write `service: {{use: {service.use}, {name}: {value}}}`"
-                message = f"`{service.use}` cannot answer it as it is set: {expected.why}"
+                message = f"`{service.use}` cannot serve it with these settings: {expected.why}"
                 complaints.add(where, message, hint)
     tls = SharedSettings.of(workload.settings).tls
     if not _tls_fits(tls, ServiceSettings.of(service.settings).tls):
-        message = f"`tls` of the workload is {tls}, of the service not"
-        hint = "say `tls` of the service and of the workload alike"
+        message = f"`tls` of the workload is {tls}, that of the service differs"
+        hint = "give the service and the workload the same `tls`"
         complaints.add(where, message, hint)
 
 

@@ -31,14 +31,14 @@ def resolve_report(
     conditions = {*factors, *({"system"} if len(file.systems) > 1 else ())} - {compare}
     _check_cut("sections_by", part.sections_by, {*conditions, compare}, complaints)
     if part.means_by is not None and part.means_by in {compare, part.sections_by}:
-        message = f"`{part.means_by}` has no mean of its own: it is compared, or cuts the report"
+        message = f"`means_by` cannot be `{part.means_by}`: it is compared, or is `sections_by`"
         hint = choice_hint("", sorted(conditions - {part.sections_by}), "conditions")
         complaints.add(("report", "means_by"), message, hint)
     else:
         _check_cut("means_by", part.means_by, conditions, complaints)
     if part.notes is not None and part.sections_by is None:
-        hint = "say `sections_by`: a note belongs to a section"
-        complaints.add(("report", "notes"), "there are no sections to put notes in", hint)
+        hint = "add `sections_by`: a note belongs to a section"
+        complaints.add(("report", "notes"), "`notes` needs `sections_by`", hint)
     return ReportSpec.model_validate(given(part))
 
 

@@ -105,7 +105,7 @@ def _response_hint(name: str, known: Mapping[str, Response]) -> str:
 
 def _check_primary(primary: str, entry: Response, where: Where, complaints: Complaints) -> None:
     if entry.direction == "none":
-        hint = "neither more nor less of it is good; mark another response"
+        hint = "it has no better direction; mark another response"
         complaints.add(where, f"`{primary}` cannot be primary", hint, at_key=True)
     elif entry.may_be_zero:
         hint = f"it may be zero, and zero has no ratio; use `gates: {{{primary}: ...}}` for it"

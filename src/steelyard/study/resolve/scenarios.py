@@ -30,7 +30,7 @@ def resolve_scenarios(
             where: Where = ("scenarios", name, number)
             if not number.isdecimal() or int(number) < 1:
                 hint = "write `1: ...`, `2: ...`"
-                complaints.add(where, f"`{number}` is not the number of an instance", hint)
+                complaints.add(where, f"`{number}` is not an instance number", hint)
                 continue
             instances[int(number)] = _placed(placed, where, workloads, complaints)
         scenario = ScenarioSpec(name=name, instances=dict(sorted(instances.items())))
@@ -79,14 +79,14 @@ def _settings(
         return {}
     entry = None if workload is None else known_workload(workload)
     if workload is None or entry is None:
-        hint = "name the workload that they are of"
-        complaints.add(where, "these settings are of no workload", hint)
+        hint = "name the workload that has them"
+        complaints.add(where, "these settings belong to no workload", hint)
         return {}
     noun = f"settings of {workload.use}"
     values, levels = read_settings(written, entry.settings, where, complaints, noun=noun)
     for key in levels:
-        hint = "levels belong to the workload itself"
-        complaints.add((*where, key), f"`{key}` in a scenario cannot be a list", hint)
+        hint = "give the list to the workload itself"
+        complaints.add((*where, key), f"`{key}` cannot be a list in a scenario", hint)
     return {key: values[key] for key in written if key in values}
 
 
@@ -99,8 +99,10 @@ def _has_first(
     if not first and "1" in written:
         return False
     if not first:
-        hint = 'write `1: "*"`: what stands on instance 1 is measured'
-        complaints.add(where, f"scenario `{scenario.name}` measures nothing", hint, at_key=True)
+        hint = 'write `1: "*"`: instance 1 is measured'
+        complaints.add(
+            where, f"scenario `{scenario.name}` has no measured workload", hint, at_key=True
+        )
         return False
     if any(each.workload == SAME for each in first):
         hint = '`same` is for further instances; write `1: "*"`'
@@ -117,7 +119,7 @@ def _check_peers(scenario: ScenarioSpec, complaints: Complaints) -> None:
             if peer in scenario.instances:
                 where: Where = ("scenarios", scenario.name, str(number), each.workload, "peer")
                 hint = "take it out of the scenario, or name another"
-                complaints.add(where, f"instance {peer} has something else to do", hint)
+                complaints.add(where, f"instance {peer} runs another workload", hint)
 
 
 def _check_instances(
@@ -135,7 +137,7 @@ def _check_instances(
             )
             complaints.add(where, message, hint, at_key=True)
     if all(system.instances == 1 for system in systems.values()) and needed > 1:
-        hint = f"write `instances: {needed}` for those that have so many"
+        hint = f"give `instances: {needed}` to those that have as many"
         message = f"scenario `{scenario.name}` needs {needed} instances, no system has them"
         complaints.add(where, message, hint, at_key=True)
 

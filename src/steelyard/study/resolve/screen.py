@@ -34,11 +34,15 @@ def resolve_screen(
         setting = bound_setting(name, file, systems, complaints)
         if setting is None:
             hint = choice_hint(name, bindable(file, systems, complaints), "factors of this study")
-            complaints.add(where, f"factor `{name}` binds to nothing", hint, at_key=True)
+            complaints.add(
+                where, f"factor `{name}` matches no setting of this study", hint, at_key=True
+            )
             continue
         levels = read_levels(written, setting, where, complaints)
         if len(levels) != 2:
-            complaints.add(where, "screening takes two levels of each factor", "name two")
+            complaints.add(
+                where, "a screened factor needs exactly two levels", "give exactly two levels"
+            )
         factors[name] = levels
     _check_screen(file, part, factors, complaints)
     hard = tuple(name for name in part.hard_to_change or () if name in factors)
@@ -59,14 +63,14 @@ def _check_screen(
             complaints.add(("screen", "hard_to_change", i), f"`{name}` is not screened", hint)
     other = "load.users" if file.load is not None and file.load.rate is not None else "load.rate"
     if other in factors:
-        hint = "say under `load` whether users wait or operations start by the clock"
-        message = f"the load of this study is not given as `{other}`"
+        hint = "give `users` or `rate` under `load`, and screen that one"
+        message = f"`{other}` is not how this study gives its load"
         complaints.add(("screen", "factors", other), message, hint, at_key=True)
     if factors and set(factors) <= set(hard):
-        hint = "leave one out: something must be varied while they keep their levels"
-        message = "every factor is hard to change"
+        hint = "leave one out: some factor must vary while these keep their levels"
+        message = "all factors are hard to change"
         complaints.add(("screen", "hard_to_change"), message, hint, at_key=True)
     if len(factors) > MOST_FULL and len(hard) > _MOST_HARD:
-        hint = f"with more than {MOST_FULL} factors at most {_MOST_HARD} can be"
+        hint = f"with more than {MOST_FULL} factors, at most {_MOST_HARD} can be hard to change"
         message = "too many factors are hard to change"
         complaints.add(("screen", "hard_to_change"), message, hint, at_key=True)

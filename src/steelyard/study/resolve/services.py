@@ -26,7 +26,7 @@ def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> 
         return ServiceSpec(use=part.use)
     if named is None:
         hint = choice_hint(part.use, catalogue.names("services"), "services")
-        hint += "; a file of your own is named by its path, as `./mine.yaml`"
+        hint += "; to use a file of your own, give its path: `./mine.yaml`"
         complaints.add((*where, "use"), f"there is no service `{part.use}`", hint)
         return ServiceSpec(use=part.use)
     entry, text = named
@@ -34,7 +34,7 @@ def resolve_service(part: ServicePart, where: Where, complaints: Complaints) -> 
         part.further(), entry.settings, where, complaints, noun=f"settings of {part.use}"
     )
     for key in levels:
-        hint = "a service has one; write a second system for another"
+        hint = "write a second system with the other value"
         complaints.add((*where, key), f"`{key}` of a service cannot be a list", hint)
     _check_values(values, entry, part.further(), where, complaints)
     return ServiceSpec(use=part.use, settings=values, text=text)
@@ -50,7 +50,7 @@ def _check_values(
     own = SharedSettings.of(values)
     if own.store == "none" and own.sync not in (None, "none"):
         hint = "add `store: maildir`, or take `sync` out"
-        complaints.add((*where, "sync"), "nothing is stored, so nothing can be synced", hint)
+        complaints.add((*where, "sync"), "`sync` needs a `store`", hint)
     for key, setting in entry.settings.items():
         if setting.required and not written.get(key):
             hint = f"add `{key}: ...`: {setting.meaning}"

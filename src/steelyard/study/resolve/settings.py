@@ -140,7 +140,7 @@ def read_level(written: object, setting: Setting) -> Level:
     value = read_value(written, setting)
     if isinstance(value, str | int | float | bool):
         return value
-    raise units.UnitError(f"{shown(written)} is not a single value", f"wanted: {setting.meaning}")
+    raise units.UnitError(f"{shown(written)} is not a single value", f"expected: {setting.meaning}")
 
 
 def read_value(written: object, setting: Setting) -> SettingValue:
@@ -158,10 +158,10 @@ def read_value(written: object, setting: Setting) -> SettingValue:
 def _within(value: Number, setting: Setting, written: object) -> Number:
     if setting.least is not None and value < setting.least:
         least = units.format_level(setting.least, setting.kind).removesuffix(".0")
-        raise units.UnitError(f"{shown(written)} is too small", f"the least is {least}")
+        raise units.UnitError(f"{shown(written)} is too small", f"the minimum is {least}")
     if setting.most is not None and value > setting.most:
         most = units.format_level(setting.most, setting.kind).removesuffix(".0")
-        raise units.UnitError(f"{shown(written)} is too large", f"the most is {most}")
+        raise units.UnitError(f"{shown(written)} is too large", f"the maximum is {most}")
     return value
 
 
@@ -176,7 +176,7 @@ def _word(written: object, setting: Setting) -> str:
 
 def _text(written: object, setting: Setting) -> str:
     if isinstance(written, bool | list | dict):
-        raise units.UnitError(f"{shown(written)} is not a text", f"wanted: {setting.meaning}")
+        raise units.UnitError(f"{shown(written)} is not a text", f"expected: {setting.meaning}")
     if setting.pattern is not None and re.fullmatch(setting.pattern, str(written)) is None:
         hint = f"write it like `{setting.example}`: {setting.meaning}"
         raise units.UnitError(f"{shown(written)} cannot be read", hint)
@@ -185,13 +185,13 @@ def _text(written: object, setting: Setting) -> str:
 
 def _texts(written: object, setting: Setting) -> tuple[str, ...]:
     if not isinstance(written, list):
-        raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
+        raise units.UnitError(f"{shown(written)} is not a list", f"expected: {setting.meaning}")
     return tuple(_text(item, setting) for item in written)
 
 
 def _sizes(written: object, setting: Setting) -> tuple[int, ...]:
     if not isinstance(written, list):
-        raise units.UnitError(f"{shown(written)} is not a list", f"wanted: {setting.meaning}")
+        raise units.UnitError(f"{shown(written)} is not a list", f"expected: {setting.meaning}")
     return tuple(int(_within(units.parse(item, "size"), setting, item)) for item in written)
 
 
@@ -212,7 +212,7 @@ def _addresses(written: object, setting: Setting) -> dict[str, str]:
     for protocol, address in written.items():
         if setting.choices and protocol not in setting.choices:
             hint = choice_hint(protocol, setting.choices, "protocols")
-            raise units.UnitError(f"`{protocol}` is no protocol of ours", hint)
+            raise units.UnitError(f"there is no protocol `{protocol}`", hint)
         if not isinstance(address, str) or _ADDRESS.fullmatch(address) is None:
             raise units.UnitError(f"{shown(address)} is no address", "write it like `HOST:143`")
     return {str(protocol): str(address) for protocol, address in written.items()}

@@ -192,7 +192,7 @@ def _check_twice(written: Factors, others: Factors, complaints: Complaints) -> N
     if "load.rate" in written:
         where = ("factors", "load.rate")
         hint = "write `load: {rate: [...]}`, which says that the load is open"
-        complaints.add(where, "a rate is given under `load`", hint, at_key=True)
+        complaints.add(where, "`load.rate` cannot be given under `factors`", hint, at_key=True)
     for name in written:
         if name in others and not (name == "load.users" and others[name] == (1,)):
             hint = "keep its levels in one place"
@@ -242,7 +242,7 @@ def _with_aa_control(
         return systems, compared, None
     name = f"{baseline}-again"
     if name in systems:
-        hint = "call that system otherwise"
+        hint = "give that system another name"
         complaints.add(
             ("systems", name), f"`{name}` is the name of the A/A control", hint, at_key=True
         )

@@ -120,7 +120,7 @@ def _check_once(name: str, system: SystemSpec, most: int, complaints: Complaints
     walled = own.confine is not None or own.network == "lab"
     if most > 1 and system.platform in _SINGLE and not walled:
         hint = "give it `confine` or `network: lab`" if system.platform == "native" else "take one"
-        message = f"a machine is there once, so `{name}` cannot have {most} instances"
+        message = f"`{name}` is one machine and cannot have {most} instances"
         complaints.add(("systems", name), message, hint, at_key=True)
 
 
@@ -139,7 +139,7 @@ def check_apart(
         for key in shared(platform.settings, system.settings):
             value = system.settings[key]
             hint = f"write `{INSTANCE}` where the number of the instance belongs"
-            message = f"`{key}` is `{value}` for each of {most} instances of `{name}`"
+            message = f"`{key}` is `{value}` for all {most} instances of `{name}`, and must differ"
             complaints.add(("systems", name, key), message, hint)
 
 
@@ -175,7 +175,7 @@ def _service_of(
     where: Where = ("defaults", "service")
     if not isinstance(shared, dict) or not isinstance(shared.get("use"), str):
         hint = "write `service: {use: NAME}`"
-        complaints.add(where, "`defaults.service` does not say what to use", hint)
+        complaints.add(where, "`defaults.service` has no `use`", hint)
         return None
     return resolve_service(ServicePart.model_validate(shared), where, complaints)
 

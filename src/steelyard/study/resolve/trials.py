@@ -82,10 +82,10 @@ def resolve_sample(file: StudyFile, trials: TrialsSpec, complaints: Complaints) 
     for i, place in enumerate(part.where or []):
         if place not in _PLACES:
             hint = choice_hint(place, _PLACES, "places")
-            complaints.add(("sample", "where", i), f"nothing is sampled at `{place}`", hint)
+            complaints.add(("sample", "where", i), f"`{place}` is not a place to sample", hint)
     if part.every is not None and not _LEAST_SAMPLE_S <= part.every <= trials.window_s:
         hint = "write 100 ms or more, and not more than the window"
-        complaints.add(("sample", "every"), "this pause between samples does not fit", hint)
+        complaints.add(("sample", "every"), "the sampling interval is out of range", hint)
     where = tuple(part.where) if part.where else SampleSpec().where
     return SampleSpec(every_s=part.every or every_s, where=where)
 
@@ -99,7 +99,7 @@ def resolve_generator(
     where: Where = ("generator", "host")
     if match is None:
         hint = "write `local`, an address such as `ssh://loader`, or `instance 2`"
-        complaints.add(where, f"`{host}` is not a place that load comes from", hint)
+        complaints.add(where, f"`{host}` cannot be a generator", hint)
         return GeneratorSpec()
     for system in systems.values():
         if match[1] and fewest_instances(system, factors) < int(match[1]):
@@ -130,18 +130,18 @@ def check_order(file: StudyFile, compared: int, complaints: Complaints) -> None:
     engine = None if file.judge is None else file.judge.engine
     where = ("trials", "order")
     if compared > 2 and order in ("bigstick", "pairs"):
-        hint = "take it out: more than two are met in random blocks"
+        hint = "take it out: more than two systems are ordered in random blocks"
         complaints.add(where, f"`{order}` orders two systems, and {compared} are compared", hint)
     if compared == 2 and order == "blocks":
         hint = "write `bigstick` or `pairs`, or take it out"
         complaints.add(where, "`blocks` orders three systems and more, and two are compared", hint)
     if engine == "normal" and compared > 2:
-        hint = "take it out: the exact engine judges any number of systems"
-        message = f"the engine `normal` judges two systems, and {compared} are compared"
+        hint = "take it out: the engine `exact` compares any number of systems"
+        message = f"the engine `normal` compares two systems, and there are {compared}"
         complaints.add(("judge", "engine"), message, hint)
     elif engine == "normal" and order != "pairs":
         hint = "add `order: pairs` to `trials`, or leave the engine out"
-        message = "the engine `normal` judges pairs, and the visits are not ordered in pairs"
+        message = "the engine `normal` needs visits in pairs"
         complaints.add(("judge", "engine"), message, hint)
 
 
@@ -169,5 +169,5 @@ def _check(unit: str | None, key: str, use: str, value_s: float, complaints: Com
         in_unit(value_s, Place(key, unit, 0))
     except TemplateError:
         hint = f"write a multiple of 1 {unit}"
-        message = f"`{use}` cannot be told {value_s:g} s: it takes whole {unit}"
+        message = f"`{use}` takes whole {unit}, not {value_s:g} s"
         complaints.add(("trials", key), message, hint)

@@ -76,7 +76,7 @@ def _shared(
         if part.primary:
             mark = f"{{responses: {{{name}: {{primary: true}}}}}}"
             hint = f"mark it at a workload: `workloads: {{NAME: {mark}}}`"
-            message = "no response decides for several workloads"
+            message = "several workloads cannot share a primary response"
             complaints.add(where, message, hint, at_key=True)
         if not any(concerns(workload, name, known) for workload in workloads.values()):
             message = f"no workload of this study gives `{name}`"

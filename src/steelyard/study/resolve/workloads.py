@@ -52,7 +52,9 @@ def resolve_workloads(
         if file.workload.responses is not None:
             hint = "write them under `responses` of the study: it has one workload"
             place = (*where, "responses")
-            complaints.add(place, "a single workload has no responses apart", hint, at_key=True)
+            complaints.add(
+                place, "a single workload cannot have `responses` of its own", hint, at_key=True
+            )
         return {spec.use: spec}, factors
     return _several(file.workloads or {}, complaints)
 
@@ -75,8 +77,8 @@ def _several(
 
 def _refuse_idle(spec: WorkloadSpec, where: Where, complaints: Complaints) -> None:
     if spec.use == "idle":
-        hint = "name what is driven; `background: {2: {use: idle}}` leaves an instance idle"
-        complaints.add((*where, "use"), "nothing would be measured", hint)
+        hint = "name a workload; `background: {2: {use: idle}}` leaves an instance idle"
+        complaints.add((*where, "use"), "`idle` cannot be measured", hint)
 
 
 def _served(spec: WorkloadSpec, others: Iterable[WorkloadSpec]) -> WorkloadSpec:
@@ -135,7 +137,7 @@ def resolve_background(
         where: Where = ("background", number)
         if not number.isdecimal() or int(number) < 2:
             hint = "instance 1 runs the workload; write `2: {use: NAME}`"
-            complaints.add(where, f"`{number}` is not the number of a further instance", hint)
+            complaints.add(where, f"`{number}` is not an instance number of 2 or more", hint)
             continue
         found[int(number)], levels = _workload(part, where, complaints)
         for key in levels:
@@ -157,7 +159,7 @@ def _workload(
     use = use_of(part)
     if use is None:
         hint = f"add `use: NAME`; workloads: {', '.join(catalogue.names('workloads'))}"
-        complaints.add(where, f"`{where[-1]}` does not say what to use", hint)
+        complaints.add(where, f"`{where[-1]}` has no `use`", hint)
         return WorkloadSpec(use="?"), {}
     try:
         named = WORKLOAD_FILES.named(use, complaints.source.path)
@@ -166,7 +168,7 @@ def _workload(
         return WorkloadSpec(use=use), {}
     if named is None:
         hint = choice_hint(use, catalogue.names("workloads"), "workloads")
-        hint += "; a file of your own is named by its path, as `./mine.yaml`"
+        hint += "; to use a file of your own, give its path: `./mine.yaml`"
         complaints.add((*where, "use"), f"there is no workload `{use}`", hint)
         return WorkloadSpec(use=use), {}
     entry, text = named
