@@ -88,7 +88,7 @@ def _recorded() -> Iterator[object]:
         plan, records = measured(
             study, "battery", number, noise="AR(1) 0.9", effect=effect, beside=nothing_beside
         )
-        for verdict in judge_study(study, plan, records, run="battery").verdicts:
+        for verdict in judge_study(study, plan, records, run="battery").workloads[0].verdicts:
             yield from _verdict(verdict)
 
 

@@ -20,7 +20,7 @@ from tests.unit.judge.studies import RESPONSES, a_record
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.caveats import ErrorRateByRandomisation, GeneratorOnSameMachine
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
@@ -28,6 +28,7 @@ from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.assumptions import caveat_lines, failure_lines
 from steelyard.report.notes.verdict import note_text
+from steelyard.report.view import views
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02
@@ -127,21 +128,22 @@ def struck(fault: Fault, number: int) -> Caught:
     study = study_of(responses={**RESPONSES, _STEAL.name: _STEAL})
     plan = make_plan(study, int(rng.integers(1, 2**31)))
     findings = judge_study(study, plan, _session(fault, study, plan, rng), run="fault")
-    verdict = next(each for each in findings.verdicts if not each.exploratory)
+    verdict = next(each for each in findings.workloads[0].verdicts if not each.exploratory)
     return Caught(
         verdict=bool(fault.never & set(verdict.words)),
         named=any(word in text for text in _texts(findings) for word in fault.told_by),
     )
 
 
-def _texts(findings: Findings) -> list[str]:
+def _texts(findings: RunFindings) -> list[str]:
     """What is said where a reader of the verdict must see it: notes, what was not tested, and what
     a report counts under "before relying on this".
     """
-    judged = [each for each in findings.verdicts if not each.exploratory]
+    judged = [each for each in findings.workloads[0].verdicts if not each.exploratory]
     notes = [note_text(note) for each in judged for note in each.reasons]
     always = (ErrorRateByRandomisation, GeneratorOnSameMachine)
-    return [*notes, *caveat_lines(findings, without=always), *failure_lines(findings)]
+    caveats = caveat_lines(findings, without=always)
+    return [*notes, *caveats, *failure_lines(views(findings)[0])]
 
 
 def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -> list[TrialRecord]:

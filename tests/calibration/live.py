@@ -108,7 +108,7 @@ def _told(
     done: subprocess.CompletedProcess[str],
 ) -> tuple[str, int | None, float | None, str]:
     try:
-        verdict: dict[str, Any] = json.loads(done.stdout)["verdicts"][0]
+        verdict: dict[str, Any] = json.loads(done.stdout)["workloads"][0]["verdicts"][0]
     except (ValueError, KeyError, IndexError):
         last = (done.stderr.strip().splitlines() or ["nothing"])[-1]
         return "failed", None, None, f"exit code {done.returncode}, {last}"

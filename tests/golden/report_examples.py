@@ -1,4 +1,4 @@
-"""Findings with realistic content, built by code so that a new field is added in one place.
+"""RunFindings with realistic content, built by code so that a new field is added in one place.
 
 Each case is one situation that a report must put into words. The values are drawn from a seeded
 generator; what the judge would say of them is written by hand.
@@ -26,11 +26,12 @@ from steelyard.judge.findings import (
     BottleneckNote,
     CellFinding,
     DifferenceFinding,
-    Findings,
     ResponseFinding,
+    RunFindings,
     StopFinding,
     VerdictFinding,
     WarningNote,
+    WorkloadFindings,
 )
 from steelyard.judge.not_measured import AttemptFailed
 from steelyard.judge.verdict_notes import (
@@ -195,7 +196,7 @@ def attempt_findings(cells: tuple[CellFinding, ...], response: str) -> list[Atte
     return sorted(rows, key=lambda row: row.trial)
 
 
-def findings(**changes: Any) -> Findings:
+def findings(**changes: Any) -> RunFindings:
     """A decided study of two systems; ``changes`` replace fields."""
     cells = changes.get("cells") or cell_findings(
         {"fast": 1.0, "durable": 0.29},
@@ -245,7 +246,20 @@ def findings(**changes: Any) -> Findings:
             ConditionsMeasured(conditions=USERS),
         ),
     }
-    return Findings(**(given | changes))
+    own = {"name": "smtp"} | {k: v for k, v in given.items() if k in WorkloadFindings.model_fields}
+    whole = {k: v for k, v in given.items() if k not in own}
+    return changed(RunFindings(**whole, workloads=(WorkloadFindings(**own),)), **changes)
+
+
+def changed(run: RunFindings, **changes: Any) -> RunFindings:
+    """A run of one workload with other fields, whether of the run or of its workload.
+
+    ``caveats``, which both have, are those of the workload.
+    """
+    (own,) = run.workloads
+    of_own = {k: v for k, v in changes.items() if k in WorkloadFindings.model_fields}
+    rest = {k: v for k, v in changes.items() if k not in of_own}
+    return run.model_copy(update={**rest, "workloads": (own.model_copy(update=of_own),)})
 
 
 def decided_verdicts() -> tuple[VerdictFinding, ...]:
@@ -266,7 +280,7 @@ def decided_verdicts() -> tuple[VerdictFinding, ...]:
     return (verdict("slower", -71.0, 0.07), *slower, *rest)
 
 
-def _mixed() -> Findings:
+def _mixed() -> RunFindings:
     """Equivalent, undecided with a forecast, not judged and faster below the margin, at once."""
     both = (VerdictWord.FASTER, VerdictWord.EQUIVALENT)
     verdicts = (
@@ -283,7 +297,7 @@ def _mixed() -> Findings:
     return findings(verdicts=verdicts, stop=stop, cells=cells, responses=(THROUGHPUT,))
 
 
-def _failed() -> Findings:
+def _failed() -> RunFindings:
     """Failed attempts of two kinds, a warning, a missing cell, arms of different shape."""
     cells = cell_findings(
         {"fast": 1.0, "durable": 0.29},
@@ -341,7 +355,7 @@ def _failed() -> Findings:
     )  # fmt: skip
 
 
-def _huge() -> Findings:
+def _huge() -> RunFindings:
     """Effects far beyond percent, one interval end without a bound, a tiny effect near zero."""
     p99 = P99.model_copy(update={"primary": True})
     base: dict[str, Any] = {
@@ -361,7 +375,7 @@ def _huge() -> Findings:
     )  # fmt: skip
 
 
-def _plain() -> Findings:
+def _plain() -> RunFindings:
     """A study without conditions, an effect so small that one decimal would print as zero."""
     none: tuple[dict[str, Level], ...] = ({},)
     cells = cell_findings({"fast": 1.0, "durable": 1.0007}, {"throughput": (3900.0, 1.0)}, none, 40)
@@ -373,7 +387,7 @@ def _plain() -> Findings:
     )  # fmt: skip
 
 
-def _screened() -> Findings:
+def _screened() -> RunFindings:
     """Factors of one system, nothing compared: an influential pair, one negligible, one open."""
     cells = cell_findings(
         {"server": 1.0},
@@ -389,7 +403,7 @@ def _screened() -> Findings:
     )  # fmt: skip
 
 
-def _nothing() -> Findings:
+def _nothing() -> RunFindings:
     """Interrupted before the first trial ended: every cell empty, nothing judged."""
     full = findings(responses=(THROUGHPUT,))
     empty: dict[str, Any] = {"values": (), "trials": (), "median": None, "low": None, "high": None}
@@ -401,16 +415,16 @@ def _nothing() -> Findings:
         reason="interrupted", visits_done=0, visits_planned=28, trials_done=0,
         attempts_failed=0, spent_s=1.2,
     )  # fmt: skip
-    cells = tuple(c.model_copy(update=empty) for c in full.cells if c.response == "throughput")
-    return full.model_copy(
-        update={
-            "cells": cells, "verdicts": verdicts, "stop": stop, "attempts": (),
-            "differences": (), "diagnostics": (),
-        }
+    cells = tuple(
+        c.model_copy(update=empty) for c in full.workloads[0].cells if c.response == "throughput"
+    )
+    return changed(
+        full, cells=cells, verdicts=verdicts, stop=stop, attempts=(), differences=(),
+        diagnostics=(),
     )  # fmt: skip
 
 
-def _claims() -> Findings:
+def _claims() -> RunFindings:
     """Claims of every word: of one system, of all but one, of a peak, of nothing measured."""
     level = 1 - 2 * 0.05 / 5
 
@@ -456,7 +470,7 @@ def _claims() -> Findings:
     return findings(responses=(THROUGHPUT,), claims=claims)
 
 
-def _trade_off() -> Findings:
+def _trade_off() -> RunFindings:
     """Faster while failing more; a guard that is not shown yet; a guard that was not measured."""
     errors: dict[str, Any] = {
         "response": "errors", "label": "errors", "unit": "ratio", "margin": 0.001, "absolute": True,
@@ -522,7 +536,7 @@ def ranking(
     )
 
 
-def _six() -> Findings:
+def _six() -> RunFindings:
     """Six mail servers, all pairs, one condition: some are decided, two cannot be told apart."""
     ratios = {"postfix": 0.0, "exim": -12.0, "qmail": 21.0, "courier": -14.5, "smtpd": -13.2,
               "james": -61.0}  # fmt: skip
@@ -555,7 +569,7 @@ def _six() -> Findings:
     )  # fmt: skip
 
 
-def _three() -> Findings:
+def _three() -> RunFindings:
     """Three systems with names that no file format likes."""
     odd, second = "<script>alert(1)</script>", 'kvm | virtio, "cache=none"'
     systems = ("native", odd, second)
@@ -586,7 +600,7 @@ def _three() -> Findings:
     )  # fmt: skip
 
 
-CASES: dict[str, Callable[[], Findings]] = {
+CASES: dict[str, Callable[[], RunFindings]] = {
     "decided": findings,
     "mixed": _mixed,
     "failed": _failed,

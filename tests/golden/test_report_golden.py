@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.golden.report_examples import CASES
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.note import TEXT
 from steelyard.report.compare import compare_lines
 from steelyard.report.formats.registry import FORMATS
@@ -24,11 +24,11 @@ FOLDER = Path(__file__).parent / "report"
 CSV_CASES = ("failed", "three", "screened")
 
 
-def _words(findings: Findings) -> str:
+def _words(findings: RunFindings) -> str:
     return "\n".join(verdict_lines(findings)) + "\n"
 
 
-FORMS: dict[str, Callable[[Findings], str]] = {
+FORMS: dict[str, Callable[[RunFindings], str]] = {
     "words.txt": _words,
     "report.md": lambda findings: FORMATS["md"].text(findings, {}),
     "report.csv": lambda findings: FORMATS["csv"].text(findings, {}),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import open_run
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard
@@ -65,12 +65,12 @@ def test_the_report_has_every_request_of_a_web_study(steelyard: Steelyard) -> No
     assert done.returncode in (0, 1), done.stderr
     run = open_run(steelyard.folder / "results" / "asked")
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
-    found = Findings.model_validate(json.loads(document))
+    found = RunFindings.model_validate(json.loads(document))
     counted = {
         name: sum(r.outcome is Outcome.OK and r.cell.system == name for r in run.records())
         for name in ("one", "two")
     }
-    for times in found.request_times:
+    for times in found.workloads[0].request_times:
         assert times.requests == 200 * counted[times.cell.system]
         assert times.failed == 0
         parts = {row.name: row for row in times.rows}
@@ -78,5 +78,5 @@ def test_the_report_has_every_request_of_a_web_study(steelyard: Steelyard) -> No
         apart_ns = parts["total"].mean_ns - parts["connect"].mean_ns - parts["processing"].mean_ns
         assert abs(apart_ns) < 1.0
         assert times.served[-1].within_ns == parts["total"].max_ns
-    by_system = {times.cell.system: times for times in found.request_times}
+    by_system = {times.cell.system: times for times in found.workloads[0].request_times}
     assert by_system["two"].rows[-1].min_ns >= 5_000_000

@@ -6,7 +6,7 @@ import json
 import shutil
 
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run, open_run
 from tests.integration.conftest import SEEDS, Steelyard
 
@@ -37,7 +37,8 @@ def screened(steelyard: Steelyard, seed: str) -> Run:
 
 def effect_of_the_delay(run: Run) -> EffectFinding:
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
-    (found,) = Findings.model_validate(json.loads(document)).influence
+    (own,) = RunFindings.model_validate(json.loads(document)).workloads
+    (found,) = own.influence
     return next(each for each in found.effects if each.factors == ("service.delay",))
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import open_run
 from tests.integration.conftest import Steelyard
 
@@ -44,7 +44,7 @@ def test_every_visit_finds_what_its_system_carries(steelyard: Steelyard) -> None
         assert search["steps"][-1]["final"]
         assert search["steps"][-1]["load"] == search["found"]
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
-    quick, slow = Findings.model_validate(json.loads(document)).capacities
+    quick, slow = RunFindings.model_validate(json.loads(document)).workloads[0].capacities
     assert quick.unit == "users"
     assert [(each.response, each.limit) for each in quick.targets] == [
         ("throughput", "at most 175"),

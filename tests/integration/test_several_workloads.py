@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from steelyard.report.each_workload import NO_GRAND_MEAN
 
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import WorkloadsEliminated, WorkloadStopped
-from steelyard.report.each_workload import NO_GRAND_MEAN
 from tests.integration.conftest import Steelyard, assert_each_ended_well, with_an_event
 
 STUDY = """\
@@ -61,7 +61,7 @@ def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
 
     findings = _findings(run)
     primary = {
-        each.workload: [r.name for r in each.responses if r.primary] for each in findings.workloads
+        each.name: [r.name for r in each.responses if r.primary] for each in findings.workloads
     }
     assert primary == {"web": ["throughput"], "cpu": ["linpack.rate"]}
     for each in findings.workloads:
@@ -162,6 +162,6 @@ def test_a_workload_of_which_nothing_comes_leaves_and_the_others_go_on(
     assert len(run.records()) == len(of["web"]) + len(of["cpu"])
 
 
-def _findings(run: Run) -> Findings:
+def _findings(run: Run) -> RunFindings:
     document = (run.report_path / "findings.json").read_text(encoding="utf-8")
-    return Findings.model_validate(json.loads(document))
+    return RunFindings.model_validate(json.loads(document))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from steelyard.errors import RecordError
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.events import BudgetExtended
 from steelyard.records.ledger import Ledger
 from steelyard.records.sessions import last_reason
-from steelyard.report.each_workload import each_of
 from steelyard.study.model import Study
 
 _ENDED = ("budget_visits", "budget_time")
@@ -41,14 +40,14 @@ def extend_budget(study: Study, run: Run) -> None:
         ledger.append(BudgetExtended(visits=2 * count, visits_before=count))
 
 
-def may_be_extended(run: Run, findings: Findings) -> bool:
+def may_be_extended(run: Run, findings: RunFindings) -> bool:
     """Whether the budget ended with a question open that more visits may answer."""
     if findings.stop.reason not in _ENDED or _never(findings.engine, run.plan()) is not None:
         return False
     return any(
         verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and not verdict.withheld
-        for each in each_of(findings)
-        for verdict in each.verdicts
+        for own in findings.workloads
+        for verdict in own.verdicts
     )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
@@ -35,7 +35,7 @@ def chosen_formats(text: str) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def find(run: Run) -> Findings:
+def find(run: Run) -> RunFindings:
     """All that the records of a run say.
 
     Raises:
@@ -51,25 +51,24 @@ def find(run: Run) -> Findings:
     return found.model_copy(update={"author_notes": _notes_of(run, found)})
 
 
-def _notes_of(run: Run, findings: Findings) -> dict[str, str]:
+def _notes_of(run: Run, findings: RunFindings) -> dict[str, str]:
     """The author's words by level, of the sections that the report has."""
     written = read_notes(run.path / FOLDER)
-    levels = [
-        (s.level, s.by) for s in findings.sections if s.level is not None and s.by is not None
-    ]
+    sections = [section for own in findings.workloads for section in own.sections]
+    levels = [(s.level, s.by) for s in sections if s.level is not None and s.by is not None]
     named = {findings.labels.level(level, by): name_of_note(level) for level, by in levels}
     return {level: written[name] for level, name in named.items() if name in written}
 
 
 def write(
-    run: Run, findings: Findings, formats: tuple[str, ...], folder: Path | None = None
+    run: Run, findings: RunFindings, formats: tuple[str, ...], folder: Path | None = None
 ) -> list[Path]:
     """Writes the report in these formats into ``folder``, or the run's own."""
     series, own = dict(run.series()), folder is None
     return write_report(findings, series, folder or run.report_path, formats, beside_records=own)
 
 
-def for_strangers(run: Run, findings: Findings) -> Findings:
+def for_strangers(run: Run, findings: RunFindings) -> RunFindings:
     """The same without host names, paths and addresses of the machines that it came from."""
     facts = (facts for record in run.records() for facts in record.facts.values())
     return anonymous(findings, {name for each in facts if (name := each.get("hostname"))})

@@ -25,13 +25,13 @@ from steelyard.errors import HostError
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings, WorkloadFindings
 from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
-from steelyard.report.each_workload import each_of
 from steelyard.report.notes import json_text
+from steelyard.report.view import View, views
 from steelyard.report.words import verdict_lines
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
@@ -197,27 +197,27 @@ def _reported(opened: Run, wanted: Wanted) -> int:
     return _exit_code(findings, wanted.fail_if)
 
 
-def _words_of(findings: Findings) -> set[str]:
+def _words_of(own: WorkloadFindings) -> set[str]:
     """What is said of the primary response and of the claims."""
-    primary = {response.name for response in findings.responses if response.primary}
-    verdicts = {v.word.value for v in findings.verdicts if v.response in primary}
-    return verdicts | {claim.word.value for claim in findings.claims}
+    primary = {response.name for response in own.responses if response.primary}
+    verdicts = {v.word.value for v in own.verdicts if v.response in primary}
+    return verdicts | {claim.word.value for claim in own.claims}
 
 
-def _exit_code(findings: Findings, fail_if: Sequence[FailIf]) -> int:
-    found = {word for each in each_of(findings) for word in _words_of(each)}
+def _exit_code(findings: RunFindings, fail_if: Sequence[FailIf]) -> int:
+    found = {word for own in findings.workloads for word in _words_of(own)}
     if found & {word.value for word in fail_if}:
         return ExitCode.VERDICT_NOT_MET
     measured = {attempt.trial for attempt in findings.attempts if attempt.outcome == "ok"}
     tried = {attempt.trial for attempt in findings.attempts}
-    untold = findings.stop.reason == "failures" or any(map(_untold, each_of(findings)))
-    return ExitCode.TRIALS_FAILED if tried - measured or untold else ExitCode.DONE
+    missing = findings.stop.reason == "failures" or any(map(_missing, views(findings)))
+    return ExitCode.TRIALS_FAILED if tried - measured or missing else ExitCode.DONE
 
 
-def _untold(findings: Findings) -> bool:
+def _missing(view: View) -> bool:
     """Whether the primary response of a system was never measured, although it was tried."""
-    primary = {response.name for response in findings.responses if response.primary}
-    tried = {attempt.cell.system for attempt in findings.attempts}
-    own = [cell for cell in findings.cells if cell.response in primary]
-    told = {cell.cell.system for cell in own if cell.values}
-    return bool(tried & {cell.cell.system for cell in own} - told)
+    primary = {response.name for response in view.own.responses if response.primary}
+    tried = {attempt.cell.system for attempt in view.attempts}
+    own = [cell for cell in view.own.cells if cell.response in primary]
+    measured = {cell.cell.system for cell in own if cell.values}
+    return bool(tried & {cell.cell.system for cell in own} - measured)

@@ -33,6 +33,9 @@ def apart(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator[
     Its visits are those of the whole, with the trials of the workload alone: a visit carries one
     coin for all workloads, and stays the unit.
     """
+    if not several(study):
+        yield OfOne(study, plan, records)
+        return
     for own in studies(study):
         name = name_of(own)
         yield OfOne(

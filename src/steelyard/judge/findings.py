@@ -224,16 +224,52 @@ class StopFinding(Frozen):
     extended_from: int | None = None
 
 
-class Findings(Frozen):
-    """All that the report may say. A pure function of (study, plan, records, seed).
+class WorkloadFindings(Frozen):
+    """What was found of one workload: all that is judged.
 
-    Of several workloads, all that is judged stands in ``workloads``, one for each, named by its
-    ``workload``; what remains here is of the run as a whole, as ``interference`` between
-    them. Cells that are ``not_applicable`` do not exist, which is not the same as missing.
-    ``level_kinds`` maps factors to the kind of their values (``size``), which says their unit.
+    ``caveats`` bound every claim. Cells that are ``not_applicable`` do not exist, which is not the
+    same as missing.
     """
 
-    schema_version: Literal[1] = 1
+    name: str
+    conditions: tuple[dict[str, Level], ...]
+    not_applicable: tuple[Cell, ...] = ()
+    responses: tuple[ResponseFinding, ...]
+    verdicts: tuple[VerdictFinding, ...]
+    influence: tuple[InfluenceFinding, ...] = ()
+    cells: tuple[CellFinding, ...]
+    calibrations: tuple[CalibrationFinding, ...] = ()
+    scaling: tuple[ScalingFinding, ...] = ()
+    peaks: tuple[VerdictFinding, ...] = ()
+    capacities: tuple[CapacityFinding, ...] = ()
+    capacity_verdicts: tuple[VerdictFinding, ...] = ()
+    consolidation: tuple[ConsolidationFinding, ...] = ()
+    densities: tuple[VerdictFinding, ...] = ()
+    costs: tuple[CostFinding, ...] = ()
+    placements: tuple[PlacementFinding, ...] = ()
+    steadiness: tuple[SteadyFinding, ...] = ()
+    request_times: tuple[RequestTimesFinding, ...] = ()
+    resolution: tuple[ResolutionFinding, ...] = ()
+    covariates: tuple[CovariateFinding, ...] = ()
+    lengths: LengthFinding | None = None
+    diagnostics: tuple[StudyCheck, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
+    rankings: tuple[RankingFinding, ...] = ()
+    claims: tuple[ClaimFinding, ...] = ()
+    dummy: VerdictFinding | None = None
+    failures: tuple[FailureFinding, ...] = ()
+    failure_contrasts: tuple[FailureContrastFinding, ...] = ()
+    sections: tuple[SectionFinding, ...] = ()
+
+
+class RunFindings(Frozen):
+    """All that a report may say of a run: a pure function of study, plan, records and ledger.
+
+    What is judged stands with its workload: no verdict is given over workloads, whose units have
+    nothing in common. ``level_kinds`` maps factors to the kind of their levels (``size``).
+    """
+
+    schema_version: Literal[2] = 2
     tool_version: str
     study: str
     question: str
@@ -247,40 +283,12 @@ class Findings(Frozen):
     level_kinds: dict[str, str] = Field(default_factory=dict)
     systems: tuple[str, ...]
     baseline: str
-    conditions: tuple[dict[str, Level], ...]
-    not_applicable: tuple[Cell, ...] = ()
-    workload: str | None = None
-    workloads: tuple[Findings, ...] = ()
-    responses: tuple[ResponseFinding, ...]
-    verdicts: tuple[VerdictFinding, ...]
-    influence: tuple[InfluenceFinding, ...] = ()
-    cells: tuple[CellFinding, ...]
-    attempts: tuple[AttemptFinding, ...]
-    calibrations: tuple[CalibrationFinding, ...] = ()
-    differences: tuple[DifferenceFinding, ...]
-    scaling: tuple[ScalingFinding, ...] = ()
-    peaks: tuple[VerdictFinding, ...] = ()
-    capacities: tuple[CapacityFinding, ...] = ()
-    capacity_verdicts: tuple[VerdictFinding, ...] = ()
-    consolidation: tuple[ConsolidationFinding, ...] = ()
-    interference: tuple[InterferenceTableFinding, ...] = ()
-    densities: tuple[VerdictFinding, ...] = ()
-    costs: tuple[CostFinding, ...] = ()
-    placements: tuple[PlacementFinding, ...] = ()
-    steadiness: tuple[SteadyFinding, ...] = ()
-    request_times: tuple[RequestTimesFinding, ...] = ()
-    resolution: tuple[ResolutionFinding, ...] = ()
-    covariates: tuple[CovariateFinding, ...] = ()
-    lengths: LengthFinding | None = None
     stop: StopFinding
-    diagnostics: tuple[StudyCheck, ...]
-    caveats: tuple[Caveat, ...]
-    rankings: tuple[RankingFinding, ...] = ()
-    claims: tuple[ClaimFinding, ...] = ()
-    dummy: VerdictFinding | None = None
-    failures: tuple[FailureFinding, ...] = ()
-    failure_contrasts: tuple[FailureContrastFinding, ...] = ()
-    sections: tuple[SectionFinding, ...] = ()
+    workloads: tuple[WorkloadFindings, ...] = Field(min_length=1)
+    interference: tuple[InterferenceTableFinding, ...] = ()
+    attempts: tuple[AttemptFinding, ...]
+    differences: tuple[DifferenceFinding, ...]
+    caveats: tuple[Caveat, ...] = ()
     author_notes: dict[str, str] = Field(default_factory=dict)
 
     @property

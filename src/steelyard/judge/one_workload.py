@@ -1,7 +1,7 @@
 """All findings of one workload, by what they are about.
 
 What several of them rest on is computed once (``Evidence``). Each part is a function from there to
-some fields of ``Findings``; no field is told by two.
+some fields of ``WorkloadFindings``; no field is given by two.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from steelyard import __version__
 from steelyard.judge.aa_control import judged_dummy, readings_of
 from steelyard.judge.analyses.calibrations import calibration_findings
 from steelyard.judge.analyses.claims.judged import claim_findings
 from steelyard.judge.analyses.consolidation.density import density_verdicts
 from steelyard.judge.analyses.consolidation.findings import ConsolidationFinding
-from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
 from steelyard.judge.analyses.consolidation.together import consolidation_findings
 from steelyard.judge.analyses.costs.cores import cost_findings
 from steelyard.judge.analyses.costs.places import placement_findings
@@ -36,14 +34,12 @@ from steelyard.judge.analyses.scaling.peaks import peak_verdicts
 from steelyard.judge.analyses.sections.cut import section_findings
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.analyses.steadiness.windows import steadiness_caveats, steady_findings
-from steelyard.judge.cells import attempt_findings, cell_findings
+from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
-from steelyard.judge.confounders import difference_findings
-from steelyard.judge.environment import cleanup_caveats
 from steelyard.judge.families import beside, comparisons, contestants, pairs
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
+from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
 from steelyard.judge.series import Readings
-from steelyard.judge.stop import find_stop, futility_caveats
+from steelyard.judge.stop import workload_caveats
 from steelyard.judge.study_caveats import study_caveats
 from steelyard.judge.study_checks import study_checks
 from steelyard.plan.model import Plan
@@ -51,8 +47,7 @@ from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
-from steelyard.study.labels import Labels
-from steelyard.study.model import WORKLOAD, ResponseSpec, Study
+from steelyard.study.model import ResponseSpec, Study
 
 Part = dict[str, Any]
 
@@ -74,10 +69,6 @@ class Evidence:
     @property
     def margin_log(self) -> float:
         return self.study.trials.margin_log
-
-    @property
-    def one_of_several(self) -> bool:
-        return WORKLOAD in self.study.factors
 
     @cached_property
     def readings(self) -> Readings:
@@ -116,37 +107,25 @@ class Evidence:
         return median(found) if found else None
 
 
-def findings_of_one(evidence: Evidence, run: str) -> Findings:
-    """All findings of a run of one workload, or of one of several."""
-    return Findings(
-        run=run,
-        **_asked(evidence.study, evidence.plan, one_of_several=evidence.one_of_several),
+def findings_of_one(evidence: Evidence) -> WorkloadFindings:
+    """All findings of one workload."""
+    return WorkloadFindings(
+        **_asked(evidence),
         **_compared(evidence),
         **_explored(evidence),
         **_loaded(evidence),
-        **_side_by_side(evidence),
+        **_together(evidence),
         **_measured(evidence),
         **_priced(evidence),
-        **_doubted(evidence),
+        **_bounded(evidence),
     )
 
 
-def _asked(study: Study, plan: Plan, *, one_of_several: bool) -> Part:
-    """The question, by the study and its plan."""
+def _asked(evidence: Evidence) -> Part:
+    """What was measured, by the study and its plan."""
+    study, plan = evidence.study, evidence.plan
     return {
-        "tool_version": __version__,
-        "study": study.name,
-        "question": study.question,
-        "variant": study.variant,
-        "study_sha256": plan.study_sha256,
-        "seed": plan.seed,
-        "compare": study.compare,
-        "design": plan.design if plan.visits else None,
-        "engine": study.judge.engine,
-        "workload": name_of(study) if one_of_several else None,
-        "level_kinds": dict(Labels.of(study).kinds),
-        "systems": plan.systems,
-        "baseline": study.baseline,
+        "name": name_of(study),
         "conditions": plan.conditions,
         "not_applicable": plan.not_applicable,
         "responses": tuple(_response(spec) for spec in study.responses.values()),
@@ -207,13 +186,10 @@ def _loaded(evidence: Evidence) -> Part:
     }
 
 
-def _side_by_side(evidence: Evidence) -> Part:
-    """Several instances on one machine; a matrix over several workloads is made of all of them."""
-    gathered = evidence.consolidation
-    alone = OneWorkload(evidence.study, evidence.plan, gathered)
+def _together(evidence: Evidence) -> Part:
+    """Several instances on one machine."""
     return {
-        "consolidation": gathered,
-        "interference": () if evidence.one_of_several else tuple(interference_findings([alone])),
+        "consolidation": evidence.consolidation,
         "densities": tuple(density_verdicts(*evidence.measured)),
     }
 
@@ -222,7 +198,6 @@ def _measured(evidence: Evidence) -> Part:
     """What trials brought, before anything is compared."""
     return {
         "cells": tuple(cell_findings(*evidence.measured)),
-        "attempts": tuple(attempt_findings(evidence.records)),
         "request_times": tuple(request_times(evidence.records)),
         "costs": tuple(cost_findings(*evidence.measured)),
         "placements": tuple(placement_findings(*evidence.measured)),
@@ -232,25 +207,23 @@ def _measured(evidence: Evidence) -> Part:
 
 def _priced(evidence: Evidence) -> Part:
     """What the answer has cost, and what would have made it cheaper."""
-    study, plan, records = evidence.measured
+    trials = evidence.study.trials
     return {
-        "stop": find_stop(plan, records, evidence.events),
-        "resolution": tuple(resolution_findings(evidence.events, study.trials)),
+        "resolution": tuple(resolution_findings(evidence.events, trials)),
         "covariates": tuple(covariate_findings(evidence.overall, evidence.margin_log)),
         "lengths": length_finding(*evidence.measured, evidence.courses, evidence.noise_log()),
     }
 
 
-def _doubted(evidence: Evidence) -> Part:
-    """What speaks against all this, and what it does not say."""
+def _bounded(evidence: Evidence) -> Part:
+    """What bounds all this, and what it leaves open."""
+    name = name_of(evidence.study)
     return {
         "calibrations": tuple(calibration_findings(*evidence.measured)),
-        "differences": tuple(difference_findings(*evidence.measured)),
         "diagnostics": tuple(study_checks(evidence.plan, evidence.overall, evidence.records)),
         "caveats": (
             *study_caveats(*evidence.measured),
             *steadiness_caveats(evidence.study, evidence.steadiness),
-            *futility_caveats(evidence.events),
-            *cleanup_caveats(evidence.events),
+            *workload_caveats(name, evidence.plan, evidence.events),
         ),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from steelyard import __version__
 from steelyard.errors import AnalysisError
 from steelyard.inference.verdict_word import DECIDED, VerdictWord
 from steelyard.judge.aa_control import readings_of
@@ -19,16 +20,18 @@ from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
 from steelyard.judge.each_workload import apart, several
 from steelyard.judge.elimination import NOBODY, NOTHING, Measured, hopeless, possible
+from steelyard.judge.environment import cleanup_caveats
 from steelyard.judge.families import deciding, of_response
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.stop import find_stop, workload_caveats
+from steelyard.judge.stop import find_stop, futility_caveats
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
+from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 
 
@@ -100,7 +103,7 @@ def judge_study(
     run: str,
     events: Sequence[Event] = (),
     courses: Mapping[str, Course] | None = None,
-) -> Findings:
+) -> RunFindings:
     """All findings of a study, decided or not.
 
     ``events`` is the ledger of the run, which knows why it ended and what time it took; without
@@ -110,86 +113,33 @@ def judge_study(
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
-    if several(study):
-        return _of_several(study, plan, records, run=run, events=events, courses=courses)
-    return findings_of_one(Evidence(study, plan, records, events, courses or {}), run)
-
-
-def _of_several(
-    study: Study,
-    plan: Plan,
-    records: Sequence[TrialRecord],
-    *,
-    run: str,
-    events: Sequence[Event],
-    courses: Mapping[str, Course] | None,
-) -> Findings:
-    """Each workload judged by itself, and what takes all of them: who disturbs whom."""
     parts = tuple(apart(study, plan, records))
-    own = tuple(judge_study(*one, run=run, events=events, courses=courses) for one in parts)
-    told = (
-        OneWorkload(one.study, one.plan, found.consolidation)
-        for one, found in zip(parts, own, strict=True)
-    )
-    matrices = tuple(interference_findings(tuple(told)))
-    whole = _of_the_run(study, plan, records, own, events)
-    return whole.model_copy(update={"interference": matrices})
-
-
-def _of_the_run(
-    study: Study,
-    plan: Plan,
-    records: Sequence[TrialRecord],
-    own: Sequence[Findings],
-    events: Sequence[Event],
-) -> Findings:
-    """What is true of the whole run; all that is judged stands with its workload.
-
-    No verdict is given over workloads: their responses have no unit in common.
-    """
-    stop = find_stop(plan, records, events)
-    return Findings(
-        **own[0].model_dump(include=_OF_THE_STUDY),
-        run=own[0].run,
+    found = tuple(findings_of_one(Evidence(*one, events, courses or {})) for one in parts)
+    gathered = [
+        OneWorkload(one.study, one.plan, each.consolidation)
+        for one, each in zip(parts, found, strict=True)
+    ]
+    return RunFindings(
+        tool_version=__version__,
+        study=study.name,
+        question=study.question,
+        variant=study.variant,
+        study_sha256=plan.study_sha256,
+        seed=plan.seed,
+        run=run,
+        compare=study.compare,
+        design=plan.design if plan.visits else None,
+        engine=study.judge.engine,
+        level_kinds=dict(Labels.of(study).kinds),
         systems=plan.systems,
-        conditions=plan.conditions,
-        not_applicable=plan.not_applicable,
-        responses=(),
-        verdicts=(),
-        cells=(),
+        baseline=study.baseline,
+        stop=find_stop(plan, records, events),
+        workloads=found,
+        interference=tuple(interference_findings(gathered)),
         attempts=tuple(attempt_findings(records)),
         differences=tuple(difference_findings(study, plan, records)),
-        stop=stop,
-        diagnostics=(),
-        caveats=(),
-        workloads=tuple(
-            each.model_copy(
-                update={
-                    "stop": stop,
-                    "caveats": (
-                        *each.caveats,
-                        *workload_caveats(each.workload or "", plan, events),
-                    ),
-                }
-            )
-            for each in own
-        ),
+        caveats=(*futility_caveats(events), *cleanup_caveats(events)),
     )
-
-
-_OF_THE_STUDY = {
-    "tool_version",
-    "study",
-    "question",
-    "variant",
-    "study_sha256",
-    "seed",
-    "compare",
-    "level_kinds",
-    "baseline",
-    "design",
-    "engine",
-}
 
 
 def _interim(judged: Judged) -> InterimWord:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 
 WITHHELD = "withheld"
 IDENTIFYING = frozenset(
@@ -31,6 +31,7 @@ _FREE_TEXT = (
     "resolution",
     "verdicts",
 )
+"""Parts of a run and of its workloads that hold text which a machine may have written."""
 _OF_THE_STUDY = frozenset({"cell", "conditions", "system", "baseline", "other", "response"})
 """Fields that hold the study's own names and levels, which other parts are found by."""
 _OF_EVERY_LINUX = ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr")
@@ -44,21 +45,20 @@ _VERSION = re.compile(r"(?<=\d)[-+~].*")
 _KERNEL = re.compile(r"\b(kernel \d+(?:\.\d+)+)[-+~][\w.+~-]*\w")
 
 
-def anonymous(findings: Findings, host_names: Iterable[str] = ()) -> Findings:
+def anonymous(run: RunFindings, host_names: Iterable[str] = ()) -> RunFindings:
     """The same findings without what tells whose machine it was.
 
     ``host_names`` are those of the machines. One that is also a name of the study (a system, say)
     stays where the study uses it.
     """
-    taken = {*findings.systems, findings.study, "local", "localhost", "steelyard"}
+    taken = {*run.systems, run.study, "local", "localhost", "steelyard"}
     names = sorted({name for name in host_names if name} - taken, key=len, reverse=True)
-    document = findings.model_dump(exclude={"workloads"})
-    for part in _FREE_TEXT:
-        document[part] = _cleaned(document[part], names)
+    document = run.model_dump()
+    for part in (document, *document["workloads"]):
+        part |= {key: _cleaned(part[key], names) for key in _FREE_TEXT if key in part}
     for difference in document["differences"]:
         _withhold(difference)
-    workloads = tuple(anonymous(each, names) for each in findings.workloads)
-    return Findings.model_validate(document | {"workloads": workloads})
+    return RunFindings.model_validate(document)
 
 
 def anonymous_text(text: str, host_names: Iterable[str] = ()) -> str:

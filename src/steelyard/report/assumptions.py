@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import OneConstant, SpreadsDiffer, StallsDiffer, VerdictNote
 from steelyard.records.warnings import Resource
@@ -18,6 +18,7 @@ from steelyard.report.notes.verdict import WELCH_TEST, note_text
 from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.tables.trade_offs import guard_lines
+from steelyard.report.view import View, lines
 from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
 from steelyard.units import format_duration
 
@@ -46,53 +47,51 @@ STOP_WORDS = {
 }
 
 
-def _assumptions(findings: Findings) -> list[str]:
+def _assumptions(view: View) -> list[str]:
     """What the error rate rests on; nothing for an order that was not drawn at random."""
-    if findings.design == "none":
+    if view.run.design == "none":
         return []
-    if findings.engine == "normal":
+    if view.run.engine == "normal":
         return [_ASSUMPTION_OF_PAIRS]
-    return [_ASSUMPTION.format(compared=compared_all(findings))]
+    return [_ASSUMPTION.format(compared=compared_all(view.run))]
 
 
-def _estimand(findings: Findings) -> str:
-    if findings.design == "none":  # judged once, so that no stop was early
+def _estimand(view: View) -> str:
+    if view.run.design == "none":  # judged once, so that no stop was early
         return _HODGES_LEHMANN
-    ratio = _MEAN_OF_PAIRS if findings.engine == "normal" else _HODGES_LEHMANN
+    ratio = _MEAN_OF_PAIRS if view.run.engine == "normal" else _HODGES_LEHMANN
     return f"{ratio}; {_EARLY}"
 
 
-def judged(findings: Findings) -> list[VerdictFinding]:
+def judged(view: View) -> list[VerdictFinding]:
     """The comparisons that carry the guarantee."""
-    primary = primary_response(findings)
+    primary = primary_response(view)
     name = primary.name if primary else None
-    return [v for v in findings.verdicts if v.response == name and not v.exploratory]
+    return [v for v in view.own.verdicts if v.response == name and not v.exploratory]
 
 
-def sure_lines(findings: Findings) -> list[str]:
+def sure_lines(view: View) -> list[str]:
     """What every verdict of the primary response rests on, one sentence each."""
-    return [_stop_line(findings), *resting_lines(findings)]
+    return [_stop_line(view), *resting_lines(view)]
 
 
-def resting_lines(findings: Findings, seed_noun: str = "order seed") -> list[str]:
+def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     """All of them but why the study ended."""
     lines = []
-    for family, alpha, comparisons in _families(findings):
+    for family, alpha, comparisons in _families(view):
         count = counted(comparisons, "comparison")
         lines.append(f"Error rate {percent(alpha)} for {family_text(family)} ({count}).")
-    lines += influence_sure_lines(findings)
-    if not judged(findings):
+    lines += influence_sure_lines(view)
+    if not judged(view):
         return lines
-    lines.append(
-        f"Unit of inference: the visit, {_arms_words(findings)}; {seed_noun} {findings.seed}."
-    )
-    lines.append(f"Estimate: {_estimand(findings)}.")
-    lines += _assumptions(findings)
-    if findings.dummy is not None:
-        lines.append(_aa_control(findings.dummy))
-    lines += guard_lines(judged(findings)) + _spread_lines(findings)
-    lines += resolution_lines(findings.resolution) + covariate_lines(findings.covariates)
-    return lines + length_lines(findings.lengths)
+    lines.append(f"Unit of inference: the visit, {_arms_words(view)}; {seed_noun} {view.run.seed}.")
+    lines.append(f"Estimate: {_estimand(view)}.")
+    lines += _assumptions(view)
+    if view.own.dummy is not None:
+        lines.append(_aa_control(view.own.dummy))
+    lines += guard_lines(judged(view)) + _spread_lines(view)
+    lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
+    return lines + length_lines(view.own.lengths)
 
 
 def _aa_control(found: VerdictFinding) -> str:
@@ -105,8 +104,8 @@ def _aa_control(found: VerdictFinding) -> str:
     return f"{control}: no difference was found."
 
 
-def _stop_line(findings: Findings) -> str:
-    stop = findings.stop
+def _stop_line(view: View) -> str:
+    stop = view.run.stop
     before = "" if stop.extended_from is None else f", extended once from {stop.extended_from}"
     return (
         f"After {stop.visits_done} of at most {counted(stop.visits_planned, 'visit')}{before} "
@@ -115,29 +114,29 @@ def _stop_line(findings: Findings) -> str:
     )
 
 
-def _families(findings: Findings) -> list[tuple[Family, float, int]]:
-    counts = Counter((v.family, v.alpha) for v in judged(findings))
+def _families(view: View) -> list[tuple[Family, float, int]]:
+    counts = Counter((v.family, v.alpha) for v in judged(view))
     return [(family, alpha, count) for (family, alpha), count in counts.items()]
 
 
-def _arms_words(findings: Findings) -> str:
+def _arms_words(view: View) -> str:
     arms: dict[str, int] = {}
-    for verdict in judged(findings):
+    for verdict in judged(view):
         arms[verdict.baseline] = max(arms.get(verdict.baseline, 0), verdict.n_baseline)
         arms[verdict.other] = max(arms.get(verdict.other, 0), verdict.n_other)
     return listed([f"{n} of {system}" for system, n in arms.items()]) or "none yet"
 
 
-def _spread_lines(findings: Findings) -> list[str]:
+def _spread_lines(view: View) -> list[str]:
     """How alike the arms are beside their ratio: the guarantee assumes that they are."""
     pairs: dict[tuple[str, str], list[str]] = {}
-    for verdict in judged(findings):
+    for verdict in judged(view):
         if verdict.spread_ratio is not None:
-            where = _where(verdict, findings)
+            where = _where(verdict, view)
             said = f"{fixed(verdict.spread_ratio, 1)} times {where}{_stalls(verdict)}"
             pairs.setdefault((verdict.other, verdict.baseline), []).append(said)
-    alike = [v for v in judged(findings) if not _unlike(v) and not _stalls(v)]
-    if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(findings)):
+    alike = [v for v in judged(view) if not _unlike(v) and not _stalls(v)]
+    if len(pairs) >= MANY_PAIRS and len(alike) == len(judged(view)):
         ratios = [v.spread_ratio for v in alike if v.spread_ratio is not None]
         ends = f"{fixed(min(ratios), 1)} to {fixed(max(ratios), 1)}"
         return [
@@ -149,8 +148,8 @@ def _spread_lines(findings: Findings) -> list[str]:
     ]
 
 
-def _where(verdict: VerdictFinding, findings: Findings) -> str:
-    where = findings.labels.conditions(verdict.conditions or {})
+def _where(verdict: VerdictFinding, view: View) -> str:
+    where = view.run.labels.conditions(verdict.conditions or {})
     return f"at {where}" if where else "overall"
 
 
@@ -170,37 +169,43 @@ def _stalls(verdict: VerdictFinding) -> str:
     return f" (stalled visits {' against '.join(texts)})"
 
 
-def caveat_lines(findings: Findings, without: tuple[type[Note], ...] = ()) -> list[str]:
+def caveat_lines(run: RunFindings, without: tuple[type[Note], ...] = ()) -> list[str]:
     """What was not tested and what the error rate rests on, but for some kinds."""
-    caveats = (each for each in findings.caveats if not isinstance(each, without))
-    return [f"{notes.text(each, findings.labels)}." for each in caveats]
+
+    def of(caveats: Sequence[Note]) -> list[str]:
+        kept = (each for each in caveats if not isinstance(each, without))
+        return [f"{notes.text(each, run.labels)}." for each in kept]
+
+    return [*lines(run, lambda view: of(view.own.caveats)), *of(run.caveats)]
 
 
-def check_lines(findings: Findings) -> list[str]:
+def check_lines(run: RunFindings) -> list[str]:
     """What a reader may check of the study itself."""
-    return [f"{notes.text(each, findings.labels)}." for each in findings.diagnostics]
+    return lines(
+        run, lambda view: [f"{notes.text(each, run.labels)}." for each in view.own.diagnostics]
+    )
 
 
-def warning_lines(findings: Findings) -> list[str]:
+def warning_lines(view: View) -> list[str]:
     """All that a reader must know before relying on the answer."""
     return [
-        *failure_lines(findings),
-        *note_lines(findings),
-        *_difference_lines(findings),
+        *failure_lines(view),
+        *note_lines(view),
+        *_difference_lines(view),
     ]
 
 
-def note_lines(findings: Findings) -> list[str]:
+def note_lines(view: View) -> list[str]:
     """The notes of the judge, each once for all comparisons that share it.
 
     The limits of the Welch test follow once, where an error rate rests on it. Why a comparison
     was not judged, or a verdict over all conditions withheld, is in its sentence.
     """
     places: dict[tuple[str, str], list[str]] = {}
-    notes = [(verdict, note) for verdict in judged(findings) for note in _notes(verdict)]
+    notes = [(verdict, note) for verdict in judged(view) for note in _notes(verdict)]
     for verdict, note in notes:
         pair = f"{verdict.other} against {verdict.baseline}"
-        places.setdefault((pair, note_text(note)), []).append(_where(verdict, findings))
+        places.setdefault((pair, note_text(note)), []).append(_where(verdict, view))
     lines = [f"{pair}, {listed(where)}: {note}." for (pair, note), where in places.items()]
     rests_on_welch = any(isinstance(note, SpreadsDiffer) and note.welch_test for _, note in notes)
     return [*lines, WELCH_TEST] if rests_on_welch else lines
@@ -212,18 +217,18 @@ def _notes(verdict: VerdictFinding) -> tuple[VerdictNote, ...]:
     return verdict.notes
 
 
-def _difference_lines(findings: Findings) -> list[str]:
-    undeclared = sum(not d.declared for d in findings.differences)
+def _difference_lines(view: View) -> list[str]:
+    undeclared = sum(not d.declared for d in view.run.differences)
     if not undeclared:
         return []
     verb = "differs" if undeclared == 1 else "differ"
-    facts = f"{counted(undeclared, 'fact')} {verb} between the {compared_all(findings)}"
+    facts = f"{counted(undeclared, 'fact')} {verb} between the {compared_all(view.run)}"
     return [f"{facts} without having been declared as part of the comparison."]
 
 
-def failure_lines(findings: Findings) -> list[str]:
+def failure_lines(view: View) -> list[str]:
     """How many attempts failed of which kind, and where; how many have which warning."""
-    attempts = findings.attempts
+    attempts = view.attempts
     failed = Counter((a.outcome, a.cell.system) for a in attempts if a.outcome != OK)
     lines = []
     if failed:
@@ -241,7 +246,7 @@ def failure_lines(findings: Findings) -> list[str]:
             + "; ".join(f"{kind_text(kind)} ({count})" for kind, count in kinds.most_common())
             + "."
         )
-    return lines + missing_lines(findings)
+    return lines + missing_lines(view)
 
 
 def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
@@ -251,12 +256,12 @@ def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
     ]
 
 
-def missing_lines(findings: Findings) -> list[str]:
+def missing_lines(view: View) -> list[str]:
     """The cells of the primary response without a single value."""
-    primary = primary_response(findings)
+    primary = primary_response(view)
     empty = [
-        findings.labels.place(c.cell.system, c.cell.conditions)
-        for c in findings.cells
+        view.run.labels.place(c.cell.system, c.cell.conditions)
+        for c in view.own.cells
         if not c.values and primary is not None and c.response == primary.name
     ]
     if not empty or primary is None:
@@ -264,31 +269,31 @@ def missing_lines(findings: Findings) -> list[str]:
     return [f"Not measured: {primary.label} of {listed(empty)}."]
 
 
-def limit_rows(findings: Findings) -> list[tuple[str, str, str]]:
+def limit_rows(view: View) -> list[tuple[str, str, str]]:
     """The bottlenecks of the trials of each cell: system, conditions, resources with n."""
     rows = []
-    for system, conditions, trials in _bottlenecks(findings):
+    for system, conditions, trials in _bottlenecks(view):
         none = f"none named in {len(trials)}" if trials else "not measured"
         named = Counter(resource for resource in trials if resource is not None)
         told = (
             f"{RESOURCES[resource]} in {n} of {len(trials)}" for resource, n in named.most_common()
         )
         rows.append((system, conditions, "; ".join(told) or none))
-    return rows if any(a.bottleneck for a in findings.attempts) else []
+    return rows if any(a.bottleneck for a in view.attempts) else []
 
 
-def _bottlenecks(findings: Findings) -> list[tuple[str, str, Sequence[Resource | None]]]:
+def _bottlenecks(view: View) -> list[tuple[str, str, Sequence[Resource | None]]]:
     cells: dict[tuple[str, str], list[Resource | None]] = {}
     order = [
-        (s, findings.labels.conditions(c))
-        for c in findings.conditions
-        for s in findings.systems
-        if c in met_by(findings, (s,))
+        (s, view.run.labels.conditions(c))
+        for c in view.own.conditions
+        for s in view.run.systems
+        if c in met_by(view, (s,))
     ]
     cells.update((key, []) for key in order)
-    for attempt in findings.attempts:
+    for attempt in view.attempts:
         if attempt.outcome == OK:
-            key = (attempt.cell.system, findings.labels.conditions(attempt.cell.conditions))
+            key = (attempt.cell.system, view.run.labels.conditions(attempt.cell.conditions))
             found = attempt.bottleneck
             cells.setdefault(key, []).append(None if found is None else found.kind)
     return [(*key, cells[key]) for key in order]

@@ -7,11 +7,11 @@ is made between them and none may be read into this.
 from __future__ import annotations
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
-from steelyard.report.each_workload import each_of
+from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.sentences import ends_of, interval_words
+from steelyard.report.view import View, views
 from steelyard.report.vocabulary import compared_all, response_of
 
 _Key = tuple[str, str, str, str]
@@ -27,7 +27,7 @@ NO_TEST = (
 )
 
 
-def compare_lines(a: Findings, b: Findings) -> list[str]:
+def compare_lines(a: RunFindings, b: RunFindings) -> list[str]:
     """What both runs say, where they contradict each other, and how far they are comparable."""
     lines = [f"Run {a.run} against run {b.run}.", NO_TEST, *_frame_lines(a, b), ""]
     first, second = _by_key(a), _by_key(b)
@@ -39,7 +39,7 @@ def compare_lines(a: Findings, b: Findings) -> list[str]:
     return [*lines, "", f"{count} in both runs, {contradictions} of them contradictory."]
 
 
-def _frame_lines(a: Findings, b: Findings) -> list[str]:
+def _frame_lines(a: RunFindings, b: RunFindings) -> list[str]:
     lines = []
     if a.study != b.study:
         lines.append(f"They are runs of different studies: {a.study} and {b.study}.")
@@ -57,7 +57,7 @@ def _frame_lines(a: Findings, b: Findings) -> list[str]:
     return lines + _fact_lines(a, b)
 
 
-def _fact_lines(a: Findings, b: Findings) -> list[str]:
+def _fact_lines(a: RunFindings, b: RunFindings) -> list[str]:
     """Facts that differ within each run are all that findings hold of the machines."""
     facts_a = {d.fact: d.values for d in a.differences}
     facts_b = {d.fact: d.values for d in b.differences}
@@ -68,34 +68,35 @@ def _fact_lines(a: Findings, b: Findings) -> list[str]:
     return [f"{between} are not the same in both: {', '.join(changed)}."]
 
 
-def _compared(a: Findings, b: Findings) -> str:
+def _compared(a: RunFindings, b: RunFindings) -> str:
     return compared_all(a) if a.compare == b.compare else "compared systems"
 
 
-def _by_key(findings: Findings) -> dict[_Key, VerdictFinding]:
+def _by_key(run: RunFindings) -> dict[_Key, VerdictFinding]:
     return {
-        (v.response, v.other, v.baseline, _where(v, each)): v
-        for each in each_of(findings)
-        for v in each.verdicts
+        (v.response, v.other, v.baseline, _where(v, view)): v
+        for view in views(run)
+        for v in view.own.verdicts
     }  # one comparison is judged once per run
 
 
-def _where(verdict: VerdictFinding, findings: Findings) -> str:
+def _where(verdict: VerdictFinding, view: View) -> str:
     if verdict.conditions is None:
-        return "over all conditions" + (f" of {findings.workload}" if findings.workload else "")
-    return findings.labels.conditions(verdict.conditions) or "all trials"
+        return "over all conditions" + (f" of {view.heading}" if view.heading else "")
+    return view.run.labels.conditions(verdict.conditions) or "all trials"
 
 
-def _known(findings: Findings, name: str) -> ResponseFinding:
+def _known(run: RunFindings, name: str) -> ResponseFinding:
     """A response of any workload."""
-    having = (e for e in each_of(findings) if any(r.name == name for r in e.responses))
-    return response_of(next(having, findings), name)
+    of_each = views(run)
+    having = (view for view in of_each if any(r.name == name for r in view.own.responses))
+    return response_of(next(having, of_each[0]), name)
 
 
 def _pair_lines(
     key: _Key,
-    a: tuple[Findings, VerdictFinding | None],
-    b: tuple[Findings, VerdictFinding | None],
+    a: tuple[RunFindings, VerdictFinding | None],
+    b: tuple[RunFindings, VerdictFinding | None],
 ) -> list[str]:
     response, other, baseline, where = key
     label = _known(a[0] if a[1] else b[0], response).label
@@ -107,7 +108,7 @@ def _pair_lines(
     return lines
 
 
-def _said(findings: Findings, verdict: VerdictFinding | None) -> str:
+def _said(run: RunFindings, verdict: VerdictFinding | None) -> str:
     if verdict is None:
         return "not in this run"
     word = verdict.word.value.replace("_", " ")
@@ -116,7 +117,7 @@ def _said(findings: Findings, verdict: VerdictFinding | None) -> str:
     if verdict.estimate_log is None:
         return f"{word}, {count}{mark}"
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
-    response = _known(findings, verdict.response)
+    response = _known(run, verdict.response)
     return f"{word}, {size} ({interval_words(verdict, response)}), {count}{mark}"
 
 

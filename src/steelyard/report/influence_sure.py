@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
-from steelyard.judge.findings import Findings
 from steelyard.report import notes
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.influence_words import PAIR, name_of, percent_point, simple_aliases
+from steelyard.report.view import View
 from steelyard.study.fractions import LETTERS
 from steelyard.study.labels import Labels
 
 _ROMAN = {3: "III", 4: "IV", 5: "V", 6: "VI"}
 
 
-def influence_sure_lines(findings: Findings) -> list[str]:
+def influence_sure_lines(view: View) -> list[str]:
     """What the answer about factors rests on."""
-    return [line for each in findings.influence for line in _sure(each, findings.labels)]
+    return [line for each in view.own.influence for line in _sure(each, view.run.labels)]
 
 
 def _sure(found: InfluenceFinding, labels: Labels) -> list[str]:

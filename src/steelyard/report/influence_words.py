@@ -12,10 +12,11 @@ from steelyard.judge.analyses.factors.findings import (
     PairFinding,
     ShareFinding,
 )
-from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report.effects import effect, interval
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.sentences import Sentence
+from steelyard.report.view import View
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
@@ -25,9 +26,9 @@ MOST_NAMED = 6
 _OPEN = (EffectWord.OPEN, EffectWord.SUGGESTED)
 
 
-def influence_answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
+def influence_answer(view: View) -> list[tuple[Sentence, list[str]]]:
     """For each set of factors its main sentence, and one for each influential effect."""
-    return [(_main(each, findings), _parts(each, findings)) for each in findings.influence]
+    return [(_main(each, view), _parts(each, view)) for each in view.own.influence]
 
 
 def name_of(factors: Sequence[str]) -> str:
@@ -45,8 +46,8 @@ def margin_of(found: InfluenceFinding) -> str:
     return percent(math.expm1(found.margin_log))
 
 
-def _main(found: InfluenceFinding, findings: Findings) -> Sentence:
-    noun = noun_of(response_of(findings, found.response))
+def _main(found: InfluenceFinding, view: View) -> Sentence:
+    noun = noun_of(response_of(view, found.response))
     head = _head(found, noun)
     rest = [*_further_shares(found), *_the_rest(found)]
     trials = found.replicates * found.cells
@@ -150,9 +151,9 @@ def _named(effects: Sequence[EffectFinding]) -> str:
     return listed([*mains, *counts])
 
 
-def _parts(found: InfluenceFinding, findings: Findings) -> list[str]:
-    response = response_of(findings, found.response)
-    return [effect_sentence(each, found, response, findings.labels) for each in leading(found)]
+def _parts(found: InfluenceFinding, view: View) -> list[str]:
+    response = response_of(view, found.response)
+    return [effect_sentence(each, found, response, view.run.labels) for each in leading(found)]
 
 
 def leading(found: InfluenceFinding) -> list[EffectFinding]:

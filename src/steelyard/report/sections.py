@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
-from steelyard.judge.findings import Findings
 from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, fixed, percent, scale_for, significant
-from steelyard.report.tables.responses import NONE, Table, response_table
+from steelyard.report.tables.responses import response_table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import family_text, response_of, said_word
 
 AUTHOR = "The author's note"
@@ -28,9 +29,9 @@ class Section:
     single: Table
 
 
-def sections(findings: Findings) -> list[Section]:
+def sections(view: View) -> list[Section]:
     """Every section of the report, in the order of the study."""
-    return [_section(each, findings) for each in findings.sections]
+    return [_section(each, view) for each in view.own.sections]
 
 
 def paragraphs(written: str) -> list[str]:
@@ -38,17 +39,17 @@ def paragraphs(written: str) -> list[str]:
     return [" ".join(part.split()) for part in written.split("\n\n") if part.strip()]
 
 
-def _section(found: SectionFinding, findings: Findings) -> Section:
-    name = None if found.level is None else findings.labels.level(found.level, found.by or "")
+def _section(found: SectionFinding, view: View) -> Section:
+    name = None if found.level is None else view.run.labels.level(found.level, found.by or "")
     return Section(
         title="Means" if name is None else name,
-        note=None if name is None else findings.author_notes.get(name),
-        means=means_table(found, findings),
-        single=_single(found, findings),
+        note=None if name is None else view.run.author_notes.get(name),
+        means=means_table(found, view),
+        single=_single(found, view),
     )
 
 
-def means_table(found: SectionFinding, findings: Findings) -> Table:
+def means_table(found: SectionFinding, view: View) -> Table:
     """Each group of conditions: both systems, the difference in the unit and as a ratio."""
     middles = [
         m
@@ -62,7 +63,7 @@ def means_table(found: SectionFinding, findings: Findings) -> Table:
     level = next((percent(each.interval_level) for each in found.means), "95 %")
     head = (
         "Mean of",
-        f"{findings.baseline}{unit}",
+        f"{view.run.baseline}{unit}",
         "Compared with it" if several else f"{found.means[0].other}{unit}",
         f"Difference{unit}",
         f"{level} interval",
@@ -71,7 +72,7 @@ def means_table(found: SectionFinding, findings: Findings) -> Table:
         "Verdict",
         "Visits",
     )
-    rows = tuple(_mean_texts(each, found, findings, scale, several=several) for each in found.means)
+    rows = tuple(_mean_texts(each, found, view, scale, several=several) for each in found.means)
     note = (
         f"Every visit gives one mean over the conditions of its row; the middle of all visits is "
         f"shown. Differences and ratios are those of typical visits (Hodges-Lehmann), and not of "
@@ -82,14 +83,14 @@ def means_table(found: SectionFinding, findings: Findings) -> Table:
 
 
 def _mean_texts(
-    each: MeanFinding, found: SectionFinding, findings: Findings, scale: Scale, *, several: bool
+    each: MeanFinding, found: SectionFinding, view: View, scale: Scale, *, several: bool
 ) -> tuple[str, ...]:
-    response = response_of(findings, found.response)
+    response = response_of(view, found.response)
     middles = [_in(scale, middle) for middle in (each.baseline_middle, each.other_middle)]
     low, high = each.low_log, each.high_log
     ratio = each.estimate_log
     return (
-        ALL if each.level is None else findings.labels.level(each.level, found.means_by or ""),
+        ALL if each.level is None else view.run.labels.level(each.level, found.means_by or ""),
         middles[0],
         f"{each.other} {middles[1]}" if several else middles[1],
         *_difference_texts(each, scale),
@@ -132,12 +133,12 @@ def _in(scale: Scale, value: float | None) -> str:
     return NONE if value is None else significant(value / scale.divisor)
 
 
-def _single(found: SectionFinding, findings: Findings) -> Table:
+def _single(found: SectionFinding, view: View) -> Table:
     """The cells of the section, one row for each, with the verdict on it."""
-    compared = {each.other for each in found.means} | {findings.baseline}
+    compared = {each.other for each in found.means} | {view.run.baseline}
 
     def belongs(cell: Cell) -> bool:
         at = cell.conditions.get(found.by or "", found.level)
         return cell.system in compared and at == found.level
 
-    return response_table(findings, response_of(findings, found.response), keep=belongs)
+    return response_table(view, response_of(view, found.response), keep=belongs)

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
+from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.report.effects import (
     effect,
     form_for,
@@ -21,6 +21,7 @@ from steelyard.report.effects import (
 from steelyard.report.figures import counted, percent
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.tables.trade_offs import trade_off
+from steelyard.report.view import View
 from steelyard.report.vocabulary import (
     DECIDED,
     direction_of,
@@ -53,10 +54,10 @@ class Sentence:
         return self.head + self.tail
 
 
-def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
+def verdict_sentence(verdict: VerdictFinding, view: View) -> Sentence:
     """The whole sentence for one comparison, with interval and n."""
-    response = response_of(findings, verdict.response)
-    where = where_of(verdict, findings)
+    response = response_of(view, verdict.response)
+    where = where_of(verdict, view)
     if verdict.estimate_log is None and verdict.word in DECIDED:
         found = _without_size(verdict, response, where)
     elif verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -64,18 +65,18 @@ def verdict_sentence(verdict: VerdictFinding, findings: Findings) -> Sentence:
     elif verdict.word is VerdictWord.EQUIVALENT:
         found = _equivalent(verdict, response, where)
     elif verdict.word is VerdictWord.UNDECIDED:
-        found = _undecided(verdict, response, where, findings)
+        found = _undecided(verdict, response, where, view)
     else:
-        found = _decided(verdict, response, where, findings)
+        found = _decided(verdict, response, where, view)
     if verdict.exploratory:
         return Sentence(f"Exploratory: {found.head}", found.tail, found.evidence)
     return found
 
 
-def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
+def condition_sentence(verdict: VerdictFinding, view: View) -> str:
     """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
-    response = response_of(findings, verdict.response)
-    where = where_of(verdict, findings).strip() or "over all trials"
+    response = response_of(view, verdict.response)
+    where = where_of(verdict, view).strip() or "over all trials"
     word = verdict_word(verdict, response)
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -94,13 +95,13 @@ def condition_sentence(verdict: VerdictFinding, findings: Findings) -> str:
 
 
 def _decided(
-    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
+    verdict: VerdictFinding, response: ResponseFinding, where: str, view: View
 ) -> Sentence:
     claim = _claim(verdict, response, _size(verdict, response))
     ends = interval_words(verdict, response)
     count = visits_words(verdict)
     if not verdict.exploratory:
-        ends += f", {_stop_words(findings)}"
+        ends += f", {_stop_words(view)}"
         count += _margin_words(verdict)
     return Sentence(f"{claim}{where}", f" ({ends}), {count}.", f"{ends}; {count}.")
 
@@ -140,13 +141,13 @@ def _equivalent(verdict: VerdictFinding, response: ResponseFinding, where: str) 
 
 
 def _undecided(
-    verdict: VerdictFinding, response: ResponseFinding, where: str, findings: Findings
+    verdict: VerdictFinding, response: ResponseFinding, where: str, view: View
 ) -> Sentence:
     evidence = (
         f"after {visits_words(verdict)}: "
         f"{signed_phrase(verdict.estimate_log or 0.0, noun_of(response))}, "
         f"{interval_words(verdict, response)}{_withheld(verdict)}"
-        f"{_forecast_words(verdict, findings)}."
+        f"{_forecast_words(verdict, view)}."
     )
     head = f"Undecided{where} between {verdict.baseline} and {verdict.other}"
     return Sentence(head, f" {evidence}", _capital(evidence))
@@ -226,9 +227,9 @@ def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
     return (0.0, verdict.margin_log, -verdict.margin_log)
 
 
-def _stop_words(findings: Findings) -> str:
-    stop = findings.stop
-    if findings.design == "none":
+def _stop_words(view: View) -> str:
+    stop = view.run.stop
+    if view.run.design == "none":
         return ONCE
     early = stop.reason == "decided" and stop.visits_done < stop.visits_planned
     return EARLY if early else ANY_STOP
@@ -243,10 +244,10 @@ def _margin_words(verdict: VerdictFinding) -> str:
     return f", at least your margin of {margin_text(verdict)}" if beyond else ""
 
 
-def _forecast_words(verdict: VerdictFinding, findings: Findings) -> str:
+def _forecast_words(verdict: VerdictFinding, view: View) -> str:
     if verdict.exploratory:
         return ""
-    stop, ended = findings.stop, ""
+    stop, ended = view.run.stop, ""
     if stop.reason == "budget_visits":
         ended = f"; the budget of {counted(stop.visits_planned, 'visit')} ended first"
     elif stop.reason == "budget_time":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
+from steelyard.report.view import views
 from steelyard.report.words import answer
 
 
-def glance(findings: Findings) -> list[str]:
+def glance(run: RunFindings) -> list[str]:
     """The answers of every workload after its name; none where a study has a single workload."""
-    return [
-        f"{each.workload}: {main.head}" for each in findings.workloads for main, _ in answer(each)
-    ]
+    several = [view for view in views(run) if view.heading is not None]
+    return [view.titled(main.head) for view in several for main, _ in answer(view)]

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
+from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
+from steelyard.report.view import View
 from steelyard.study.model import Level
 
 DECIDED = (VerdictWord.FASTER, VerdictWord.SLOWER)
@@ -21,27 +22,27 @@ _TIME_UNITS = {"ns", "us", "µs", "ms", "s", "min", "h"}
 _LEVEL_UNITS = {"", "1", "%", "ratio", "share"}
 
 
-def response_of(findings: Findings, name: str) -> ResponseFinding:
+def response_of(view: View, name: str) -> ResponseFinding:
     """What is known of a response; one that is not declared speaks for itself and of no good."""
-    for response in findings.responses:
+    for response in view.own.responses:
         if response.name == name:
             return response
     return ResponseFinding(name=name, label=name, unit="", direction="none", primary=False)
 
 
-def primary_response(findings: Findings) -> ResponseFinding | None:
+def primary_response(view: View) -> ResponseFinding | None:
     """The response that carries the guarantee."""
-    return next((r for r in findings.responses if r.primary), None)
+    return next((r for r in view.own.responses if r.primary), None)
 
 
-def compared_one(findings: Findings) -> str:
+def compared_one(run: RunFindings) -> str:
     """What one of the compared is, at the head of a column: ``System``, ``settings.tuned``."""
-    return "System" if findings.compare == "system" else findings.compare
+    return "System" if run.compare == "system" else run.compare
 
 
-def compared_all(findings: Findings) -> str:
+def compared_all(run: RunFindings) -> str:
     """The compared together, inside a sentence: ``systems``, ``levels of settings.tuned``."""
-    return "systems" if findings.compare == "system" else f"levels of {findings.compare}"
+    return "systems" if run.compare == "system" else f"levels of {run.compare}"
 
 
 def direction_of(response: ResponseFinding) -> Direction:
@@ -105,44 +106,42 @@ def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
     return ("uses less", "uses more") if used_up(response) else ("better", "worse")
 
 
-def place(
-    conditions: dict[str, Level] | None, findings: Findings, systems: Sequence[str] = ()
-) -> str:
+def place(conditions: dict[str, Level] | None, view: View, systems: Sequence[str] = ()) -> str:
     """Where a verdict holds, with the space before it: `` at 16 users``; empty without any.
 
     Of a pair of ``systems`` only the conditions that both can meet count.
     """
-    met = met_by(findings, systems)
+    met = met_by(view, systems)
     if conditions is None and len(met) > 1:
-        whole = "all" if len(met) == len(findings.conditions) else "their common"
+        whole = "all" if len(met) == len(view.own.conditions) else "their common"
         return f" over {whole} {len(met)} conditions"
     where = (met[0] if met else {}) if conditions is None else conditions
-    text = findings.labels.conditions(where)
+    text = view.run.labels.conditions(where)
     return f" at {text}" if text else ""
 
 
-def where_of(verdict: VerdictFinding, findings: Findings) -> str:
+def where_of(verdict: VerdictFinding, view: View) -> str:
     """The same of a verdict."""
-    return place(verdict.conditions, findings, (verdict.baseline, verdict.other))
+    return place(verdict.conditions, view, (verdict.baseline, verdict.other))
 
 
-def met_by(findings: Findings, systems: Sequence[str]) -> list[dict[str, Level]]:
+def met_by(view: View, systems: Sequence[str]) -> list[dict[str, Level]]:
     """The conditions that exist for all of some systems."""
-    missing = [cell.conditions for cell in findings.not_applicable if cell.system in systems]
-    return [each for each in findings.conditions if each not in missing]
+    missing = [cell.conditions for cell in view.own.not_applicable if cell.system in systems]
+    return [each for each in view.own.conditions if each not in missing]
 
 
-def ordered(verdicts: Iterable[VerdictFinding], findings: Findings) -> list[VerdictFinding]:
+def ordered(verdicts: Iterable[VerdictFinding], view: View) -> list[VerdictFinding]:
     """The primary response first, each comparison over all conditions before its parts."""
-    responses = [r.name for r in findings.responses]
-    conditions = [None, *findings.conditions]
+    responses = [r.name for r in view.own.responses]
+    conditions = [None, *view.own.conditions]
 
     def rank(verdict: VerdictFinding) -> tuple[bool, int, int, int, int]:
         return (
             verdict.exploratory,
             _index(responses, verdict.response),
-            _index(list(findings.systems), verdict.baseline),
-            _index(list(findings.systems), verdict.other),
+            _index(list(view.run.systems), verdict.baseline),
+            _index(list(view.run.systems), verdict.other),
             _index(conditions, verdict.conditions),
         )
 

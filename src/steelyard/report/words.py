@@ -6,67 +6,62 @@ from collections.abc import Sequence
 
 from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.caveats import ErrorRateByNormality, ErrorRateByRandomisation, WarnedTrials
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
 from steelyard.report.assumptions import caveat_lines, judged, sure_lines, warning_lines
-from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, told
 from steelyard.report.figures import counted
 from steelyard.report.influence_words import influence_answer
 from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
 from steelyard.report.tables.claims import claim_lines
 from steelyard.report.tables.failures import failed_lines
 from steelyard.report.tables.ranking import ranking_lines
+from steelyard.report.view import NO_GRAND_MEAN, View, lines, views
 from steelyard.report.vocabulary import ordered
 from steelyard.study.labels import Labels
 
 _ABOVE = (ErrorRateByRandomisation, ErrorRateByNormality, WarnedTrials)
 
 
-def exploratory_lines(findings: Findings) -> list[str]:
+def exploratory_lines(view: View) -> list[str]:
     """One sentence for each other response, over all conditions; the tables hold the rest."""
-    primary = judged(findings)
-    rest = [v for v in findings.verdicts if v not in primary and v.conditions is None]
+    primary = judged(view)
+    rest = [v for v in view.own.verdicts if v not in primary and v.conditions is None]
     marked = [v.model_copy(update={"exploratory": True}) for v in rest]
-    return [str(verdict_sentence(v, findings)) for v in ordered(marked, findings)]
+    return [str(verdict_sentence(v, view)) for v in ordered(marked, view)]
 
 
-def verdict_lines(findings: Findings) -> list[str]:
+def verdict_lines(run: RunFindings) -> list[str]:
     """What is printed at the end of a run: the answer, how sure, what to know before using it."""
-    variant = f" (variant {findings.variant})" if findings.variant else ""
-    lines = [f"{findings.question}{variant}", ""]
-    for each in each_of(findings):
-        lines += _answers(each)
-    lines += ["", "How sure:", *(f"  {line}" for line in told(findings, sure_lines))]
-    lines += [f"  {NO_GRAND_MEAN}"] if findings.workloads else []
-    claims = told(findings, claim_lines)
-    if claims:
-        lines += ["", "Claims:", *(f"  {line}" for line in claims)]
-    failed = told(findings, failed_lines)
-    if failed:
-        lines += ["", "Failures:", *(f"  {line}" for line in failed)]
-    warnings = told(findings, warning_lines)
-    if warnings:
-        lines += ["", "Before relying on this:", *(f"  {line}" for line in warnings)]
-    caveats = told(findings, _caveat_lines)
-    if caveats:
-        lines += ["", "What was not tested:", *(f"  {line}" for line in caveats)]
-    return lines
+    variant = f" (variant {run.variant})" if run.variant else ""
+    text = [f"{run.question}{variant}", ""]
+    for view in views(run):
+        text += _answers(view)
+    text += ["", "How sure:", *(f"  {line}" for line in sure(run))]
+    for title, part in (
+        ("Claims:", lines(run, claim_lines)),
+        ("Failures:", lines(run, failed_lines)),
+        ("Before relying on this:", lines(run, warning_lines)),
+        ("What was not tested:", caveat_lines(run, without=_ABOVE)),
+    ):
+        text += ["", title, *(f"  {line}" for line in part)] if part else []
+    return text
 
 
-def _caveat_lines(findings: Findings) -> list[str]:
-    """Without what stands above already: what the error rate rests on, and counts of warnings."""
-    return caveat_lines(findings, without=_ABOVE)
+def sure(run: RunFindings) -> list[str]:
+    """What the verdicts of all workloads rest on."""
+    apart = [NO_GRAND_MEAN] if len(run.workloads) > 1 else []
+    return [*lines(run, sure_lines), *apart]
 
 
-def _answers(findings: Findings) -> list[str]:
+def _answers(view: View) -> list[str]:
     """The order and the answer of one workload, under its name where there are several."""
-    order = ranking_lines(findings)
-    said = [*([*order, ""] if order else []), *_indented(findings)]
-    return said if findings.workload is None else [f"{findings.workload}:", *said, ""]
+    order = ranking_lines(view)
+    said = [*([*order, ""] if order else []), *_indented(view)]
+    return said if view.heading is None else [f"{view.heading}:", *said, ""]
 
 
-def _indented(findings: Findings) -> list[str]:
-    groups = answer(findings)
+def _indented(view: View) -> list[str]:
+    groups = answer(view)
     if not groups:
         return ["Nothing was judged: no comparison of a primary response was found."]
     lines = []
@@ -76,7 +71,7 @@ def _indented(findings: Findings) -> list[str]:
     return lines
 
 
-def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
+def answer(view: View) -> list[tuple[Sentence, list[str]]]:
     """Per compared system: its main sentence, and the short ones of each condition; then which
     parameters matter.
 
@@ -84,14 +79,14 @@ def answer(findings: Findings) -> list[tuple[Sentence, list[str]]]:
     """
     groups: list[tuple[Sentence, list[str]]] = []
     headed: set[tuple[str, str]] = set()
-    for verdict in ordered(judged(findings), findings):
+    for verdict in ordered(judged(view), view):
         if verdict.conditions is not None and _pair(verdict) in headed:
-            groups[-1][1].append(condition_sentence(verdict, findings))
+            groups[-1][1].append(condition_sentence(verdict, view))
             continue
-        groups.append((verdict_sentence(verdict, findings), []))
+        groups.append((verdict_sentence(verdict, view), []))
         if verdict.conditions is None:
             headed.add(_pair(verdict))
-    return [*groups, *influence_answer(findings)]
+    return [*groups, *influence_answer(view)]
 
 
 def _pair(verdict: VerdictFinding) -> tuple[str, str]:

@@ -22,7 +22,8 @@ def pairs(engine: str = "exact", **trials: object) -> Study:
 def judged(study: Study, ratio: float, visits: int = 999) -> tuple[VerdictWord, set[str]]:
     plan = make_plan(study, SEED)
     findings = judge_study(study, plan, measured(plan, noisy(ratio), visits), run="one")
-    return findings.verdicts[0].word, {each.kind for each in findings.caveats}
+    (own,) = findings.workloads
+    return own.verdicts[0].word, {each.kind for each in own.caveats}
 
 
 @pytest.mark.parametrize("engine", ["exact", "normal"])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from tests.unit.judge.studies import a_record
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
@@ -121,7 +121,7 @@ def _record(
     )
 
 
-def judged() -> Findings:
+def judged() -> RunFindings:
     """All findings of such a run."""
     study = a_study()
     plan = make_plan(study, 11)

@@ -41,7 +41,7 @@ def test_the_interval_of_a_median_holds_it_in_ninety_five_percent_of_samples() -
 
 def test_every_cell_lists_its_values_in_the_order_measured() -> None:
     findings = judged(a_study(), noisy(0.8))
-    cell = findings.cells[0]
+    cell = findings.workloads[0].cells[0]
     assert cell.response == "p99"
     assert list(cell.trials) == sorted(cell.trials)
     assert len(cell.values) == len(cell.trials)
@@ -83,13 +83,13 @@ def test_attempts_that_fail_on_one_system_only_void_the_guarantee() -> None:
         for r in records
         if r.cell.system == "durable"
     ]
-    found = judge_study(study, plan, [*records, *failed], run="r").caveats
+    found = judge_study(study, plan, [*records, *failed], run="r").workloads[0].caveats
     (unequal,) = [each for each in found if isinstance(each, FailuresUnequal)]
     assert (unequal.other, unequal.failed_baseline, unequal.failed_other) == ("durable", 0, 24)
 
 
 def test_the_caveats_name_machine_conditions_and_generator() -> None:
-    found = judged(a_study(), noisy(0.8)).caveats
+    found = judged(a_study(), noisy(0.8)).workloads[0].caveats
     assert found[0].kind == "one_machine"
     assert ConditionsMeasured(conditions=({"load.users": 1}, {"load.users": 4})) in found
     assert GeneratorOnSameMachine() in found
@@ -127,7 +127,7 @@ def test_where_no_load_is_driven_nothing_is_said_of_a_load_from_the_same_machine
     study = a_study()
     tool = study.workload.model_copy(update={"use": "dd"})
     found = judged(study.model_copy(update={"workloads": {"dd": tool}}), noisy(0.8))
-    assert GeneratorOnSameMachine() not in found.caveats
+    assert GeneratorOnSameMachine() not in found.workloads[0].caveats
 
 
 def test_carry_over_is_written_in_percent_of_the_response_and_not_of_its_logarithm() -> None:
@@ -140,7 +140,7 @@ def test_carry_over_is_written_in_percent_of_the_response_and_not_of_its_logarit
         after = before.get(trial.visit - 1) == "durable"
         return (value(trial) or 1.0) * (0.1 if after else 1.0)
 
-    checks = judge_study(study, plan, measured(plan, haunted), run="r").diagnostics
+    checks = judge_study(study, plan, measured(plan, haunted), run="r").workloads[0].diagnostics
     (found,) = [each for each in checks if isinstance(each, CarryOverEffect)]
     assert 0.09 < math.exp(found.low_log) < 0.10 < math.exp(found.high_log) < 0.11
     assert "% less" in notes.text(found, Labels())

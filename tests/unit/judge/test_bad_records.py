@@ -12,7 +12,7 @@ from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, 
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import MarginBelowResolution, ValueUnusable
 from steelyard.plan.make import make_plan
@@ -26,7 +26,7 @@ FAILED = AttemptFailure(phase="measure", message="died")
 
 def judged(
     value: Value, names: tuple[str, ...] = ("fast", "durable"), per_cell: int = 12
-) -> Findings:
+) -> RunFindings:
     study = a_study(names, (1, 4), 12)
     plan = make_plan(study, 3)
     return judge_study(study, plan, measured(plan, value), run="r")
@@ -43,7 +43,7 @@ def numbers(tree: object) -> Iterator[float]:
         yield tree
 
 
-def assert_readable(found: Findings) -> None:
+def assert_readable(found: RunFindings) -> None:
     """Every form can be written, and holds no number that is none."""
     assert all(math.isfinite(number) for number in numbers(json.loads(found.model_dump_json())))
     text = "\n".join(verdict_lines(found)) + FORMATS["md"].text(found, {})
@@ -63,7 +63,9 @@ def assert_readable(found: Findings) -> None:
 )
 def test_what_has_no_logarithm_is_not_judged_and_named(bad: float | None, why: str) -> None:
     found = judged(lambda trial: bad if trial.trial == 5 else 100.0)
-    verdict = next(v for v in found.verdicts if v.conditions is None and not v.exploratory)
+    verdict = next(
+        v for v in found.workloads[0].verdicts if v.conditions is None and not v.exploratory
+    )
     assert verdict.word is VerdictWord.NOT_JUDGED
     (unusable,) = verdict.not_judged
     assert isinstance(unusable, ValueUnusable)
@@ -75,7 +77,7 @@ def test_what_has_no_logarithm_is_not_judged_and_named(bad: float | None, why: s
 @pytest.mark.parametrize("names", [("fast", "durable"), ("a", "b", "c")])
 def test_without_any_variation_nothing_is_claimed(names: tuple[str, ...]) -> None:
     found = judged(lambda _trial: 100.0, names)
-    own = [v for v in found.verdicts if not v.exploratory]
+    own = [v for v in found.workloads[0].verdicts if not v.exploratory]
     assert not {VerdictWord.FASTER, VerdictWord.SLOWER} & {v.word for v in own}
     assert_readable(found)
 
@@ -89,9 +91,11 @@ def test_when_every_attempt_failed_nothing_is_judged_and_all_is_told(
     changes = {"outcome": Outcome.SERVICE_DIED, "failure": FAILED, "responses": {}}
     records = [a_record(t, None, **changes) for visit in plan.visits for t in visit.trials]
     found = judge_study(study, plan, records, run="r")
-    assert {v.word for v in found.verdicts} == {VerdictWord.UNDECIDED}
-    assert all(v.estimate_log is None for v in found.verdicts)
-    assert [f.attempts_failed for f in found.failures] == [f.attempts for f in found.failures]
+    assert {v.word for v in found.workloads[0].verdicts} == {VerdictWord.UNDECIDED}
+    assert all(v.estimate_log is None for v in found.workloads[0].verdicts)
+    assert [f.attempts_failed for f in found.workloads[0].failures] == [
+        f.attempts for f in found.workloads[0].failures
+    ]
     assert_readable(found)
 
 
@@ -106,7 +110,7 @@ def test_one_system_that_always_fails_leaves_the_others_judged() -> None:
         for t in visit.trials
     ]
     found = judge_study(study, plan, records, run="r")
-    words = {v.other: v.word for v in found.verdicts if not v.exploratory}
+    words = {v.other: v.word for v in found.workloads[0].verdicts if not v.exploratory}
     assert words == {"b": VerdictWord.SLOWER, "c": VerdictWord.UNDECIDED}
     assert_readable(found)
 
@@ -128,7 +132,7 @@ def test_a_missing_cell_is_missing_overall_and_judged_where_it_is_not() -> None:
     found = judge_study(study, plan, records, run="r")
     words = {
         None if v.conditions is None else v.conditions["load.users"]: v.word
-        for v in found.verdicts
+        for v in found.workloads[0].verdicts
         if not v.exploratory
     }
     assert words[1] is VerdictWord.SLOWER
@@ -140,7 +144,7 @@ def test_a_margin_below_what_the_machine_resolves_stays_undecided_with_a_forecas
     study = a_study(users=(1,), per_cell=20, margin_ratio=0.0001)
     plan = make_plan(study, 3)
     found = judge_study(study, plan, measured(plan, noisy(1.0, 0.05)), run="r")
-    verdict = found.verdicts[0]
+    verdict = found.workloads[0].verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.visits_to_decide is None or verdict.visits_to_decide > 100
     assert "margin_below_resolution" in kinds(verdict)
@@ -154,7 +158,9 @@ def test_how_much_visits_vary_is_told_in_percent_however_much_that_is(
     study = a_study(users=(1,), per_cell=20, margin_ratio=0.01)
     plan = make_plan(study, 3)
     found = judge_study(study, plan, measured(plan, noisy(1.0, noise)), run="r")
-    (note,) = (n for n in found.verdicts[0].notes if isinstance(n, MarginBelowResolution))
+    (note,) = (
+        n for n in found.workloads[0].verdicts[0].notes if isinstance(n, MarginBelowResolution)
+    )
     assert note.visits == 40
     assert note.margin_log == pytest.approx(math.log1p(0.01))
     assert re.search(rf" varies by ({told})$", note_text(note))

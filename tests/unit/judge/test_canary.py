@@ -11,7 +11,7 @@ from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
@@ -51,19 +51,19 @@ def with_canary(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[Tr
     return records
 
 
-def judged(study: Study, **options: Any) -> Findings:
+def judged(study: Study, **options: Any) -> RunFindings:
     plan = make_plan(study, 5)
     return judge_study(study, plan, with_canary(plan, **options), run="one")
 
 
 def test_a_study_with_a_canary_has_the_narrower_interval_and_says_what_it_gained() -> None:
     findings = judged(a_study(users=(4,), **CANARY), ratio=1.03)
-    (gain,) = findings.covariates
+    (gain,) = findings.workloads[0].covariates
     assert gain.width_log is not None
     assert gain.width_without_log is not None
     assert gain.width_log < 0.5 * gain.width_without_log
     assert gain.parts == ("reference_kernel.cpu", "reference_kernel.memory")
-    (verdict,) = [v for v in findings.verdicts if not v.exploratory]
+    (verdict,) = [v for v in findings.workloads[0].verdicts if not v.exploratory]
     assert verdict.low_log is not None
     assert verdict.high_log is not None
     assert verdict.high_log - verdict.low_log == gain.width_log
@@ -81,8 +81,11 @@ def test_without_a_canary_in_the_study_nothing_is_taken_out() -> None:
         )
         for r in records
     ]
-    assert judge_study(study, plan, records, run="one").covariates == ()
-    found = [judge_study(study, plan, each, run="one").verdicts for each in (records, silent)]
+    assert judge_study(study, plan, records, run="one").workloads[0].covariates == ()
+    found = [
+        judge_study(study, plan, each, run="one").workloads[0].verdicts
+        for each in (records, silent)
+    ]
     assert found[0] == found[1]
 
 
@@ -103,7 +106,7 @@ def test_looks_in_turn_and_all_at_once_agree_beside_a_canary() -> None:
     records = with_canary(plan, ratio=1.05)
     words = [look(study, plan, records[:v]).words[0].word for v in range(8, len(records) + 1)]
     at = next(v for v, word in enumerate(words, start=8) if word != "undecided")
-    verdict = judge_study(study, plan, records, run="one").verdicts[0]
+    verdict = judge_study(study, plan, records, run="one").workloads[0].verdicts[0]
     assert verdict.decided_at_visit == at
     assert verdict.word == words[-1]
 
@@ -152,4 +155,4 @@ def test_a_covariate_that_repeats_another_is_left_out() -> None:
 @pytest.mark.parametrize("disk", [True, False])
 def test_a_disk_that_is_constant_or_refused_changes_nothing(disk: bool) -> None:
     findings = judged(a_study(users=(4,), per_cell=24, **CANARY), ratio=1.03, disk=disk)
-    assert findings.covariates[0].width_log is not None
+    assert findings.workloads[0].covariates[0].width_log is not None

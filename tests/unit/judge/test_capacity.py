@@ -8,7 +8,7 @@ import numpy as np
 from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.not_measured import ValueMissing
 from steelyard.judge.verdict import judge_study
 from steelyard.judge.verdict_notes import ValueUnusable
@@ -17,6 +17,7 @@ from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.view import views
 from steelyard.study.model import FIND, FindSpec, GateSpec
 
 CARRIES = {"fast": 40.0, "durable": 20.0}
@@ -25,7 +26,7 @@ NEVER = "the limits do not hold even at 1"
 
 
 @cache
-def findings(*, durable_never: bool = False) -> Findings:
+def findings(*, durable_never: bool = False) -> RunFindings:
     """Systems whose p99 reaches the target at the load that they carry, measured at five levels."""
     study = a_study(users=(1, 8, 16, 32, 64), per_cell=8).model_copy(
         update={"find": {"capacity": FindSpec(name="capacity", limits=(P99,))}}
@@ -69,7 +70,7 @@ def test_every_visit_makes_one_search_besides_its_levels() -> None:
 
 
 def test_the_capacity_of_a_system_is_the_median_of_its_searches() -> None:
-    fast = findings().capacities[0]
+    fast = findings().workloads[0].capacities[0]
     assert fast.system == "fast"
     assert fast.unit == "users"
     assert fast.median is not None
@@ -80,13 +81,13 @@ def test_the_capacity_of_a_system_is_the_median_of_its_searches() -> None:
 
 
 def test_the_levels_bound_it_where_their_trials_are_sure() -> None:
-    fast, durable = findings().capacities
+    fast, durable = findings().workloads[0].capacities
     assert (fast.holds_at, fast.breaks_at) == (32, 64)
     assert (durable.holds_at, durable.breaks_at) == (16, 32)
 
 
 def test_systems_are_compared_by_their_capacities() -> None:
-    (verdict,) = findings().capacity_verdicts
+    (verdict,) = findings().workloads[0].capacity_verdicts
     assert verdict.word is VerdictWord.SLOWER
     assert verdict.exploratory
     assert verdict.estimate_log is not None
@@ -94,22 +95,22 @@ def test_systems_are_compared_by_their_capacities() -> None:
 
 
 def test_a_system_that_never_keeps_the_target_has_no_capacity_and_is_not_compared() -> None:
-    durable = findings(durable_never=True).capacities[1]
+    durable = findings(durable_never=True).workloads[0].capacities[1]
     assert durable.median is None
     assert durable.not_found == (ValueMissing(reason=NEVER),)
-    (verdict,) = findings(durable_never=True).capacity_verdicts
+    (verdict,) = findings(durable_never=True).workloads[0].capacity_verdicts
     assert verdict.word is VerdictWord.NOT_JUDGED
     reasons = [each for each in verdict.not_judged if isinstance(each, ValueUnusable)]
     assert NEVER in [each.reason for each in reasons]
 
 
 def test_searches_take_no_part_in_the_verdicts_on_other_responses() -> None:
-    assert all(FIND not in (v.conditions or {}) for v in findings().verdicts)
-    assert all(FIND not in cell.cell.conditions for cell in findings().cells)
+    assert all(FIND not in (v.conditions or {}) for v in findings().workloads[0].verdicts)
+    assert all(FIND not in cell.cell.conditions for cell in findings().workloads[0].cells)
 
 
 def test_the_report_tells_capacity_in_users_with_its_target() -> None:
-    lines = saturation_lines(findings())
+    lines = saturation_lines(views(findings())[0])
     own = next(line for line in lines if line.startswith("fast: capacity"))
     assert "under p99 at most 1 ms" in own
     assert " users (95 % interval " in own

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimWord
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import CarryOverFound, ValueUnusable
 from steelyard.plan.make import make_plan
@@ -26,14 +26,14 @@ def claim(
     )
 
 
-def findings(*claims: ClaimSpec, per_cell: int = 30, users: tuple[int, ...] = (1,)) -> Findings:
+def findings(*claims: ClaimSpec, per_cell: int = 30, users: tuple[int, ...] = (1,)) -> RunFindings:
     study = a_study(tuple(RATIOS), users, per_cell, claims=claims, margin_ratio=0.05)
     plan = make_plan(study, 3)
     return judge_study(study, plan, measured(plan, noisy(RATIOS)), run="r")
 
 
 def judged(*claims: ClaimSpec, **changes: Any) -> ClaimFinding:
-    return findings(*claims, **changes).claims[0]
+    return findings(*claims, **changes).workloads[0].claims[0]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_claim_of_what_was_not_measured_says_so() -> None:
     study = a_study(("a", "b"), (1,), 20, claims=(claim("faster_than"),))
     plan = make_plan(study, 3)
     records = measured(plan, lambda trial: 0.0 if trial.cell.system == "b" else 10.0)
-    found = judge_study(study, plan, records, run="r").claims[0]
+    found = judge_study(study, plan, records, run="r").workloads[0].claims[0]
     assert found.word is ClaimWord.NOT_JUDGED
     (note,) = found.parts[0].notes
     assert isinstance(note, ValueUnusable)
@@ -149,7 +149,7 @@ def test_a_vetoed_comparison_decides_no_claim() -> None:
     def haunted(trial: Any) -> float:
         return (value(trial) or 1.0) * (1.1 if system_of.get(trial.visit - 1) == "b" else 1.0)
 
-    found = judge_study(study, plan, measured(plan, haunted), run="r").claims[0]
+    found = judge_study(study, plan, measured(plan, haunted), run="r").workloads[0].claims[0]
     assert found.word is ClaimWord.UNDECIDED
     assert isinstance(found.parts[0].notes[0], CarryOverFound)
 

@@ -24,7 +24,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     NoGuestKernel,
     NoVisitWithBoth,
 )
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
@@ -33,6 +33,7 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.consolidation import consolidation_lines
+from steelyard.report.view import views
 from steelyard.study.model import JudgeSpec, ResponseSpec, Study, WorkloadSpec
 
 KEEPS = {"fast": 0.9, "durable": 0.6}
@@ -89,7 +90,7 @@ def record_of(
 
 
 @cache
-def findings(*, beside: bool = False, asked: bool = True) -> Findings:
+def findings(*, beside: bool = False, asked: bool = True) -> RunFindings:
     changes: dict[str, object] = {} if asked else {"judge": JudgeSpec()}
     if beside:
         changes["background"] = {3: WorkloadSpec(use="ram")}
@@ -100,8 +101,8 @@ def findings(*, beside: bool = False, asked: bool = True) -> Findings:
     return judge_study(study, plan, records, run="r")
 
 
-def of(system: str, found: Findings) -> ConsolidationFinding:
-    return next(each for each in found.consolidation if each.system == system)
+def of(system: str, found: RunFindings) -> ConsolidationFinding:
+    return next(each for each in found.workloads[0].consolidation if each.system == system)
 
 
 def test_the_sum_scale_and_density_are_those_of_the_visits() -> None:
@@ -151,7 +152,7 @@ def test_a_container_that_shares_the_kernel_has_no_processor_time_of_its_own() -
 
 
 def test_systems_are_compared_on_density_by_the_coin() -> None:
-    (verdict,) = findings().densities
+    (verdict,) = findings().workloads[0].densities
     assert verdict.word is VerdictWord.SLOWER
     assert verdict.exploratory
     assert verdict.estimate_log == pytest.approx(math.log(0.6 / 0.9), abs=0.03)
@@ -169,8 +170,8 @@ def test_what_runs_beside_disturbs_or_does_not_with_one_error_rate_for_all() -> 
 
 
 def test_without_being_asked_nothing_is_said() -> None:
-    assert findings(asked=False).consolidation == ()
-    assert findings(asked=False).densities == ()
+    assert findings(asked=False).workloads[0].consolidation == ()
+    assert findings(asked=False).workloads[0].densities == ()
     assert "Several at once" not in markdown_text(findings(asked=False))
 
 
@@ -180,11 +181,13 @@ def test_no_visit_with_both_says_so_instead_of_a_number() -> None:
     fast = of("fast", found)
     assert fast.total is None
     assert fast.missing[0] == NoVisitWithBoth()
-    assert consolidation_lines(found)[0].startswith("3 instances of fast: no visit has both")
+    assert consolidation_lines(views(found)[0])[0].startswith(
+        "3 instances of fast: no visit has both"
+    )
 
 
 def test_the_report_says_it_in_words_a_table_and_rows() -> None:
-    lines = consolidation_lines(findings())
+    lines = consolidation_lines(views(findings())[0])
     assert "3 instances of fast: together 2,6" in lines[0]
     assert " times one alone; each -1" in lines[0]
     assert "the host spends +20.0 % (95 % interval" in lines[0]

@@ -15,7 +15,7 @@ from steelyard.judge.analyses.costs.findings import (
     OnHostItself,
     PlacementFinding,
 )
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
@@ -70,7 +70,7 @@ def places_of(number: int) -> tuple[PlacementRecord, ...]:
     )
 
 
-def judged(study: Study, *, told: bool = True, carried: bool = True) -> Findings:
+def judged(study: Study, *, told: bool = True, carried: bool = True) -> RunFindings:
     plan = make_plan(study, 3)
     records = [
         record(trial, number, told=told, carried=carried)
@@ -91,8 +91,8 @@ def record(trial: PlannedTrial, number: int, *, told: bool, carried: bool) -> Tr
     return a_record(trial, 1000.0 + number, instances=(instance,), facts=facts)
 
 
-def of(system: str, found: Findings) -> CostFinding:
-    return next(each for each in found.costs if each.cell.system == system)
+def of(system: str, found: RunFindings) -> CostFinding:
+    return next(each for each in found.workloads[0].costs if each.cell.system == system)
 
 
 def outside_of_fast() -> list[float]:
@@ -137,7 +137,7 @@ def test_a_machine_that_was_not_sampled_is_missing_with_the_key_that_says_so() -
 
 def test_what_runs_on_the_machine_itself_has_no_costs_and_no_table() -> None:
     found = judged(studied(), told=False, carried=False)
-    assert found.costs == ()
+    assert found.workloads[0].costs == ()
     assert "cost the machine" not in markdown_text(found)
 
 
@@ -154,8 +154,8 @@ def test_a_machine_itself_beside_a_guest_says_why_it_has_no_row_of_figures() -> 
     assert found.missing == (OnHostItself(),)
 
 
-def placed(found: Findings) -> PlacementFinding:
-    (only,) = found.placements
+def placed(found: RunFindings) -> PlacementFinding:
+    (only,) = found.workloads[0].placements
     return only
 
 

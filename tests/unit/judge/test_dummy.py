@@ -8,18 +8,19 @@ from tests.unit.judge.studies import a_study, measured, noisy, raced
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.elimination import racing
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.make import make_plan
 from steelyard.report.assumptions import sure_lines
+from steelyard.report.view import views
 from steelyard.study.model import ClaimSpec
 
 NAMES = ("a", "b", "a-again")
 CLAIM = ClaimSpec(id="it", kind="slower_than", subject="b", other="a")
 
 
-def findings(again: float, b: float = 0.8) -> Findings:
+def findings(again: float, b: float = 0.8) -> RunFindings:
     study = a_study(NAMES, (1,), 16, aa_control="a-again", claims=(CLAIM,))
     plan = make_plan(study, 3)
     value = noisy({"b": b, "a-again": again})
@@ -28,25 +29,25 @@ def findings(again: float, b: float = 0.8) -> Findings:
 
 def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
     found = findings(1.0)
-    assert found.verdicts[0].word is VerdictWord.SLOWER
-    assert found.dummy is not None
-    assert any("A/A control" in line for line in sure_lines(found))
+    assert found.workloads[0].verdicts[0].word is VerdictWord.SLOWER
+    assert found.workloads[0].dummy is not None
+    assert any("A/A control" in line for line in sure_lines(views(found)[0]))
 
 
 def test_a_baseline_that_differs_from_itself_withholds_everything() -> None:
     found = findings(0.9)
-    own = [v for v in found.verdicts if not v.exploratory]
+    own = [v for v in found.workloads[0].verdicts if not v.exploratory]
     assert {v.word for v in own} == {VerdictWord.UNDECIDED}
     assert own[0].withheld == AaControlDiffers(baseline="a", other="a-again")
-    assert found.claims[0].word is ClaimWord.UNDECIDED
-    assert any("differs from itself" in line for line in sure_lines(found))
+    assert found.workloads[0].claims[0].word is ClaimWord.UNDECIDED
+    assert any("differs from itself" in line for line in sure_lines(views(found)[0]))
 
 
 def test_the_dummy_takes_no_part_of_the_error_rate_and_no_place() -> None:
     found = findings(1.0)
-    assert {v.other for v in found.verdicts} == {"b"}
-    assert found.verdicts[0].interval_level == pytest.approx(0.95)
-    assert found.rankings == ()
+    assert {v.other for v in found.workloads[0].verdicts} == {"b"}
+    assert found.workloads[0].verdicts[0].interval_level == pytest.approx(0.95)
+    assert found.workloads[0].rankings == ()
 
 
 def test_the_dummy_races_as_long_as_anybody_does() -> None:

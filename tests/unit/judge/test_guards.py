@@ -10,7 +10,7 @@ import pytest
 from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, kinds, noisy
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
 from steelyard.plan.make import make_plan
@@ -59,13 +59,13 @@ def guarded(
     return study, plan, [record(t) for visit in plan.visits for t in visit.trials]
 
 
-def findings(*guards: GuardSpec, **changes: Any) -> Findings:
+def findings(*guards: GuardSpec, **changes: Any) -> RunFindings:
     study, plan, records = guarded(*guards, **changes)
     return judge_study(study, plan, records, run="r")
 
 
-def overall(found: Findings) -> VerdictFinding:
-    return next(v for v in found.verdicts if not v.exploratory)
+def overall(found: RunFindings) -> VerdictFinding:
+    return next(v for v in found.workloads[0].verdicts if not v.exploratory)
 
 
 def test_a_system_without_failures_and_with_a_short_tail_is_faster() -> None:
@@ -142,7 +142,7 @@ def test_a_trade_off_ends_a_study() -> None:
 
 def test_failures_are_judged_by_visit_with_their_odds() -> None:
     found = findings(shares=(0.01, 0.03))
-    contrast = found.failure_contrasts[0]
+    contrast = found.workloads[0].failure_contrasts[0]
     assert contrast.word == "fails_more"
     assert contrast.odds_log == pytest.approx(
         math.log(0.03 / 0.97) - math.log(0.01 / 0.99), abs=0.2
@@ -153,8 +153,8 @@ def test_failures_are_judged_by_visit_with_their_odds() -> None:
 
 def test_no_failure_at_all_is_below_three_over_n_and_no_difference() -> None:
     found = findings()
-    assert found.failure_contrasts[0].word == "none_failed"
-    for count in found.failures:
+    assert found.workloads[0].failure_contrasts[0].word == "none_failed"
+    for count in found.workloads[0].failures:
         assert count.failed == 0
         assert count.below == pytest.approx(3 / (count.operations or 0))
 
@@ -172,7 +172,7 @@ def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
             record.model_copy(update={"responses": record.responses | {"errors": errors}})
         )
     found = judge_study(study, plan, changed, run="r")
-    assert found.failure_contrasts[0].word == "undecided"
+    assert found.workloads[0].failure_contrasts[0].word == "undecided"
 
 
 def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
@@ -180,7 +180,7 @@ def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros()
     errors = RESPONSES["p99"].model_copy(update={"name": "errors", "label": "errors"})
     listed = study.model_copy(update={"responses": study.responses | {"errors": errors}})
     found = judge_study(listed, plan, records, run="r")
-    verdict = next(v for v in found.verdicts if v.response == "errors")
+    verdict = next(v for v in found.workloads[0].verdicts if v.response == "errors")
     assert verdict.word is VerdictWord.SLOWER
 
 

@@ -12,7 +12,7 @@ from steelyard.errors import AnalysisError
 from steelyard.inference import sequential
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import (
     CarryOverFound,
@@ -33,13 +33,15 @@ from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study.model import Study
 
 
-def judged(study: Study, value: Value, visits: int = 999) -> Findings:
+def judged(study: Study, value: Value, visits: int = 999) -> RunFindings:
     plan = make_plan(study, 3)
     return judge_study(study, plan, measured(plan, value, visits), run="r")
 
 
-def overall(findings: Findings, response: str = "rate") -> VerdictFinding:
-    return next(v for v in findings.verdicts if v.response == response and v.conditions is None)
+def overall(findings: RunFindings, response: str = "rate") -> VerdictFinding:
+    return next(
+        v for v in findings.workloads[0].verdicts if v.response == response and v.conditions is None
+    )
 
 
 def test_a_slower_system_is_slower_with_its_ratio_and_interval() -> None:
@@ -71,7 +73,7 @@ def test_equal_systems_are_equivalent_and_the_interval_lies_within_the_margin() 
 
 def test_conditions_share_the_error_rate_and_the_family_says_so() -> None:
     findings = judged(a_study(), noisy(0.8))
-    at_four = next(v for v in findings.verdicts if v.conditions == {"load.users": 4})
+    at_four = next(v for v in findings.workloads[0].verdicts if v.conditions == {"load.users": 4})
     assert at_four.interval_level == pytest.approx(0.975)
     assert at_four.alpha == 0.05
     assert at_four.family == Family(
@@ -81,7 +83,7 @@ def test_conditions_share_the_error_rate_and_the_family_says_so() -> None:
 
 def test_other_responses_are_exploratory_and_stop_nothing() -> None:
     findings = judged(a_study(), noisy(0.8))
-    assert {v.response for v in findings.verdicts if v.exploratory} == {"p99"}
+    assert {v.response for v in findings.workloads[0].verdicts if v.exploratory} == {"p99"}
 
 
 def test_fewer_than_eight_visits_say_so_and_give_no_interval() -> None:
@@ -220,10 +222,12 @@ def test_an_effect_that_turns_after_the_decision_takes_the_word_back() -> None:
 def test_several_systems_are_each_compared_with_the_baseline() -> None:
     study = a_study(names=("a", "b", "c"), users=(1,), per_cell=20)
     findings = judged(study, noisy({"c": 0.7}))
-    words = {v.other: v.word for v in findings.verdicts if v.response == "rate"}
+    words = {v.other: v.word for v in findings.workloads[0].verdicts if v.response == "rate"}
     assert words["c"] is VerdictWord.SLOWER
     assert words["b"] is not VerdictWord.SLOWER
-    assert {v.interval_level for v in findings.verdicts if not v.exploratory} == {0.975}
+    assert {v.interval_level for v in findings.workloads[0].verdicts if not v.exploratory} == {
+        0.975
+    }
 
 
 def test_a_study_is_decided_when_every_condition_is() -> None:
@@ -256,7 +260,7 @@ def test_the_look_and_the_findings_say_the_same() -> None:
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.985, noise=0.02), visits=15)
     findings = judge_study(study, plan, records, run="r")
-    of_findings = [v.word for v in findings.verdicts if v.response == "rate"]
+    of_findings = [v.word for v in findings.workloads[0].verdicts if v.response == "rate"]
     assert [each.word for each in look(study, plan, records).words] == of_findings
 
 
@@ -307,7 +311,7 @@ def test_records_of_a_changed_study_are_refused() -> None:
 def test_a_study_without_records_is_running_and_undecided() -> None:
     findings = judged(a_study(), noisy(1.0), visits=0)
     assert findings.stop.reason == "running"
-    assert {v.word for v in findings.verdicts} == {VerdictWord.UNDECIDED}
+    assert {v.word for v in findings.workloads[0].verdicts} == {VerdictWord.UNDECIDED}
 
 
 def with_warnings(

@@ -1,4 +1,4 @@
-"""Findings depend on study, plan and records alone: not on order, threads or earlier studies."""
+"""RunFindings depend on study, plan and records alone: not on order, threads or earlier studies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from tests.unit.judge import several_workloads
 from tests.unit.judge.studies import a_study, measured, noisy
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 
 
-def of_sizes() -> Findings:
+def of_sizes() -> RunFindings:
     study = a_study(per_cell=8).model_copy(update={"factors": {"workload.body": (4096, 65536)}})
     plan = make_plan(study, 3)
     return judge_study(study, plan, measured(plan, noisy(0.9)), run="r")
 
 
-def of_users() -> Findings:
+def of_users() -> RunFindings:
     study = a_study(users=(1,), per_cell=8)
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.98, noise=0.02))
@@ -30,12 +30,12 @@ def of_users() -> Findings:
     return judge_study(study, plan, records, run="r")
 
 
-STUDIES: tuple[Callable[[], Findings], ...] = (of_sizes, of_users, several_workloads.judged)
+STUDIES: tuple[Callable[[], RunFindings], ...] = (of_sizes, of_users, several_workloads.judged)
 
 
 @pytest.mark.parametrize("study", STUDIES)
 def test_a_study_judged_twice_is_judged_the_same_whatever_came_between(
-    study: Callable[[], Findings],
+    study: Callable[[], RunFindings],
 ) -> None:
     first = study()
     for other in STUDIES:

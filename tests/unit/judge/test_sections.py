@@ -10,7 +10,7 @@ from tests.unit.judge.studies import a_study, measured
 
 from steelyard.judge import families, series
 from steelyard.judge.analyses.sections.findings import MeanFinding
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
@@ -39,7 +39,7 @@ def found(
     noise: float = 0.01,
     names: tuple[str, ...] = ("off", "balanced"),
     **changes: Any,
-) -> Findings:
+) -> RunFindings:
     """A study of profiles over filesystems and layouts, whose run times are known."""
     study = a_study(names, per_cell=8, responses={"rate": TIME}, margin_ratio=0.03).model_copy(
         update={
@@ -63,8 +63,8 @@ def found(
 BY_PROFILE = ReportSpec(sections_by="settings.tuned", means_by="fs", notes="notes/")
 
 
-def means_of(findings: Findings) -> dict[object, MeanFinding]:
-    (section,) = findings.sections
+def means_of(findings: RunFindings) -> dict[object, MeanFinding]:
+    (section,) = findings.workloads[0].sections
     return {mean.level: mean for mean in section.means}
 
 
@@ -96,25 +96,30 @@ def test_a_profile_that_helps_one_filesystem_and_harms_the_other_has_two_words()
 
 def test_all_means_of_all_sections_share_one_error_rate() -> None:
     findings = found(BY_PROFILE, lambda _: 1.5, names=("off", "balanced", "powersave"))
-    assert [section.level for section in findings.sections] == ["balanced", "powersave"]
-    levels = {mean.interval_level for section in findings.sections for mean in section.means}
+    assert [section.level for section in findings.workloads[0].sections] == [
+        "balanced",
+        "powersave",
+    ]
+    levels = {
+        mean.interval_level for section in findings.workloads[0].sections for mean in section.means
+    }
     assert levels == {1 - 0.05 / 6}
 
 
 def test_a_report_may_be_cut_by_a_condition() -> None:
     report = ReportSpec(sections_by="layout", means_by="fs")
     findings = found(report, lambda t: 1.2 if t.cell.conditions["layout"] == "raid0" else 1.0)
-    assert [section.level for section in findings.sections] == ["single", "raid0"]
-    single, striped = (section.means[-1] for section in findings.sections)
+    assert [section.level for section in findings.workloads[0].sections] == ["single", "raid0"]
+    single, striped = (section.means[-1] for section in findings.workloads[0].sections)
     assert single.conditions == striped.conditions == 2
     assert single.baseline_middle == pytest.approx(15.0, rel=0.02)
     assert striped.difference == pytest.approx(1.5, rel=0.15)
 
 
 def test_means_without_sections_and_a_study_that_asks_for_neither() -> None:
-    (section,) = found(ReportSpec(means_by="fs"), lambda _: 1.0).sections
+    (section,) = found(ReportSpec(means_by="fs"), lambda _: 1.0).workloads[0].sections
     assert (section.by, section.level, len(section.means)) == (None, None, 3)
-    assert found(ReportSpec(), lambda _: 1.0).sections == ()
+    assert found(ReportSpec(), lambda _: 1.0).workloads[0].sections == ()
 
 
 def test_too_few_visits_give_a_difference_without_an_interval() -> None:
@@ -124,7 +129,7 @@ def test_too_few_visits_give_a_difference_without_an_interval() -> None:
     )  # fmt: skip
     plan = make_plan(study, seed=7)
     judged = judge_study(study, plan, measured(plan, lambda t: 10.0 + t.trial, 4), run="m/r")
-    (mean,) = judged.sections[0].means
+    (mean,) = judged.workloads[0].sections[0].means
     assert mean.difference is not None
     assert (mean.difference_low, mean.difference_high) == (None, None)
     assert mean.word == "undecided" or mean.notes

@@ -13,7 +13,7 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.caveats import SystemFutility
 from steelyard.judge.elimination import racing
 from steelyard.judge.families import Family
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import CarryOverFound
 from steelyard.plan.make import make_plan
@@ -25,14 +25,14 @@ RATIOS = {"a": 1.0, "b": 1.3, "c": 1.005, "d": 0.75}
 NAMES = tuple(RATIOS)
 
 
-def race(per_cell: int = 40, *, all_pairs: bool = False, blocks: int = 999) -> Findings:
+def race(per_cell: int = 40, *, all_pairs: bool = False, blocks: int = 999) -> RunFindings:
     contrasts = "all pairs" if all_pairs else "baseline"
     study = a_study(NAMES, (1,), per_cell, judge={"contrasts": contrasts})
     plan = make_plan(study, 3)
     return judge_study(study, plan, raced(study, plan, noisy(RATIOS, 0.02), blocks), run="r")
 
 
-def visits_of(findings: Findings) -> Counter[str]:
+def visits_of(findings: RunFindings) -> Counter[str]:
     return Counter(attempt.cell.system for attempt in findings.attempts)
 
 
@@ -44,16 +44,16 @@ def test_decided_systems_leave_and_the_baseline_stays_while_any_is_open() -> Non
 def test_a_system_that_left_keeps_its_verdict_and_its_visits() -> None:
     early, late = race(blocks=6), race()
     for system in ("b", "d"):
-        before = next(v for v in early.verdicts if v.other == system)
-        after = next(v for v in late.verdicts if v.other == system)
+        before = next(v for v in early.workloads[0].verdicts if v.other == system)
+        after = next(v for v in late.workloads[0].verdicts if v.other == system)
         assert after == before
         assert after.n_other == after.n_baseline == visits_of(late)[system]
 
 
 def test_later_visits_of_the_baseline_do_not_count_for_those_that_have_left() -> None:
     findings = race()
-    of_b = next(v for v in findings.verdicts if v.other == "b")
-    of_c = next(v for v in findings.verdicts if v.other == "c")
+    of_b = next(v for v in findings.workloads[0].verdicts if v.other == "b")
+    of_c = next(v for v in findings.workloads[0].verdicts if v.other == "c")
     assert of_b.n_baseline < of_c.n_baseline == visits_of(findings)["a"]
 
 
@@ -84,12 +84,12 @@ def test_two_systems_have_no_race() -> None:
 
 
 def test_each_comparison_with_the_baseline_has_its_part_of_the_rate() -> None:
-    levels = {v.interval_level for v in race().verdicts if not v.exploratory}
+    levels = {v.interval_level for v in race().workloads[0].verdicts if not v.exploratory}
     assert list(levels) == [pytest.approx(1 - 0.05 / 3)]
 
 
 def test_all_pairs_are_compared_when_the_study_asks_for_them() -> None:
-    own = [v for v in race(all_pairs=True).verdicts if not v.exploratory]
+    own = [v for v in race(all_pairs=True).workloads[0].verdicts if not v.exploratory]
     assert [(v.baseline, v.other) for v in own] == [
         ("a", "b"), ("a", "c"), ("a", "d"), ("b", "c"), ("b", "d"), ("c", "d"),
     ]  # fmt: skip
@@ -114,20 +114,24 @@ def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> Non
     plan = make_plan(study, 3)
     records = raced(study, plan, noisy(RATIOS, noise=0.03), 4)
     findings = judge_study(study, plan, records, run="r")
-    open_ = [v for v in findings.verdicts if v.word is VerdictWord.UNDECIDED and not v.exploratory]
+    open_ = [
+        v
+        for v in findings.workloads[0].verdicts
+        if v.word is VerdictWord.UNDECIDED and not v.exploratory
+    ]
     slowest = max(v.visits_to_decide or 0 for v in open_)
     assert look(study, plan, records).visits_to_decide == math.ceil(slowest * (len(open_) + 1) / 2)
 
 
 def test_the_ranking_says_which_neighbours_cannot_be_told_apart() -> None:
-    ranking = race(per_cell=12, all_pairs=True).rankings[0]
+    ranking = race(per_cell=12, all_pairs=True).workloads[0].rankings[0]
     assert [p.system for p in ranking.places][0::3] == ["b", "d"]
     assert [(p.best, p.worst) for p in ranking.places] == [(1, 1), (2, 3), (2, 3), (4, 4)]
     assert [p.next for p in ranking.places] == ["apart", "open", "apart", None]
 
 
 def test_a_ranking_from_the_baseline_alone_allows_more_places_but_never_a_wrong_one() -> None:
-    ranking = race(per_cell=12).rankings[0]
+    ranking = race(per_cell=12).workloads[0].rankings[0]
     assert ranking.alpha == pytest.approx(0.1)
     places = {p.system: (p.best, p.worst) for p in ranking.places}
     for place, system in enumerate("bcad", start=1):
@@ -137,7 +141,7 @@ def test_a_ranking_from_the_baseline_alone_allows_more_places_but_never_a_wrong_
 
 
 def test_neighbours_within_the_margin_are_called_so() -> None:
-    ranking = race(per_cell=100, all_pairs=True).rankings[0]
+    ranking = race(per_cell=100, all_pairs=True).workloads[0].rankings[0]
     assert {p.next for p in ranking.places[1:2]} == {"equivalent"}
 
 
@@ -153,8 +157,8 @@ def test_a_withheld_verdict_tells_nobody_apart() -> None:
         return (value(trial) or 1.0) * left  # type: ignore[arg-type]
 
     findings = judge_study(study, plan, measured(plan, haunted), run="r")
-    withheld = [v for v in findings.verdicts if v.withheld and not v.exploratory]
-    told = {p.system: (p.best, p.worst) for p in findings.rankings[0].places}
+    withheld = [v for v in findings.workloads[0].verdicts if v.withheld and not v.exploratory]
+    told = {p.system: (p.best, p.worst) for p in findings.workloads[0].rankings[0].places}
     assert withheld
     assert all(told[v.other] == (1, 3) for v in withheld)
 
@@ -162,14 +166,14 @@ def test_a_withheld_verdict_tells_nobody_apart() -> None:
 def test_two_systems_have_no_ranking() -> None:
     study = a_study()
     plan = make_plan(study, 3)
-    assert judge_study(study, plan, measured(plan, noisy(0.8)), run="r").rankings == ()
+    assert judge_study(study, plan, measured(plan, noisy(0.8)), run="r").workloads[0].rankings == ()
 
 
 def test_with_all_pairs_there_is_a_ranking_at_every_condition_too() -> None:
     study = a_study(NAMES[:3], (1, 4), 10, judge={"contrasts": "all pairs"})
     plan = make_plan(study, 3)
     findings = judge_study(study, plan, measured(plan, noisy(RATIOS)), run="r")
-    assert [r.conditions for r in findings.rankings] == [None, *plan.conditions]
+    assert [r.conditions for r in findings.workloads[0].rankings] == [None, *plan.conditions]
 
 
 def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_two() -> None:
@@ -182,7 +186,7 @@ def test_what_a_third_system_leaves_behind_withholds_the_verdict_on_the_other_tw
         return (value(trial) or 1.0) * (1.2 if before.get(trial.visit) == "c" else 1.0)
 
     found = judge_study(study, plan, measured(plan, haunted), run="r")
-    of_b = next(v for v in found.verdicts if v.other == "b")
+    of_b = next(v for v in found.workloads[0].verdicts if v.other == "b")
     assert isinstance(of_b.withheld, CarryOverFound)
 
 

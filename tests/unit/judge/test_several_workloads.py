@@ -13,7 +13,7 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.each_workload import apart
 from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.records.events import (
@@ -25,28 +25,29 @@ from steelyard.records.events import (
 )
 from steelyard.records.schema import Measured, TrialRecord
 from steelyard.report.tables.consolidation import consolidation_lines
+from steelyard.report.view import View
 from steelyard.study.model import MeasuredSpec
 
 
 @cache
-def findings() -> Findings:
+def findings() -> RunFindings:
     return judged()
 
 
 def verdicts(workload: str) -> tuple[VerdictFinding, ...]:
-    return next(each for each in findings().workloads if each.workload == workload).verdicts
+    return next(each for each in findings().workloads if each.name == workload).verdicts
 
 
 def test_every_workload_gets_a_verdict_on_its_own_primary_response() -> None:
-    assert [each.workload for each in findings().workloads] == ["cpu", "disk"]
+    assert [each.name for each in findings().workloads] == ["cpu", "disk"]
     overall = [each.verdicts[0] for each in findings().workloads]
     assert [v.response for v in overall] == ["linpack.rate", "run_time"]
     assert [v.word for v in overall] == [VerdictWord.SLOWER, VerdictWord.EQUIVALENT]
 
 
-def test_nothing_is_said_over_workloads() -> None:
-    assert findings().verdicts == ()
-    assert findings().responses == ()
+def test_every_verdict_is_of_a_response_of_its_own_workload() -> None:
+    for own in findings().workloads:
+        assert {v.response for v in own.verdicts} == {r.name for r in own.responses}
 
 
 def test_the_rate_of_the_study_is_shared_by_the_workloads_and_then_by_the_conditions() -> None:
@@ -77,7 +78,7 @@ def test_a_verdict_is_what_a_study_of_that_workload_alone_says_at_its_rate() -> 
     study = a_study()
     plan = make_plan(study, 11)
     own = next(apart(study, plan, records_of(plan)))
-    assert judge_study(*own, run="r").verdicts == verdicts("cpu")
+    assert judge_study(*own, run="r").workloads[0].verdicts == verdicts("cpu")
 
 
 def test_a_study_goes_on_until_every_workload_is_decided() -> None:
@@ -201,13 +202,14 @@ def test_response_times_are_held_against_one_alone_and_never_added() -> None:
         )
         for r in records_of(plan)
     ]
-    disk = judge_study(study, plan, records, run="r").workloads[1]
+    found = judge_study(study, plan, records, run="r")
+    disk = found.workloads[1]
     (two,) = disk.consolidation
     assert (two.total, two.scale) == (None, None)
     assert two.density is not None
     assert two.density.log == pytest.approx(np.log(0.8), abs=0.02)
     assert any("cannot be added" in each for each in two.missing)
-    said = consolidation_lines(disk)[0]
+    said = consolidation_lines(View(found, disk))[0]
     assert "together" not in said
     assert "each -" in said
 

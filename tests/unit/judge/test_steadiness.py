@@ -16,7 +16,7 @@ from steelyard.judge.analyses.steadiness.findings import (
 from steelyard.judge.analyses.steadiness.steady import mser, segments, steady
 from steelyard.judge.analyses.steadiness.windows import mean_course
 from steelyard.judge.caveats import NeverSteady, SteadinessUnknown, SteadyLater
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import attempt_key
@@ -87,7 +87,7 @@ def test_trials_weigh_alike_whatever_their_throughput() -> None:
     assert mean == pytest.approx([0.75, 1.25])
 
 
-def judged(shape: str) -> Findings:
+def judged(shape: str) -> RunFindings:
     study = a_study(users=(4,), per_cell=8)
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.8))
@@ -100,8 +100,9 @@ def judged(shape: str) -> Findings:
 
 def test_a_window_that_never_is_steady_is_a_caveat() -> None:
     found = judged("a ramp of 4 % over all")
-    assert {each.state for each in found.steadiness} == {Steadiness.NEVER}
-    (never,) = [each for each in found.caveats if isinstance(each, NeverSteady)]
+    (own,) = found.workloads
+    assert {each.state for each in own.steadiness} == {Steadiness.NEVER}
+    (never,) = [each for each in own.caveats if isinstance(each, NeverSteady)]
     assert [cell.system for cell in never.cells] == ["fast", "durable"]
     assert never.extent == Extent(warmup_s=2.0, window_s=10.0)
     assert "fast at 4 users and 1 more cell" in notes.text(never, Labels())
@@ -109,15 +110,16 @@ def test_a_window_that_never_is_steady_is_a_caveat() -> None:
 
 def test_a_window_that_is_steady_later_says_which_warmup_all_systems_need() -> None:
     found = judged("a step of 10 % after 60 s")
-    (later,) = [each for each in found.caveats if isinstance(each, SteadyLater)]
+    (later,) = [each for each in found.workloads[0].caveats if isinstance(each, SteadyLater)]
     assert 62 <= later.warmup_s <= 77  # the step at 60 s, after 2 s, in batches of 5
 
 
 def test_a_steady_window_bounds_nothing() -> None:
     found = judged("flat")
-    assert {each.state for each in found.steadiness} == {Steadiness.STEADY}
+    (own,) = found.workloads
+    assert {each.state for each in own.steadiness} == {Steadiness.STEADY}
     bounds = (NeverSteady, SteadyLater, SteadinessUnknown)
-    assert not any(isinstance(each, bounds) for each in found.caveats)
+    assert not any(isinstance(each, bounds) for each in own.caveats)
 
 
 def test_the_report_has_a_row_for_each_cell() -> None:

@@ -46,7 +46,7 @@ def with_invalid(every: int, *, of: tuple[str, ...] = ("fast", "durable")) -> Ve
             records.append(record.model_copy(update={"attempt": 2}))
         else:
             records.append(record)
-    return judge_study(study, plan, records, run="r").verdicts[0]
+    return judge_study(study, plan, records, run="r").workloads[0].verdicts[0]
 
 
 def test_more_than_a_tenth_of_invalid_trials_refuses_the_study() -> None:
@@ -74,7 +74,7 @@ def test_an_effect_that_turns_round_withholds_the_verdict() -> None:
         ratio = (0.7 if not late else 1.1) if trial.cell.system == "durable" else 1.0
         return float(1000 * ratio * np.exp(random.normal(0, 0.005)))
 
-    verdict = judge_study(study, plan, measured(plan, turning), run="r").verdicts[0]
+    verdict = judge_study(study, plan, measured(plan, turning), run="r").workloads[0].verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
     assert verdict.withheld == EffectChangesSign()
 
@@ -83,7 +83,7 @@ def test_a_steady_effect_is_not_called_unstable() -> None:
     study = a_study(users=(1,), per_cell=24)
     plan = make_plan(study, 3)
     found = judge_study(study, plan, measured(plan, noisy(math.exp(-0.05), 0.03)), run="r")
-    assert not found.verdicts[0].withheld
+    assert not found.workloads[0].verdicts[0].withheld
 
 
 def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> VerdictFinding:
@@ -114,7 +114,7 @@ def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> 
         for record in measured(plan, lambda trial: values.get(trial.visit))
         if record.visit in values
     ]
-    return judge_study(study, plan, records, run="r").verdicts[0]
+    return judge_study(study, plan, records, run="r").workloads[0].verdicts[0]
 
 
 def an_order_that_decides() -> int:
@@ -153,7 +153,7 @@ def test_a_system_whose_percentile_is_never_defined_is_slower_without_a_disturba
         return a_record(trial, None, responses={"p99": p99})
 
     records = [record(trial) for visit in plan.visits for trial in visit.trials]
-    found = judge_study(study, plan, records, run="r").verdicts[0]
+    found = judge_study(study, plan, records, run="r").workloads[0].verdicts[0]
     assert found.word is VerdictWord.SLOWER
 
 
@@ -167,7 +167,7 @@ def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
     def haunted(trial: PlannedTrial) -> float:
         return (value(trial) or 0.0) * (1.05 if trial.visit in after else 1.0)
 
-    verdict = judge_study(study, plan, measured(plan, haunted), run="r").verdicts[0]
+    verdict = judge_study(study, plan, measured(plan, haunted), run="r").workloads[0].verdicts[0]
     assert verdict.word is VerdictWord.UNDECIDED
     assert "carry_over" in kinds(verdict)
 
@@ -244,7 +244,11 @@ def test_crashed_attempts_are_a_response_of_their_own() -> None:
                 records.append(a_record(trial, 1.0, **changes))
             records.append(a_record(trial, value(trial), attempt=2 if crashed else 1))
     found = judge_study(study, plan, records, run="r")
-    contrast = found.failure_contrasts[0]
+    contrast = found.workloads[0].failure_contrasts[0]
     assert contrast.attempts_chance is not None
     assert contrast.attempts_chance < 0.05
-    assert found.failures[1].attempts_failed > 0 == found.failures[0].attempts_failed
+    assert (
+        found.workloads[0].failures[1].attempts_failed
+        > 0
+        == found.workloads[0].failures[0].attempts_failed
+    )

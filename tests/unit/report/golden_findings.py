@@ -1,4 +1,4 @@
-"""Findings that were accepted as golden documents, and series that fit them."""
+"""RunFindings that were accepted as golden documents, and series that fit them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 
 FOLDER = Path(__file__).parents[2] / "golden" / "report"
 CASES = ("decided", "mixed", "failed", "huge", "plain", "three", "nothing", "screened")
 
 
-def golden(case: str) -> Findings:
+def golden(case: str) -> RunFindings:
     """One golden document; the overwrite switch of the golden tests renews it."""
-    return Findings.model_validate_json((FOLDER / case / "findings.json").read_text("utf-8"))
+    return RunFindings.model_validate_json((FOLDER / case / "findings.json").read_text("utf-8"))
 
 
-def sampled(findings: Findings, rows: int = 21) -> dict[str, pl.DataFrame]:
+def sampled(findings: RunFindings, rows: int = 21) -> dict[str, pl.DataFrame]:
     """Counters of every good attempt: a busy service, a disk, no steal counter at all."""
     return {
         f"{a.trial:04d}-{a.attempt}": _frame(a.trial, rows)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.golden.report_examples import changed
 from tests.unit.judge.several_workloads import judged
 from tests.unit.report.golden_findings import CASES, golden
 
@@ -64,12 +65,16 @@ def test_a_host_that_is_called_like_a_system_leaves_the_system_its_name() -> Non
 def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_condition() -> None:
     plain = golden("decided")
     at = {"system.image": "/srv/images/base.qcow2"}
-    verdict = plain.verdicts[0].model_copy(
-        update={"conditions": at, "notes": (NoVisits(system="/srv/a/b"), _missing("/srv/a/b"))}
+    verdict = (
+        plain.workloads[0]
+        .verdicts[0]
+        .model_copy(
+            update={"conditions": at, "notes": (NoVisits(system="/srv/a/b"), _missing("/srv/a/b"))}
+        )
     )
-    found = anonymous(plain.model_copy(update={"conditions": (at,), "verdicts": (verdict,)}))
-    assert found.verdicts[0].conditions == found.conditions[0] == at
-    assert found.verdicts[0].notes == (NoVisits(system="/srv/a/b"), _missing("<path>"))
+    found = anonymous(changed(plain, conditions=(at,), verdicts=(verdict,)))
+    assert found.workloads[0].verdicts[0].conditions == found.workloads[0].conditions[0] == at
+    assert found.workloads[0].verdicts[0].notes == (NoVisits(system="/srv/a/b"), _missing("<path>"))
 
 
 def _missing(reason: str) -> ValueUnusable:

@@ -4,6 +4,7 @@ import math
 import re
 
 import pytest
+from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.report.charts.all import all_charts
@@ -19,12 +20,13 @@ from steelyard.report.charts.time import (
     thin,
 )
 from steelyard.report.tables.rates import Point
+from steelyard.report.view import views
 from steelyard.report.vocabulary import primary_response
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_drawing_scales_with_its_page_and_has_no_script(case: str) -> None:
-    charts = all_charts(golden(case), {})
+    charts = all_charts(views(golden(case))[0], {})
     for drawing in (*charts.effect, *charts.secondary):
         assert re.match(r'<svg [^>]*role="img"[^>]*viewBox="0 0 [\d.]+ [\d.]+"', drawing.svg)
         assert not re.match(r"<svg [^>]*\swidth=", drawing.svg)
@@ -33,37 +35,41 @@ def test_a_drawing_scales_with_its_page_and_has_no_script(case: str) -> None:
 
 
 def test_the_effect_chart_holds_every_verdict_in_words() -> None:
-    wide, narrow = effect_drawings(golden("mixed"))
+    wide, narrow = effect_drawings(views(golden("mixed"))[0])
     assert "about 14 more visits would decide" in wide.description
     assert wide.description == narrow.description
     assert "undecided, +1.1 %" in wide.svg
 
 
 def test_rows_with_equal_labels_stay_apart() -> None:
-    wide, _ = effect_drawings(golden("three"))
+    wide, _ = effect_drawings(views(golden("three"))[0])
     assert "slower, −10.0 %" in wide.svg
     assert "slower, −12.0 %" in wide.svg
 
 
 def test_a_missing_cell_stands_in_the_chart_as_not_measured() -> None:
     findings = golden("failed")
-    primary = primary_response(findings)
+    primary = primary_response(views(findings)[0])
     assert primary is not None
-    drawing = load_drawing(findings, primary)
+    drawing = load_drawing(views(findings)[0], primary)
     assert drawing is not None
     assert ">not measured<" in drawing.svg
 
 
 def test_numeric_conditions_stand_by_their_number_and_others_in_turn() -> None:
-    users = places_of(golden("decided"))
+    users = places_of(views(golden("decided"))[0])
     assert users.title == "users"
     assert [label for _, label in users.ticks] == ["1", "4", "16"]
-    one = places_of(golden("plain"))
+    one = places_of(views(golden("plain"))[0])
     assert [label for _, label in one.ticks] == ["fast", "durable"]
-    mixed = golden("decided").model_copy(
-        update={"conditions": ({"disk": "ssd"}, {"disk": "usb"}, {"disk": "ram"})}
+    mixed = changed(
+        golden("decided"), conditions=({"disk": "ssd"}, {"disk": "usb"}, {"disk": "ram"})
     )
-    assert [label for _, label in places_of(mixed).ticks] == ["disk ssd", "disk usb", "disk ram"]
+    assert [label for _, label in places_of(views(mixed)[0]).ticks] == [
+        "disk ssd",
+        "disk usb",
+        "disk ram",
+    ]
 
 
 def test_zero_is_always_among_the_ticks_of_an_effect() -> None:
@@ -96,7 +102,7 @@ def test_long_trials_are_averaged_and_many_trials_chosen_evenly() -> None:
 
 def test_many_conditions_show_the_first_the_last_and_some_between() -> None:
     many = tuple({"load.users": n} for n in range(1, 20))
-    shown = shown_conditions(golden("decided").model_copy(update={"conditions": many}))
+    shown = shown_conditions(views(changed(golden("decided"), conditions=many))[0])
     assert len(shown) == 4
     assert shown[0] == many[0]
     assert shown[-1] == many[-1]
@@ -104,7 +110,7 @@ def test_many_conditions_show_the_first_the_last_and_some_between() -> None:
 
 def test_a_system_without_samples_under_a_condition_is_named_in_its_panel() -> None:
     findings = golden("failed")
-    panels = resource_panels(findings, sampled(findings))
+    panels = resource_panels(views(findings)[0], sampled(findings))
     cpu = next(p for p in panels if p.resource.name == "service_cpu")
     assert ">durable: not measured<" in cpu.drawings[2].svg
     assert "durable: not measured" in cpu.drawings[2].description
@@ -112,12 +118,12 @@ def test_a_system_without_samples_under_a_condition_is_named_in_its_panel() -> N
 
 def test_a_counter_that_no_trial_has_gets_no_panel() -> None:
     findings = golden("decided")
-    names = [p.resource.name for p in resource_panels(findings, sampled(findings))]
+    names = [p.resource.name for p in resource_panels(views(findings)[0], sampled(findings))]
     assert "steal" not in names
     assert names[0] == "service_cpu"
 
 
 def test_the_order_chart_counts_its_trials_and_visits() -> None:
-    drawing = order_drawing(golden("decided"))
+    drawing = order_drawing(views(golden("decided"))[0])
     assert drawing is not None
     assert drawing.description.startswith("36 trials in 12 visits")

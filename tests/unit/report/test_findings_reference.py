@@ -42,7 +42,7 @@ MODELS = {
         requests,
     )
     for name, model in vars(room).items()
-    if name.endswith("Finding") or name == "Findings"
+    if name.endswith("Finding") or name in {"RunFindings", "WorkloadFindings"}
     if isinstance(model, type) and issubclass(model, BaseModel) and not name.startswith("_")
 }
 

@@ -5,9 +5,10 @@ import io
 from pathlib import Path
 
 import pytest
+from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.judge.findings import CalibrationFinding, Findings, WarningNote
+from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote
 from steelyard.plan.model import Cell
 from steelyard.records.warnings import WarningKind
 from steelyard.report.assumptions import failure_lines
@@ -15,6 +16,7 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.registry import FORMATS, write_report
+from steelyard.report.view import views
 
 
 def rows(case: str, kind: str) -> list[dict[str, str]]:
@@ -42,13 +44,13 @@ def test_every_format_is_listed_under_its_own_name() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_the_json_form_is_the_findings_themselves(case: str) -> None:
     findings = golden(case)
-    assert Findings.model_validate_json(FORMATS["json"].text(findings, {})) == findings
+    assert RunFindings.model_validate_json(FORMATS["json"].text(findings, {})) == findings
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_flat_table_holds_every_value_unrounded(case: str) -> None:
     found = [float(row["value"]) for row in rows(case, "value")]
-    assert found == [value for cell in golden(case).cells for value in cell.values]
+    assert found == [value for cell in golden(case).workloads[0].cells for value in cell.values]
 
 
 def test_the_flat_table_leaves_what_was_not_measured_empty_with_the_reason() -> None:
@@ -59,7 +61,7 @@ def test_the_flat_table_leaves_what_was_not_measured_empty_with_the_reason() -> 
 
 
 def test_the_flat_table_has_a_row_for_each_verdict_and_attempt() -> None:
-    assert len(rows("failed", "verdict")) == len(golden("failed").verdicts)
+    assert len(rows("failed", "verdict")) == len(golden("failed").workloads[0].verdicts)
     assert len(rows("failed", "attempt")) == len(golden("failed").attempts)
 
 
@@ -94,7 +96,7 @@ def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
         update={"capacity_per_s": None, "baseline_latency_ns": None, "ratio": None,
                 "largest_ratio": None, "trials_near": 0, "not_calibrated": "no server"}
     )  # fmt: skip
-    findings = golden("decided").model_copy(update={"calibrations": (found, without)})
+    findings = changed(golden("decided"), calibrations=(found, without))
     text = FORMATS["md"].text(findings, {})
     assert "5,000 messages/s" in text
     assert "the generator may be the limit in 9 of 12" in text
@@ -116,6 +118,6 @@ def test_a_report_names_warnings_in_the_order_of_the_trials_each_time_it_is_writ
     findings = golden("plain")
     warnings = tuple(WarningNote(kind=kind, state="suspect", figures={}) for kind in kinds)
     suspect = findings.attempts[0].model_copy(update={"warnings": warnings})
-    (line,) = failure_lines(findings.model_copy(update={"attempts": (suspect,)}))
+    (line,) = failure_lines(views(findings.model_copy(update={"attempts": (suspect,)}))[0])
     named = "; ".join(f"{kind.replace('_', ' ')} (1)" for kind in kinds)
     assert line.endswith(f": {named}.")

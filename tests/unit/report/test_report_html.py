@@ -7,10 +7,11 @@ from html.parser import HTMLParser
 import pytest
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.not_measured import ValueMissing
 from steelyard.report.formats.html import render, typeset
 from steelyard.report.tables.responses import response_table
+from steelyard.report.view import views
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "wbr"}
 LOADING = {"src", "srcset", "href", "xlink:href", "data", "poster", "action", "background"}
@@ -149,7 +150,11 @@ def test_a_cell_without_data_reads_not_measured_with_its_reason_and_never_zero()
 
 def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_told_once() -> None:
     found = golden("failed")
-    lost = [c for c in found.cells if c.values and c.response == found.responses[0].name][1:]
+    lost = [
+        c
+        for c in found.workloads[0].cells
+        if c.values and c.response == found.workloads[0].responses[0].name
+    ][1:]
     why = {
         "values": (),
         "median": None,
@@ -157,8 +162,10 @@ def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_
         "high": None,
         "not_measured": (ValueMissing(reason="too few"),),
     }
-    cells = [c.model_copy(update=why) if c in lost else c for c in found.cells]
-    table = response_table(found.model_copy(update={"cells": tuple(cells)}), found.responses[0])
+    cells = [c.model_copy(update=why) if c in lost else c for c in found.workloads[0].cells]
+    table = response_table(
+        views(found.model_copy(update={"cells": tuple(cells)}))[0], found.workloads[0].responses[0]
+    )
     told = [note for note in table.notes if "too few" in note]
     assert told == [f"{len(lost)} of 6 cells: not measured, too few."]
 
@@ -175,7 +182,7 @@ def test_a_study_without_samples_says_so() -> None:
 
 
 def test_the_page_names_what_it_needs_to_be_made_again() -> None:
-    findings: Findings = golden("failed")
+    findings: RunFindings = golden("failed")
     text = visible(page("failed"))
     for fact in (findings.study_sha256, str(findings.seed), findings.run, findings.tool_version):
         assert fact in text

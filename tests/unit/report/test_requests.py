@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
+from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import golden, sampled
 
 from steelyard.judge.analyses.requests.findings import (
@@ -14,12 +15,13 @@ from steelyard.judge.analyses.requests.findings import (
     TailFinding,
     TimesRow,
 )
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report.charts.requests import request_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.requests import request_lines, request_tables
+from steelyard.report.view import views
 
 MS = 1_000_000
 
@@ -36,10 +38,10 @@ def row(name: str, mean_ms: float) -> TimesRow:
     )
 
 
-def with_times(*, explained: bool = True, failed: int | None = 10) -> Findings:
+def with_times(*, explained: bool = True, failed: int | None = 10) -> RunFindings:
     plain = golden("plain")
     found = RequestTimesFinding(
-        cell=plain.cells[0].cell,
+        cell=plain.workloads[0].cells[0].cell,
         trials=3,
         requests=990,
         failed=failed,
@@ -53,11 +55,11 @@ def with_times(*, explained: bool = True, failed: int | None = 10) -> Findings:
             slow=20, at_steps=18 if explained else 2, syn_retransmits=31, explained=explained
         ),
     )
-    return plain.model_copy(update={"request_times": (found,)})
+    return changed(plain, request_times=(found,))
 
 
 def test_the_table_has_a_row_for_each_part_and_no_unit_twice() -> None:
-    parts, served = request_tables(with_times())
+    parts, served = request_tables(views(with_times())[0])
     assert [cells[4] for cells in parts.rows] == ["connect", "processing", "waiting", "total"]
     assert parts.head[4] == "Part, s"
     assert parts.rows[3][2:4] == ("990", "10")
@@ -66,18 +68,18 @@ def test_the_table_has_a_row_for_each_part_and_no_unit_twice() -> None:
 
 
 def test_a_tail_of_retransmissions_is_said_with_its_count() -> None:
-    (line,) = request_lines(with_times())
+    (line,) = request_lines(views(with_times())[0])
     assert "the tail is made of retransmission timeouts: 18 of the 20 requests" in line
     assert "31 SYNs and SYN-ACKs sent again were counted" in line
 
 
 def test_another_tail_is_not_blamed_on_them() -> None:
-    (line,) = request_lines(with_times(explained=False))
+    (line,) = request_lines(views(with_times(explained=False))[0])
     assert "the tail is not made of retransmission timeouts: only 2 of the 20 requests" in line
 
 
 def test_failures_that_nobody_told_are_not_zero() -> None:
-    parts, _ = request_tables(with_times(failed=None))
+    parts, _ = request_tables(views(with_times(failed=None))[0])
     assert parts.rows[0][3] == "not known"
 
 
@@ -96,13 +98,13 @@ def test_every_form_of_the_report_has_them() -> None:
 
 
 def test_the_histogram_draws_no_line_over_an_empty_stretch() -> None:
-    (drawing,) = request_drawings(with_times())
+    (drawing,) = request_drawings(views(with_times())[0])
     assert "990 requests" in drawing.description
     assert drawing.svg.count("M") >= 2
 
 
 def test_a_study_without_requests_has_no_such_section() -> None:
     plain = golden("plain")
-    assert request_tables(plain) == []
+    assert request_tables(views(plain)[0]) == []
     assert 'id="requests"' not in render(plain, sampled(plain))
     assert "Request times" not in markdown_text(plain)

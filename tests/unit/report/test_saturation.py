@@ -13,7 +13,7 @@ from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.judge import families, series
 from steelyard.judge.analyses.scaling.findings import GateRefusedLevel
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
@@ -21,6 +21,7 @@ from steelyard.report.charts.saturation import saturation_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.view import views
 
 LAWS: dict[str, Law] = {"fast": usl(0.03, 40.0), "durable": saturating(20.0)}
 REFUSED_AT = 128
@@ -36,7 +37,7 @@ def fewer_paths(monkeypatch: pytest.MonkeyPatch) -> None:
 @cache
 def findings(
     *, refused: bool = False, users: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64, 128)
-) -> Findings:
+) -> RunFindings:
     """Two systems of known laws; ``refused`` breaks a gate of the durable one at the last level."""
     study, random = a_study(users=users, per_cell=6), np.random.default_rng(3)
     plan, records = make_plan(study, 3), []
@@ -53,7 +54,7 @@ def findings(
 
 
 def test_a_peak_is_told_with_its_height_its_interval_and_the_fall_beyond() -> None:
-    line = saturation_lines(findings())[0]
+    line = saturation_lines(views(findings())[0])[0]
     assert line.startswith("fast: peak 3")
     assert " users (95 % interval " in line
     assert "beyond it throughput falls: 128 users -" in line
@@ -61,23 +62,23 @@ def test_a_peak_is_told_with_its_height_its_interval_and_the_fall_beyond() -> No
 
 
 def test_saturation_is_told_with_its_knee_and_why_no_curve_is_drawn() -> None:
-    line = saturation_lines(findings())[1]
+    line = saturation_lines(views(findings())[0])[1]
     assert line.startswith("durable: no peak is stated: saturation from about ")
     assert "does not describe these data" in line
     assert line.endswith("so no curve is drawn.")
 
 
 def test_systems_are_compared_on_the_most_they_reached_in_a_visit() -> None:
-    (verdict,) = findings().peaks
+    (verdict,) = findings().workloads[0].peaks
     assert verdict.exploratory
     assert verdict.other == "durable"
     assert verdict.n_baseline + verdict.n_other == 12
-    assert "The most throughput at any level." in saturation_lines(findings())[2]
+    assert "The most throughput at any level." in saturation_lines(views(findings())[0])[2]
 
 
 def test_a_level_at_which_a_gate_was_broken_is_left_out_by_name() -> None:
     found = findings(refused=True)
-    curve = next(each for each in found.scaling if each.system == "durable")
+    curve = next(each for each in found.workloads[0].scaling if each.system == "durable")
     assert [level.level for level in curve.levels] == [1, 2, 4, 8, 16, 32, 64]
     (dropped,) = curve.dropped
     assert isinstance(dropped, GateRefusedLevel)
@@ -88,15 +89,15 @@ def test_a_level_at_which_a_gate_was_broken_is_left_out_by_name() -> None:
 
 
 def test_a_visit_that_lacks_a_level_has_no_most() -> None:
-    (verdict,) = findings(refused=True).peaks
+    (verdict,) = findings(refused=True).workloads[0].peaks
     assert verdict.n_other == 0
 
 
 def test_the_chart_holds_every_trial_and_only_the_curve_that_is_not_refused() -> None:
-    (drawing,) = saturation_drawings(findings())
+    (drawing,) = saturation_drawings(views(findings())[0])
     assert "fast: peak" in drawing.description
-    assert len(findings().scaling[0].drawn) > 10
-    assert findings().scaling[1].drawn == ()
+    assert len(findings().workloads[0].scaling[0].drawn) > 10
+    assert findings().workloads[0].scaling[1].drawn == ()
 
 
 def test_the_flat_table_has_a_row_for_each_curve_and_each_level() -> None:
@@ -112,6 +113,6 @@ def test_the_flat_table_has_a_row_for_each_curve_and_each_level() -> None:
 
 def test_two_levels_are_no_curve_and_get_no_section() -> None:
     found = findings(users=(1, 4))
-    assert found.scaling == ()
-    assert found.peaks == ()
+    assert found.workloads[0].scaling == ()
+    assert found.workloads[0].peaks == ()
     assert "Where it saturates" not in markdown_text(found)

@@ -8,10 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.golden.report_examples import changed
 from tests.golden.screened import influence
 from tests.unit.judge.test_sections import BY_PROFILE, few_orders, found
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.formats.html import render
@@ -19,12 +20,13 @@ from steelyard.report.formats.latex import escaped, grid, latex_text
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.sections import means_table, sections
 from steelyard.report.tables.responses import Table
+from steelyard.report.view import views
 from steelyard.study.labels import Labels
 from steelyard.study.model import ReportSpec
 
 
 @pytest.fixture(scope="module")
-def profiled() -> Findings:
+def profiled() -> RunFindings:
     with pytest.MonkeyPatch.context() as patch:
         few_orders(patch)
         findings = found(BY_PROFILE, lambda _: 1.1, names=("off", "balanced", "powersave"))
@@ -34,17 +36,17 @@ def profiled() -> Findings:
 
 
 def test_there_is_one_section_for_each_profile_with_its_means_and_its_own_conditions(
-    profiled: Findings,
+    profiled: RunFindings,
 ) -> None:
-    balanced, powersave = sections(profiled)
+    balanced, powersave = sections(views(profiled)[0])
     assert (balanced.title, powersave.title) == ("balanced", "powersave")
     assert [row[0] for row in balanced.means.rows] == ["ext4", "xfs", "All together"]
     assert {row[1] for row in balanced.single.rows} == {"off", "balanced"}
     assert len(balanced.single.rows) == 8
 
 
-def test_a_row_gives_seconds_and_percent_each_with_its_interval(profiled: Findings) -> None:
-    row = sections(profiled)[0].means.rows[-1]
+def test_a_row_gives_seconds_and_percent_each_with_its_interval(profiled: RunFindings) -> None:
+    row = sections(views(profiled)[0])[0].means.rows[-1]
     assert re.fullmatch(r"\+1\.\d+", row[3])
     assert re.fullmatch(r"\+[01]\.\d+\.\.\+1\.\d+", row[4])
     assert re.fullmatch(r"\+(9|10)\.\d %", row[5])
@@ -61,16 +63,16 @@ def test_a_row_gives_seconds_and_percent_each_with_its_interval(profiled: Findin
     ],
 )
 def test_a_difference_that_the_data_do_not_bound_says_so(
-    profiled: Findings, low: float | None, high: float | None, said: str
+    profiled: RunFindings, low: float | None, high: float | None, said: str
 ) -> None:
-    section = profiled.sections[0]
+    section = profiled.workloads[0].sections[0]
     ends = {"difference": 1.25, "difference_low": low, "difference_high": high}
     mean = section.means[0].model_copy(update=ends)
-    table = means_table(section.model_copy(update={"means": (mean,)}), profiled)
+    table = means_table(section.model_copy(update={"means": (mean,)}), views(profiled)[0])
     assert table.rows[0][4] in {said, said.replace("0.50", "0.5").replace("2.00", "2.0")}
 
 
-def test_the_authors_note_stands_in_its_section_and_is_marked_as_his(profiled: Findings) -> None:
+def test_the_authors_note_stands_in_its_section_and_is_marked_as_his(profiled: RunFindings) -> None:
     page, words = render(profiled, {}), markdown_text(profiled)
     section = page.partition('id="section-1"')[2].partition("</section>")[0]
     assert "<b>The author&#39;s note</b>" in section
@@ -80,12 +82,14 @@ def test_the_authors_note_stands_in_its_section_and_is_marked_as_his(profiled: F
     assert "author" not in page.partition('id="section-2"')[2].partition("</section>")[0]
 
 
-def test_a_report_without_notes_says_that_nothing_was_written_by_hand(profiled: Findings) -> None:
+def test_a_report_without_notes_says_that_nothing_was_written_by_hand(
+    profiled: RunFindings,
+) -> None:
     bare = profiled.model_copy(update={"author_notes": {}})
     assert "nothing was written by hand" in render(bare, {})
 
 
-def test_the_flat_table_has_every_mean_with_its_group(profiled: Findings) -> None:
+def test_the_flat_table_has_every_mean_with_its_group(profiled: RunFindings) -> None:
     rows = [r for r in csv.DictReader(io.StringIO(csv_text(profiled))) if r["kind"] == "mean"]
     assert [(r["system"], r["condition.fs"]) for r in rows[:3]] == [
         ("balanced", "ext4"),
@@ -96,7 +100,7 @@ def test_the_flat_table_has_every_mean_with_its_group(profiled: Findings) -> Non
 
 
 def test_latex_has_a_subsection_and_tables_for_each_profile_and_closes_what_it_opens(
-    profiled: Findings,
+    profiled: RunFindings,
 ) -> None:
     text = latex_text(profiled)
     assert r"\subsection{balanced}" in text
@@ -138,7 +142,7 @@ def test_a_latex_table_that_no_line_holds_breaks_its_cells() -> None:
     assert shares[1] > shares[0]
 
 
-def test_latex_takes_the_fragment(profiled: Findings, tmp_path: Path) -> None:
+def test_latex_takes_the_fragment(profiled: RunFindings, tmp_path: Path) -> None:
     latex = shutil.which("pdflatex")
     if latex is None:
         pytest.skip("needs pdflatex, with longtable, booktabs and array")
@@ -158,17 +162,16 @@ def test_latex_takes_the_fragment(profiled: Findings, tmp_path: Path) -> None:
 def test_sections_by_a_size_are_headed_as_charts_are(monkeypatch: pytest.MonkeyPatch) -> None:
     few_orders(monkeypatch)
     findings = found(ReportSpec(sections_by="layout", means_by="fs"), lambda _: 1.0)
-    (section, *_) = findings.sections
+    (section, *_) = findings.workloads[0].sections
     mean = section.means[0].model_copy(update={"level": 65536})
     of_size = section.model_copy(update={"level": 4096, "means": (mean,)})
-    sized = findings.model_copy(
-        update={
-            "level_kinds": {"layout": "size", "fs": "size"},
-            "sections": (of_size,),
-            "author_notes": {"4 KiB": "Small."},
-        }
+    sized = changed(
+        findings,
+        level_kinds={"layout": "size", "fs": "size"},
+        sections=(of_size,),
+        author_notes={"4 KiB": "Small."},
     )
-    (shown,) = sections(sized)
+    (shown,) = sections(views(sized)[0])
     assert (shown.title, shown.note) == ("4 KiB", "Small.")
     assert shown.means.rows[0][0] == "64 KiB"
 

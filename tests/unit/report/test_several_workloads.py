@@ -10,19 +10,20 @@ from functools import cache
 from tests.unit.judge.several_workloads import judged
 
 from steelyard.judge.analyses.consolidation.findings import NoScenario, RatioFinding
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report.compare import compare_lines
-from steelyard.report.each_workload import NO_GRAND_MEAN, told
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
+from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.interference import cell_text
 from steelyard.report.tables.responses import response_table
+from steelyard.report.view import NO_GRAND_MEAN, lines, views
 from steelyard.report.words import verdict_lines
 
 
 @cache
-def findings() -> Findings:
+def findings() -> RunFindings:
     return judged()
 
 
@@ -50,13 +51,13 @@ def test_the_answer_says_that_there_is_none_over_workloads() -> None:
 
 
 def test_what_is_said_of_all_workloads_is_said_once() -> None:
-    lines = told(findings(), lambda each: ["both", f"only {each.workload}"])
-    assert lines == ["both", "cpu: only cpu", "disk: only disk"]
+    found = lines(findings(), lambda view: ["both", f"only {view.own.name}"])
+    assert found == ["both", "cpu: only cpu", "disk: only disk"]
 
 
 def test_cells_that_do_not_exist_read_as_not_applicable() -> None:
-    cpu = findings().workloads[0]
-    table = response_table(cpu, cpu.responses[0])
+    cpu = views(findings())[0]
+    table = response_table(cpu, cpu.own.responses[0])
     missing = [row for row in table.rows if row[2] == "not applicable"]
     assert {row[1] for row in missing} == {"bare"}
     assert len(missing) == 4
@@ -126,3 +127,9 @@ def test_a_slowdown_that_is_not_told_apart_from_none_says_so() -> None:
         update={"visits": 1, "slowdown": RatioFinding(log=0.02, low_log=None, high_log=None)}
     )
     assert cell_text(single) == "1.02 in 1 visit, no interval"
+
+
+def test_every_workload_has_its_tests_in_a_pipeline() -> None:
+    names = re.findall(r'<testcase [^>]*name="([^"]+)"', junit_text(findings()))
+    for wanted in ("cpu: linpack.rate of guest against bare", "disk: run_time of guest"):
+        assert any(name.startswith(wanted) for name in names), wanted

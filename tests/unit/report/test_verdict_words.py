@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -9,21 +10,22 @@ from steelyard.judge.caveats import (
     GeneratorOnSameMachine,
     WarnedTrials,
 )
-from steelyard.judge.findings import BottleneckNote, Findings, VerdictFinding
+from steelyard.judge.findings import BottleneckNote, RunFindings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
 from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.assumptions import limit_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
+from steelyard.report.view import views
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 
 
-def main_sentence(findings: Findings, **changes: object) -> str:
-    verdict = findings.verdicts[0].model_copy(update=changes)
-    return str(verdict_sentence(verdict, findings))
+def main_sentence(findings: RunFindings, **changes: object) -> str:
+    verdict = findings.workloads[0].verdicts[0].model_copy(update=changes)
+    return str(verdict_sentence(verdict, views(findings)[0]))
 
 
 def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
@@ -35,7 +37,7 @@ def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
 
 
 def test_the_answer_over_all_comes_before_its_conditions() -> None:
-    ((main, parts),) = answer(golden("decided"))
+    ((main, parts),) = answer(views(golden("decided"))[0])
     assert "over all 3 conditions" in main.head
     assert [part.split(":")[0] for part in parts] == ["At 1 user", "At 4 users", "At 16 users"]
 
@@ -53,8 +55,8 @@ def test_an_undecided_verdict_without_a_forecast_says_which_budget_ended() -> No
 
 def test_equivalence_is_said_with_the_margin_and_its_own_interval() -> None:
     findings = golden("three")
-    verdict = next(v for v in findings.verdicts if v.word is VerdictWord.EQUIVALENT)
-    sentence = str(verdict_sentence(verdict, findings))
+    verdict = next(v for v in findings.workloads[0].verdicts if v.word is VerdictWord.EQUIVALENT)
+    sentence = str(verdict_sentence(verdict, views(findings)[0]))
     assert sentence.startswith("No difference larger than 2 % in throughput")
     assert "+0.3 %, 90 % interval -0.7..+1.3 %" in sentence
 
@@ -66,7 +68,7 @@ def test_a_difference_below_the_margin_says_that_it_is() -> None:
 
 def test_a_comparison_that_was_not_judged_gives_the_reason() -> None:
     findings = golden("failed")
-    sentence = condition_sentence(findings.verdicts[3], findings)
+    sentence = condition_sentence(findings.workloads[0].verdicts[3], views(findings)[0])
     assert sentence == (
         "At 16 users: not judged, 6 visits (6 fast, 0 durable): no visit of durable counts here."
     )
@@ -75,7 +77,7 @@ def test_a_comparison_that_was_not_judged_gives_the_reason() -> None:
 def test_a_quicker_response_time_is_never_called_faster() -> None:
     findings = golden("huge")
     assert "At 16 users: quicker, 1/33.3 of the response time p99" in condition_sentence(
-        findings.verdicts[3], findings
+        findings.workloads[0].verdicts[3], views(findings)[0]
     )
 
 
@@ -88,12 +90,12 @@ def test_a_quicker_response_time_is_never_called_faster() -> None:
     ],
 )
 def test_other_responses_speak_their_own_words_and_are_marked(response: str, said: str) -> None:
-    lines = exploratory_lines(golden("decided"))
+    lines = exploratory_lines(views(golden("decided"))[0])
     assert any(line.startswith(f"Exploratory: {said}") for line in lines), response
 
 
 def test_an_exploratory_sentence_claims_no_validity_and_no_margin() -> None:
-    for line in exploratory_lines(golden("decided")):
+    for line in exploratory_lines(views(golden("decided"))[0]):
         assert "valid at" not in line
         assert "margin" not in line
 
@@ -101,19 +103,19 @@ def test_an_exploratory_sentence_claims_no_validity_and_no_margin() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_every_sentence_of_a_verdict_names_its_n(case: str) -> None:
     findings = golden(case)
-    for verdict in findings.verdicts:
+    for verdict in findings.workloads[0].verdicts:
         total = verdict.n_baseline + verdict.n_other
-        assert f"{total} visits" in str(verdict_sentence(verdict, findings))
-        assert f"{total} visits" in condition_sentence(verdict, findings)
+        assert f"{total} visits" in str(verdict_sentence(verdict, views(findings)[0]))
+        assert f"{total} visits" in condition_sentence(verdict, views(findings)[0])
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_word_and_the_direction_of_the_size_agree(case: str) -> None:
     findings = golden(case)
-    for verdict in findings.verdicts:
+    for verdict in findings.workloads[0].verdicts:
         if verdict.exploratory or verdict.response != "throughput":
             continue
-        text = str(verdict_sentence(verdict, findings))
+        text = str(verdict_sentence(verdict, views(findings)[0]))
         if verdict.word is VerdictWord.FASTER:
             assert "more throughput" in text
         if verdict.word is VerdictWord.SLOWER:
@@ -132,10 +134,12 @@ def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answ
 
 def test_a_note_of_the_judge_is_passed_on() -> None:
     findings = golden("plain")
-    noted: VerdictFinding = findings.verdicts[0].model_copy(
-        update={"notes": (StoppedEarly(visits=20, budget_visits=40),)}
+    noted: VerdictFinding = (
+        findings.workloads[0]
+        .verdicts[0]
+        .model_copy(update={"notes": (StoppedEarly(visits=20, budget_visits=40),)})
     )
-    lines = verdict_lines(findings.model_copy(update={"verdicts": (noted,)}))
+    lines = verdict_lines(changed(findings, verdicts=(noted,)))
     assert any(line.startswith("  durable against fast, overall: early stops") for line in lines)
 
 
@@ -144,7 +148,7 @@ def test_a_clean_study_ends_without_warnings() -> None:
 
 
 def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
-    findings = golden("plain").model_copy(update={"verdicts": ()})
+    findings = changed(golden("plain"), verdicts=())
     assert "Nothing was judged: no comparison of a primary response was found." in verdict_lines(
         findings
     )
@@ -188,8 +192,8 @@ def test_the_live_line_names_systems_and_workloads_where_there_are_several() -> 
 def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:
     reasons = tuple(ValueUnusable(system="b", trials=n + 1, value="missing") for n in range(30))
     findings = golden("failed")
-    verdict = findings.verdicts[3].model_copy(update={"not_judged": reasons})
-    sentence = str(verdict_sentence(verdict, findings))
+    verdict = findings.workloads[0].verdicts[3].model_copy(update={"not_judged": reasons})
+    sentence = str(verdict_sentence(verdict, views(findings)[0]))
     assert sentence.endswith(
         "in 1 trial of b; no ratio is defined: the value was not measured in 2 trials of b; "
         "and 28 more reasons."
@@ -198,24 +202,23 @@ def test_of_many_reasons_the_gravest_are_told_and_the_rest_counted() -> None:
 
 def test_an_exploratory_response_gets_one_sentence_and_no_forecast() -> None:
     findings = golden("mixed")
-    response = golden("decided").responses[1]
-    undecided = findings.verdicts[0].model_copy(update={"response": response.name})
+    response = golden("decided").workloads[0].responses[1]
+    undecided = findings.workloads[0].verdicts[0].model_copy(update={"response": response.name})
     at_one = undecided.model_copy(update={"conditions": {"load.users": 1}})
-    more = findings.model_copy(
-        update={
-            "verdicts": (*findings.verdicts, undecided, at_one),
-            "responses": (*findings.responses, response),
-        }
+    more = changed(
+        findings,
+        verdicts=(*findings.workloads[0].verdicts, undecided, at_one),
+        responses=(*findings.workloads[0].responses, response),
     )
-    (line,) = exploratory_lines(more)
+    (line,) = exploratory_lines(views(more)[0])
     assert line.startswith("Exploratory: Undecided over all 3 conditions")
     assert "would decide" not in line
 
 
 def test_a_label_in_two_parts_is_turned_round_inside_a_sentence() -> None:
     findings = golden("huge")
-    label = findings.responses[0].model_copy(update={"label": "response time, median"})
-    turned = findings.model_copy(update={"responses": (label,)})
+    label = findings.workloads[0].responses[0].model_copy(update={"label": "response time, median"})
+    turned = changed(findings, responses=(label,))
     assert "42.0 times the median response time" in main_sentence(turned)
 
 
@@ -231,7 +234,7 @@ def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
         )
         for a in findings.attempts
     )
-    rows = limit_rows(findings.model_copy(update={"attempts": attempts}))
+    rows = limit_rows(views(findings.model_copy(update={"attempts": attempts}))[0])
     assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
 
 
@@ -241,18 +244,16 @@ def test_what_was_not_tested_stands_at_the_end_but_for_what_stands_above() -> No
         GeneratorOnSameMachine(),
         WarnedTrials(warning="run_delay", trials=3, good_trials=9),
     )
-    lines = verdict_lines(golden("plain").model_copy(update={"caveats": found}))
+    lines = verdict_lines(changed(golden("plain"), caveats=found))
     assert lines[-2:] == [
         "What was not tested:",
         f"  {notes.text(GeneratorOnSameMachine(), Labels())}.",
     ]
-    assert "What was not tested:" not in verdict_lines(
-        golden("plain").model_copy(update={"caveats": ()})
-    )
+    assert "What was not tested:" not in verdict_lines(changed(golden("plain"), caveats=()))
 
 
 def test_no_interval_reaches_beyond_what_its_word_has_put_out() -> None:
-    plain = golden("decided").verdicts[0].model_dump()
+    plain = golden("decided").workloads[0].verdicts[0].model_dump()
     ends = {"equivalence_low_log": -0.1709, "equivalence_high_log": 0.1909, "margin_log": 0.1823}
     alike = plain | ends | {"word": "equivalent", "words": ("equivalent",)}
     assert VerdictFinding.model_validate(alike).equivalence_high_log == 0.1823

@@ -83,7 +83,7 @@ def test_findings_words_and_report_of_a_run_have_the_units(tmp_path: Path) -> No
     for text in (words, html.read_text(encoding="utf-8")):
         assert "100 Mbit/s" in text
         assert "100000000.0" not in text
-    assert findings.conditions[0]["workload.pace"] == 1e8, "data stay numbers"
+    assert findings.workloads[0].conditions[0]["workload.pace"] == 1e8, "data stay numbers"
     assert findings.level_kinds["workload.pace"] == "rate"
 
 

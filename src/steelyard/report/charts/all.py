@@ -1,10 +1,9 @@
-"""All pictures of a report, from findings and series."""
+"""All pictures of a report, from view and series."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from steelyard.judge.findings import Findings
 from steelyard.report.charts.drawing import Drawing
 from steelyard.report.charts.effect import effect_drawings
 from steelyard.report.charts.influence import influence_drawings, pair_drawings
@@ -12,6 +11,7 @@ from steelyard.report.charts.load import load_drawing
 from steelyard.report.charts.requests import request_drawings
 from steelyard.report.charts.saturation import saturation_drawings
 from steelyard.report.charts.time import Panels, Series, order_drawing, resource_panels
+from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response
 
 
@@ -30,10 +30,10 @@ class Charts:
     requests: tuple[Drawing, ...] = ()
 
 
-def all_charts(findings: Findings, series: Series) -> Charts:
+def all_charts(view: View, series: Series) -> Charts:
     """Draw everything that the data can show; of one of several workloads, under its name."""
-    drawn = _drawn(findings, series)
-    return drawn if findings.workload is None else _renamed(drawn, f"{findings.workload}-")
+    drawn = _drawn(view, series)
+    return drawn if view.heading is None else _renamed(drawn, f"{view.heading}-")
 
 
 def _renamed(charts: Charts, prefix: str) -> Charts:
@@ -53,17 +53,17 @@ def _renamed(charts: Charts, prefix: str) -> Charts:
     )
 
 
-def _drawn(findings: Findings, series: Series) -> Charts:
-    primary = primary_response(findings)
-    rest = (load_drawing(findings, r) for r in findings.responses if not r.primary)
+def _drawn(view: View, series: Series) -> Charts:
+    primary = primary_response(view)
+    rest = (load_drawing(view, r) for r in view.own.responses if not r.primary)
     return Charts(
-        effect=tuple(effect_drawings(findings)),
-        influence=tuple(influence_drawings(findings)),
-        pairs=tuple(pair_drawings(findings)),
-        primary=None if primary is None else load_drawing(findings, primary),
+        effect=tuple(effect_drawings(view)),
+        influence=tuple(influence_drawings(view)),
+        pairs=tuple(pair_drawings(view)),
+        primary=None if primary is None else load_drawing(view, primary),
         secondary=tuple(drawing for drawing in rest if drawing is not None),
-        resources=tuple(resource_panels(findings, series)),
-        order=order_drawing(findings),
-        saturation=tuple(saturation_drawings(findings)),
-        requests=tuple(request_drawings(findings)),
+        resources=tuple(resource_panels(view, series)),
+        order=order_drawing(view),
+        saturation=tuple(saturation_drawings(view)),
+        requests=tuple(request_drawings(view)),
     )

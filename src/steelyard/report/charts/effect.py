@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings, ResponseFinding, VerdictFinding
+from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.report.assumptions import judged
 from steelyard.report.charts.axes import effect_ticks, labelled_axis, quoted
 from steelyard.report.charts.drawing import (
@@ -22,6 +22,7 @@ from steelyard.report.charts.drawing import (
 )
 from steelyard.report.effects import signed_effect
 from steelyard.report.sentences import ends_of, verdict_sentence
+from steelyard.report.view import View
 from steelyard.report.vocabulary import ordered, primary_response, verdict_word
 
 ROW_PX = 32
@@ -32,25 +33,25 @@ WIDE_PX, NARROW_PX = 560, 200
 LABEL_PX = 190
 
 
-def effect_drawings(findings: Findings) -> list[Drawing]:
+def effect_drawings(view: View) -> list[Drawing]:
     """The chart twice, for wide and for narrow pages; empty when nothing was compared."""
-    response = primary_response(findings)
-    verdicts = ordered(judged(findings), findings)
+    response = primary_response(view)
+    verdicts = ordered(judged(view), view)
     if response is None or not verdicts:
         return []
-    title = f"Effect on {response.label}, relative to {findings.baseline}"
-    words = " ".join(str(verdict_sentence(v, findings)) for v in verdicts)
+    title = f"Effect on {response.label}, relative to {view.run.baseline}"
+    words = " ".join(str(verdict_sentence(v, view)) for v in verdicts)
     return [
-        draw(_chart(findings, verdicts, response, wide=wide), name, title, words)
+        draw(_chart(view, verdicts, response, wide=wide), name, title, words)
         for name, wide in (("effect-wide", True), ("effect-narrow", False))
     ]
 
 
 def _chart(
-    findings: Findings, verdicts: list[VerdictFinding], response: ResponseFinding, *, wide: bool
+    view: View, verdicts: list[VerdictFinding], response: ResponseFinding, *, wide: bool
 ) -> Layer:
     rows = [_row(v, response, number) for number, v in enumerate(verdicts)]
-    y = row_axis([_row_label(v, findings) for v in verdicts])
+    y = row_axis([_row_label(v, view) for v in verdicts])
     low, high = _domain(verdicts)
     for row in rows:
         row["low"] = low if row["low"] is None else row["low"]
@@ -59,7 +60,7 @@ def _chart(
     layers = [
         margin_band(max(v.margin_log for v in verdicts), axis),
         zero_rule(axis),
-        *_marks(rows, axis, y, findings),
+        *_marks(rows, axis, y, view),
     ]
     layers.append(side_words(rows, y, WIDE_PX) if wide else _absent(rows, y))
     return alt.layer(*layers).properties(
@@ -86,14 +87,14 @@ def _row(verdict: VerdictFinding, response: ResponseFinding, number: int) -> dic
     }
 
 
-def _row_label(verdict: VerdictFinding, findings: Findings) -> str:
+def _row_label(verdict: VerdictFinding, view: View) -> str:
     where = (
-        "over all" if verdict.conditions is None else findings.labels.conditions(verdict.conditions)
+        "over all" if verdict.conditions is None else view.run.labels.conditions(verdict.conditions)
     )
-    if len(findings.systems) <= 2:
+    if len(view.run.systems) <= 2:
         return where or "all trials"
     name = _short(verdict.other)
-    if verdict.baseline != findings.baseline:
+    if verdict.baseline != view.run.baseline:
         name += f" / {_short(verdict.baseline)}"
     return f"{name}, {where}" if where else name
 
@@ -158,19 +159,17 @@ def zero_rule(axis: dict[str, Any]) -> Layer:
     return alt.Chart(data).mark_rule(color=MUTED, strokeWidth=1).encode(x=alt.X("a:Q", **axis))
 
 
-def _marks(
-    rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y, findings: Findings
-) -> list[Layer]:
+def _marks(rows: list[dict[str, Any]], axis: dict[str, Any], y: alt.Y, view: View) -> list[Layer]:
     known = [row for row in rows if row["x"] is not None]
     base = alt.Chart(inline_data(known)).encode(
-        y=y, color=alt.Color("other:N", scale=system_colours(findings.systems), legend=None)
+        y=y, color=alt.Color("other:N", scale=system_colours(view.run.systems), legend=None)
     )
     width = alt.condition("datum.overall", alt.value(3.5), alt.value(2))
     spans = base.mark_rule(strokeCap="round").encode(
         x=alt.X("low:Q", **axis), x2="high:Q", strokeWidth=width
     )
     fill = alt.condition("datum.decided", alt.Fill("other:N", scale=system_colours(
-        findings.systems), legend=None), alt.value("var(--paper,#ffffff)"))  # fmt: skip
+        view.run.systems), legend=None), alt.value("var(--paper,#ffffff)"))  # fmt: skip
     dots = base.mark_point(opacity=1, strokeWidth=2).encode(
         x=alt.X("x:Q", **axis),
         fill=fill,

@@ -12,7 +12,7 @@ from steelyard.judge.analyses.factors.findings import (
     InfluenceFinding,
     PairFinding,
 )
-from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report.charts.axes import labelled_axis, value_scale
 from steelyard.report.charts.drawing import (
     FONT,
@@ -44,6 +44,7 @@ from steelyard.report.influence_words import (
     name_of,
     pair_of,
 )
+from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 from steelyard.study.labels import Labels
 
@@ -53,31 +54,31 @@ PAIR_WIDTH_PX, PAIR_HEIGHT_PX = 240, 170
 LABEL_PX = 300
 
 
-def influence_drawings(findings: Findings) -> list[Drawing]:
+def influence_drawings(view: View) -> list[Drawing]:
     """For each set of factors the chart of effects, for wide and for narrow pages."""
     found: list[Drawing] = []
-    for number, each in enumerate(findings.influence):
+    for number, each in enumerate(view.own.influence):
         rows = _shown(each)
         if rows:
-            response = response_of(findings, each.response)
+            response = response_of(view, each.response)
             title = f"Effects on {response.label}"
-            words = " ".join(effect_sentence(row, each, response, findings.labels) for row in rows)
+            words = " ".join(effect_sentence(row, each, response, view.run.labels) for row in rows)
             for size, wide in (("wide", True), ("narrow", False)):
-                chart = _chart(each, rows, response, findings.labels, wide=wide)
+                chart = _chart(each, rows, response, view.run.labels, wide=wide)
                 found.append(draw(chart, f"influence-{number}-{size}", title, words))
     return found
 
 
-def pair_drawings(findings: Findings) -> list[Drawing]:
+def pair_drawings(view: View) -> list[Drawing]:
     """Each pair of factors that acts together: a line for each level of the second."""
     found: list[Drawing] = []
-    for each in findings.influence:
-        response = response_of(findings, each.response)
+    for each in view.own.influence:
+        response = response_of(view, each.response)
         there = effects_of(each, EffectWord.INFLUENTIAL)
         names = dict.fromkeys(e.factors for e in there if len(e.factors) == PAIR)
         pairs = [pair for name in list(names)[:MOST_PAIRS] if (pair := pair_of(each, *name))]
         found += [
-            _pair(pair, response, findings.labels, len(found) + i) for i, pair in enumerate(pairs)
+            _pair(pair, response, view.run.labels, len(found) + i) for i, pair in enumerate(pairs)
         ]
     return found
 

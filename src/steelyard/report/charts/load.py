@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from steelyard.judge.findings import CellFinding, Findings, ResponseFinding
+from steelyard.judge.findings import CellFinding, ResponseFinding
 from steelyard.report.charts.axes import (
     is_logarithmic,
     is_numeric,
@@ -26,6 +26,7 @@ from steelyard.report.charts.drawing import (
     system_shapes,
 )
 from steelyard.report.figures import Scale, counted, quantity, scale_for
+from steelyard.report.view import View
 from steelyard.study.labels import Labels
 
 WIDTH_PX, HEIGHT_PX = 300, 190
@@ -43,15 +44,15 @@ class Places:
     dodge: float
 
 
-def places_of(findings: Findings) -> Places:
+def places_of(view: View) -> Places:
     """Users 1, 4, 16 stand by their (log) number; anything else in the order of the study."""
-    conditions = findings.conditions or ({},)
+    conditions = view.own.conditions or ({},)
     names = list(conditions[0])
     levels = [c[names[0]] for c in conditions] if len(names) == 1 else []
-    texts = [findings.labels.conditions(c) for c in conditions]
+    texts = [view.run.labels.conditions(c) for c in conditions]
     if len(conditions) == 1:
-        middle = (len(findings.systems) - 1) / 2
-        alone = tuple((i - middle, system) for i, system in enumerate(findings.systems))
+        middle = (len(view.run.systems) - 1) / 2
+        alone = tuple((i - middle, system) for i, system in enumerate(view.run.systems))
         return Places(texts[0] or None, alone, {texts[0]: 0.0}, 1.0)
     if len(levels) < 2 or not is_numeric(levels):
         at = {text: float(i) for i, text in enumerate(texts)}
@@ -66,12 +67,12 @@ def places_of(findings: Findings) -> Places:
     return Places(title, ticks, by_text, DODGE_SHARE * (max(spots) - min(spots)))
 
 
-def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | None:
+def load_drawing(view: View, response: ResponseFinding) -> Drawing | None:
     """The chart of one response, ``None`` when no cell of it is known at all."""
     cells = [
         c
-        for c in findings.cells
-        if c.response == response.name and c.cell.conditions in findings.conditions
+        for c in view.own.cells
+        if c.response == response.name and c.cell.conditions in view.own.conditions
     ]
     if not cells:
         return None
@@ -80,10 +81,10 @@ def load_drawing(findings: Findings, response: ResponseFinding) -> Drawing | Non
     name = "load-" + "".join(ch if ch.isascii() and ch.isalnum() else "-" for ch in response.name)
     title = f"{response.label}{unit}"
     return draw(
-        _chart(findings, response, cells, scale),
+        _chart(view, response, cells, scale),
         name,
         title,
-        _words(cells, response, findings.labels),
+        _words(cells, response, view.run.labels),
     )
 
 
@@ -99,19 +100,17 @@ def _words(cells: list[CellFinding], response: ResponseFinding, labels: Labels) 
     return "; ".join(said) + "."
 
 
-def _chart(
-    findings: Findings, response: ResponseFinding, cells: list[CellFinding], scale: Scale
-) -> Layer:
-    places = places_of(findings)
+def _chart(view: View, response: ResponseFinding, cells: list[CellFinding], scale: Scale) -> Layer:
+    places = places_of(view)
     values = [v / scale.divisor for c in cells for v in c.values]
     x = _x(places)
     log = response.unit in _LOG_UNITS or response.direction == "none"
     y_scale = value_scale(values, may_be_log=log)
     y: dict[str, Any] = {"scale": y_scale, "axis": _y_axis(values, log=log)}
-    colour = alt.Color("system:N", scale=system_colours(findings.systems), legend=None)
-    shape = alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None)
-    medians = [_median_row(c, findings, places, scale) for c in cells if c.median is not None]
-    trials = [row for c in cells for row in _trial_rows(c, findings, places, scale)]
+    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
+    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
+    medians = [_median_row(c, view, places, scale) for c in cells if c.median is not None]
+    trials = [row for c in cells for row in _trial_rows(c, view, places, scale)]
     base = alt.Chart(inline_data(medians)).encode(color=colour, x=alt.X("x:Q", **x))
     layers = [
         base.mark_line(strokeWidth=2, opacity=0.9).encode(y=alt.Y("y:Q", **y)),
@@ -121,7 +120,7 @@ def _chart(
         alt.Chart(inline_data(trials))
         .mark_point(size=22, opacity=0.55, filled=True)
         .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
-        _absent(cells, findings, places, x, colour),
+        _absent(cells, view, places, x, colour),
     ]
     return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
 
@@ -144,20 +143,18 @@ def _y_axis(values: list[float], *, log: bool) -> alt.Axis:
                     labelExpr=expression, labelOverlap=True)  # fmt: skip
 
 
-def _at(cell: CellFinding, findings: Findings, places: Places) -> float:
+def _at(cell: CellFinding, view: View, places: Places) -> float:
     """The place of a cell, with systems beside one another rather than on top."""
-    systems = findings.systems
+    systems = view.run.systems
     index = systems.index(cell.cell.system) if cell.cell.system in systems else 0
     offset = (index - (len(systems) - 1) / 2) * places.dodge
-    return places.by_text.get(findings.labels.conditions(cell.cell.conditions), 0.0) + offset
+    return places.by_text.get(view.run.labels.conditions(cell.cell.conditions), 0.0) + offset
 
 
-def _median_row(
-    cell: CellFinding, findings: Findings, places: Places, scale: Scale
-) -> dict[str, Any]:
+def _median_row(cell: CellFinding, view: View, places: Places, scale: Scale) -> dict[str, Any]:
     return {
         "system": cell.cell.system,
-        "x": _at(cell, findings, places),
+        "x": _at(cell, view, places),
         "y": (cell.median or 0.0) / scale.divisor,
         "low": None if cell.low is None else cell.low / scale.divisor,
         "high": None if cell.high is None else cell.high / scale.divisor,
@@ -165,21 +162,21 @@ def _median_row(
 
 
 def _trial_rows(
-    cell: CellFinding, findings: Findings, places: Places, scale: Scale
+    cell: CellFinding, view: View, places: Places, scale: Scale
 ) -> list[dict[str, Any]]:
-    at = _at(cell, findings, places)
+    at = _at(cell, view, places)
     return [{"system": cell.cell.system, "x": at, "y": v / scale.divisor} for v in cell.values]
 
 
 def _absent(
     cells: list[CellFinding],
-    findings: Findings,
+    view: View,
     places: Places,
     x: dict[str, Any],
     colour: alt.Color,
 ) -> Layer:
     rows = [
-        {"system": c.cell.system, "x": _at(c, findings, places), "said": "not measured"}
+        {"system": c.cell.system, "x": _at(c, view, places), "said": "not measured"}
         for c in cells
         if not c.values
     ]

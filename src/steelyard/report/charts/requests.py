@@ -9,19 +9,19 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding
-from steelyard.judge.findings import Findings
 from steelyard.report.charts.axes import labelled_axis, log_ticks
 from steelyard.report.charts.drawing import Drawing, Layer, draw, inline_data, system_colours
 from steelyard.report.figures import counted, quantity, scale_for
+from steelyard.report.view import View
 
 WIDTH_PX, HEIGHT_PX = 620, 170
 
 
-def request_drawings(findings: Findings) -> Iterator[Drawing]:
+def request_drawings(view: View) -> Iterator[Drawing]:
     """One chart for each condition, all systems in it; the share of a bar may be a millionth."""
     groups: dict[str, list[RequestTimesFinding]] = {}
-    for found in findings.request_times:
-        groups.setdefault(findings.labels.conditions(found.cell.conditions), []).append(found)
+    for found in view.own.request_times:
+        groups.setdefault(view.run.labels.conditions(found.cell.conditions), []).append(found)
     for number, (where, cells) in enumerate(groups.items()):
         title = "Requests by total time" + (f", at {where}" if where else "")
         words = "; ".join(
@@ -29,7 +29,7 @@ def request_drawings(findings: Findings) -> Iterator[Drawing]:
             f"{quantity(found.bars[0].low_ns, 'ns')} to {quantity(found.bars[-1].high_ns, 'ns')}"
             for found in cells
         )
-        yield draw(_chart(findings.systems, cells), f"requests-{number}", title, words)
+        yield draw(_chart(view.run.systems, cells), f"requests-{number}", title, words)
 
 
 def _chart(systems: Sequence[str], cells: Sequence[RequestTimesFinding]) -> Layer:

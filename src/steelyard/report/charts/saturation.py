@@ -9,7 +9,6 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
-from steelyard.judge.findings import Findings
 from steelyard.judge.series import key_of
 from steelyard.report.charts.axes import labelled_axis
 from steelyard.report.charts.drawing import (
@@ -22,36 +21,37 @@ from steelyard.report.charts.drawing import (
 )
 from steelyard.report.figures import Scale, scale_for
 from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 
 WIDTH_PX, HEIGHT_PX = 620, 260
 _WIDE = 8
 
 
-def saturation_drawings(findings: Findings) -> Iterator[Drawing]:
+def saturation_drawings(view: View) -> Iterator[Drawing]:
     """One chart for each further condition, all systems in it."""
     groups: dict[str, list[ScalingFinding]] = {}
-    for found in findings.scaling:
+    for found in view.own.scaling:
         if found.levels:
-            groups.setdefault(findings.labels.conditions(found.conditions), []).append(found)
+            groups.setdefault(view.run.labels.conditions(found.conditions), []).append(found)
     for number, (where, curves) in enumerate(groups.items()):
-        response = response_of(findings, curves[0].response)
+        response = response_of(view, curves[0].response)
         values = [level.throughput for curve in curves for level in curve.levels]
         scale = scale_for(values, response.unit)
         title = f"{response.label}, {scale.unit}" + (f", at {where}" if where else "")
-        words = " ".join(saturation_lines(findings.model_copy(update={"scaling": tuple(curves)})))
-        yield draw(_chart(findings, curves, scale), f"saturation-{number}", title, words)
+        words = " ".join(saturation_lines(view.with_own(scaling=tuple(curves))))
+        yield draw(_chart(view, curves, scale), f"saturation-{number}", title, words)
 
 
-def _chart(findings: Findings, curves: Sequence[ScalingFinding], scale: Scale) -> Layer:
+def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale) -> Layer:
     x, place = _x(curves)
-    dots = list(_dots(findings, curves, scale, place))
+    dots = list(_dots(view, curves, scale, place))
     y: dict[str, Any] = {
         "scale": alt.Scale(domain=[0, 1.08 * max(row["y"] for row in dots)], nice=False),
         "axis": alt.Axis(title=None, domain=False, ticks=False, tickCount=5, format=",~r"),
     }
-    colour = alt.Color("system:N", scale=system_colours(findings.systems), legend=None)
-    shape = alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None)
+    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
+    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
     lines = [
         {"system": c.system, "x": place(at), "y": high / scale.divisor}
         for c in curves
@@ -86,11 +86,11 @@ def _x(curves: Sequence[ScalingFinding]) -> tuple[dict[str, Any], Any]:
 
 
 def _dots(
-    findings: Findings, curves: Sequence[ScalingFinding], scale: Scale, place: Any
+    view: View, curves: Sequence[ScalingFinding], scale: Scale, place: Any
 ) -> Iterator[dict[str, Any]]:
     """Every trial that counts, also at levels that the curve leaves out."""
     drawn = {(curve.system, key_of(curve.conditions)): curve for curve in curves}
-    for cell in findings.cells:
+    for cell in view.own.cells:
         rest = {k: v for k, v in cell.cell.conditions.items() if k != curves[0].factor}
         curve = drawn.get((cell.cell.system, key_of(rest)))
         at = cell.cell.conditions.get(curves[0].factor)

@@ -10,7 +10,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from steelyard.judge.findings import AttemptFinding, CellFinding, Findings
+from steelyard.judge.findings import AttemptFinding, CellFinding
 from steelyard.judge.series import Key, key_of
 from steelyard.report.charts.axes import effect_ticks, labelled_axis
 from steelyard.report.charts.drawing import (
@@ -23,6 +23,7 @@ from steelyard.report.charts.drawing import (
     system_shapes,
 )
 from steelyard.report.tables.rates import RESOURCES, Point, Resource, points
+from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response
 from steelyard.study.model import Level
 
@@ -50,25 +51,25 @@ def attempt_key(attempt: AttemptFinding) -> str:
     return f"{attempt.trial:04d}-{attempt.attempt}"
 
 
-def shown_conditions(findings: Findings) -> list[dict[str, Level]]:
+def shown_conditions(view: View) -> list[dict[str, Level]]:
     """The conditions that get a panel: all, or evenly chosen with the first and the last."""
-    cells = (cell.cell.conditions for cell in findings.cells)
-    found = list(findings.conditions) or list({key_of(c): c for c in cells}.values())
+    cells = (cell.cell.conditions for cell in view.own.cells)
+    found = list(view.own.conditions) or list({key_of(c): c for c in cells}.values())
     if len(found) <= MOST_CONDITIONS:
         return found
     last = len(found) - 1
     return [found[round(i * last / (MOST_CONDITIONS - 1))] for i in range(MOST_CONDITIONS)]
 
 
-def resource_panels(findings: Findings, series: Series) -> list[Panels]:
+def resource_panels(view: View, series: Series) -> list[Panels]:
     """Every resource that was sampled and is not flat at zero, one panel per condition."""
-    found = (_panels(findings, series, resource) for resource in RESOURCES)
+    found = (_panels(view, series, resource) for resource in RESOURCES)
     return [panels for panels in found if panels is not None]
 
 
-def _panels(findings: Findings, series: Series, resource: Resource) -> Panels | None:
+def _panels(view: View, series: Series, resource: Resource) -> Panels | None:
     lines: dict[Key, list[tuple[str, list[Point]]]] = {}
-    for attempt in findings.attempts:
+    for attempt in view.attempts:
         frame = series.get(attempt_key(attempt)) if attempt.outcome == "ok" else None
         line = [] if frame is None else points(frame, resource)
         if line:
@@ -78,12 +79,12 @@ def _panels(findings: Findings, series: Series, resource: Resource) -> Panels | 
     if highest <= 0:
         return None
     drawings, drawn = [], 0
-    for number, conditions in enumerate(shown_conditions(findings)):
+    for number, conditions in enumerate(shown_conditions(view)):
         group = lines.get(key_of(conditions), [])
         kept = thin(group)
         drawn += len(kept)
         name = f"time-{resource.name}-{number}"
-        drawings.append(_panel(findings, resource, conditions, kept, name=name, highest=highest))
+        drawings.append(_panel(view, resource, conditions, kept, name=name, highest=highest))
     total = sum(len(group) for group in lines.values())
     return Panels(resource, tuple(drawings), drawn, total)
 
@@ -112,7 +113,7 @@ def averaged(line: list[Point], most: int) -> list[Point]:
 
 
 def _panel(
-    findings: Findings,
+    view: View,
     resource: Resource,
     conditions: dict[str, Level],
     group: list[tuple[str, list[Point]]],
@@ -120,23 +121,23 @@ def _panel(
     name: str,
     highest: float,
 ) -> Drawing:
-    where = findings.labels.conditions(conditions)
+    where = view.run.labels.conditions(conditions)
     title = where or f"{resource.label}, {resource.unit}"
     rows: list[dict[str, Any]] = [
         {"t": round(p.at_s, 3), "v": _short(p.value), "system": system, "trial": i}
         for i, (system, line) in enumerate(group)
         for p in line
     ]
-    chart = alt.layer(_lines(findings, rows, highest), _absent(findings, group))
+    chart = alt.layer(_lines(view, rows, highest), _absent(view, group))
     sized = chart.properties(width=PANEL_WIDTH_PX, height=PANEL_HEIGHT_PX)
-    return draw(sized, name, title, _panel_words(findings, group, resource))
+    return draw(sized, name, title, _panel_words(view, group, resource))
 
 
 def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def _lines(findings: Findings, rows: list[dict[str, Any]], highest: float) -> Layer:
+def _lines(view: View, rows: list[dict[str, Any]], highest: float) -> Layer:
     return (
         alt.Chart(inline_data(rows))
         .mark_line(strokeWidth=1, opacity=0.5, clip=True)
@@ -147,15 +148,15 @@ def _lines(findings: Findings, rows: list[dict[str, Any]], highest: float) -> La
                 scale=alt.Scale(domain=[0, highest * 1.05], nice=False),
                 axis=alt.Axis(title=None, tickCount=3, domain=False, ticks=False, minExtent=34),
             ),
-            color=alt.Color("system:N", scale=system_colours(findings.systems), legend=None),
+            color=alt.Color("system:N", scale=system_colours(view.run.systems), legend=None),
             detail="trial:N",
         )
     )
 
 
-def _absent(findings: Findings, group: list[tuple[str, list[Point]]]) -> Layer:
+def _absent(view: View, group: list[tuple[str, list[Point]]]) -> Layer:
     """The systems without a line here say so in the panel."""
-    absent = [system for system in findings.systems if system not in {name for name, _ in group}]
+    absent = [system for system in view.run.systems if system not in {name for name, _ in group}]
     said = f"{', '.join(absent)}: not measured" if absent else ""
     mark = alt.Chart(inline_data([{"said": said}])).mark_text(
         fontStyle="italic", color=MUTED, align="right", baseline="bottom", limit=PANEL_WIDTH_PX
@@ -163,11 +164,9 @@ def _absent(findings: Findings, group: list[tuple[str, list[Point]]]) -> Layer:
     return mark.encode(x=alt.value(PANEL_WIDTH_PX), y=alt.value(PANEL_HEIGHT_PX - 4), text="said:N")
 
 
-def _panel_words(
-    findings: Findings, group: list[tuple[str, list[Point]]], resource: Resource
-) -> str:
+def _panel_words(view: View, group: list[tuple[str, list[Point]]], resource: Resource) -> str:
     said = [f"{resource.label}, {resource.unit}"]
-    for system in findings.systems:
+    for system in view.run.systems:
         means = [sum(p.value for p in ln) / len(ln) for name, ln in group if name == system]
         if not means:
             said.append(f"{system}: not measured")
@@ -177,11 +176,11 @@ def _panel_words(
     return "; ".join(said) + "."
 
 
-def order_drawing(findings: Findings) -> Drawing | None:
+def order_drawing(view: View) -> Drawing | None:
     """Each trial against the median of its own cell, by visit: drift shows as a slope."""
-    response = primary_response(findings)
-    visits = {a.trial: a.visit for a in findings.attempts}
-    cells = [c for c in findings.cells if response is not None and c.response == response.name]
+    response = primary_response(view)
+    visits = {a.trial: a.visit for a in view.attempts}
+    cells = [c for c in view.own.cells if response is not None and c.response == response.name]
     rows = [row for cell in cells for row in _order_rows(cell, visits)]
     if response is None or not rows:
         return None
@@ -190,7 +189,7 @@ def order_drawing(findings: Findings) -> Drawing | None:
         "median of its own cell, in the order measured."
     )
     title = f"{response.label} in the order measured, relative to the median of each cell"
-    return draw(_order_chart(findings, rows), "order", title, words)
+    return draw(_order_chart(view, rows), "order", title, words)
 
 
 def _order_rows(cell: CellFinding, visits: dict[int, int]) -> list[dict[str, Any]]:
@@ -204,7 +203,7 @@ def _order_rows(cell: CellFinding, visits: dict[int, int]) -> list[dict[str, Any
     ]
 
 
-def _order_chart(findings: Findings, rows: list[dict[str, Any]]) -> Layer:
+def _order_chart(view: View, rows: list[dict[str, Any]]) -> Layer:
     reach = max(0.02, *(abs(row["y"]) for row in rows)) * 1.1
     scale = alt.Scale(domain=[-reach, reach], nice=False)
     axis = labelled_axis(effect_ticks(-reach, reach, 5), title=None, domain=False, ticks=False)
@@ -219,8 +218,8 @@ def _order_chart(findings: Findings, rows: list[dict[str, Any]]) -> Layer:
         .encode(
             x=x,
             y=y,
-            color=alt.Color("system:N", scale=system_colours(findings.systems), legend=None),
-            shape=alt.Shape("system:N", scale=system_shapes(findings.systems), legend=None),
+            color=alt.Color("system:N", scale=system_colours(view.run.systems), legend=None),
+            shape=alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None),
         )
     )
     return alt.layer(zero, dots).properties(width=300, height=150)

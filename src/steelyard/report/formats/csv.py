@@ -24,7 +24,7 @@ from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.findings import (
     AttemptFinding,
     CellFinding,
-    Findings,
+    RunFindings,
     VerdictFinding,
 )
 from steelyard.plan.model import Cell
@@ -37,6 +37,7 @@ from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows
 from steelyard.report.tables.saturation import saturation_rows
+from steelyard.report.view import View, views
 from steelyard.report.vocabulary import family_text, response_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import WORKLOAD
@@ -53,57 +54,55 @@ CONDITION = "condition."
 _NOT_FLAT = {"conditions", "words", "family", "guards", "withheld", "not_judged", "notes"}
 
 
-def csv_text(findings: Findings) -> str:
+def csv_text(run: RunFindings) -> str:
     """The whole table; each condition is a column of its own, as ``condition.load.users``."""
-    names = list(dict.fromkeys(name for c in _every_condition(findings) for name in c))
+    names = list(dict.fromkeys(name for c in _every_condition(run) for name in c))
     columns = [*COLUMNS, *(CONDITION + name for name in names)]
     out = io.StringIO()
     writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for row in _rows(findings):
-        writer.writerow({"study": findings.study, "run": findings.run} | row)
+    for row in _rows(run):
+        writer.writerow({"study": run.study, "run": run.run} | row)
     return out.getvalue()
 
 
-def _every_condition(findings: Findings) -> Iterator[dict[str, Any]]:
-    yield from findings.conditions
-    yield from (cell.cell.conditions for cell in findings.cells)
+def _every_condition(run: RunFindings) -> Iterator[dict[str, Any]]:
+    for own in run.workloads:
+        yield from own.conditions
+        yield from (cell.cell.conditions for cell in own.cells)
 
 
-def _rows(findings: Findings) -> Iterator[dict[str, Any]]:
-    yield from (row | _conditions(row["conditions"]) for row in interference_rows(findings))
-    if findings.workloads:
-        yield from _of_workloads(findings)
-        return
-    visits = {a.trial: a.visit for a in findings.attempts}
-    for verdict in findings.verdicts:
-        yield _verdict(verdict, response_of(findings, verdict.response).unit)
-    for ranking in findings.rankings:
-        yield from _ranking(ranking, response_of(findings, ranking.response).unit)
-    for each in findings.influence:
-        yield from influence_rows(each, response_of(findings, each.response).unit, findings.labels)
-    for claim in findings.claims:
-        yield from _claim(claim, response_of(findings, claim.response).unit, findings.labels)
-    for cell in findings.cells:
-        yield from _cell(cell, response_of(findings, cell.response).unit, visits, findings.labels)
-    yield from saturation_rows(findings)
-    for found in findings.consolidation:
-        yield _consolidation(found, findings.labels)
-    for section in findings.sections:
+def _rows(run: RunFindings) -> Iterator[dict[str, Any]]:
+    yield from (row | _conditions(row["conditions"]) for row in interference_rows(run))
+    for view in views(run):
+        name = {} if view.heading is None else _conditions({WORKLOAD: view.heading})
+        yield from (name | row for row in _of_one(view))
+
+
+def _of_one(view: View) -> Iterator[dict[str, Any]]:
+    own, labels = view.own, view.run.labels
+    visits = {a.trial: a.visit for a in view.attempts}
+    for verdict in own.verdicts:
+        yield _verdict(verdict, response_of(view, verdict.response).unit)
+    for ranking in own.rankings:
+        yield from _ranking(ranking, response_of(view, ranking.response).unit)
+    for each in own.influence:
+        yield from influence_rows(each, response_of(view, each.response).unit, labels)
+    for claim in own.claims:
+        yield from _claim(claim, response_of(view, claim.response).unit, labels)
+    for cell in own.cells:
+        yield from _cell(cell, response_of(view, cell.response).unit, visits, labels)
+    yield from saturation_rows(view)
+    for found in own.consolidation:
+        yield _consolidation(found, labels)
+    for section in own.sections:
         yield from _means(section)
-    yield from (row | _conditions(row["conditions"]) for row in cost_rows(findings))
-    for window in findings.steadiness:
-        yield _steadiness(window, findings.labels)
-    yield from flat_request_rows(findings.request_times)
-    yield from map(_attempt, findings.attempts)
-    yield from map(_not_applicable, findings.not_applicable)
-
-
-def _of_workloads(findings: Findings) -> Iterator[dict[str, Any]]:
-    """The rows of every workload, each with its name."""
-    for each in findings.workloads:
-        name = _conditions({WORKLOAD: each.workload})
-        yield from (name | row for row in _rows(each))
+    yield from (row | _conditions(row["conditions"]) for row in cost_rows(view))
+    for window in own.steadiness:
+        yield _steadiness(window, labels)
+    yield from flat_request_rows(own.request_times)
+    yield from map(_attempt, view.attempts)
+    yield from map(_not_applicable, own.not_applicable)
 
 
 def _not_applicable(cell: Cell) -> dict[str, Any]:

@@ -10,12 +10,11 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from steelyard.judge.findings import Findings, ResponseFinding
-from steelyard.report.assumptions import caveat_lines, check_lines, sure_lines, warning_lines
+from steelyard.judge.findings import ResponseFinding, RunFindings
+from steelyard.report.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.charts.all import Charts, all_charts
 from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.charts.time import Series
-from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, told
 from steelyard.report.figures import counted
 from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.summary import glance
@@ -28,7 +27,6 @@ from steelyard.report.tables.interference import interference_tables
 from steelyard.report.tables.ranking import ranking_lines, ranking_tables
 from steelyard.report.tables.requests import request_lines, request_tables
 from steelyard.report.tables.responses import (
-    Table,
     attempt_table,
     calibration_table,
     difference_table,
@@ -40,8 +38,10 @@ from steelyard.report.tables.responses import (
     words_of_direction,
 )
 from steelyard.report.tables.saturation import saturation_lines, saturation_table
+from steelyard.report.tables.table import Table
+from steelyard.report.view import View, lines, tables, views
 from steelyard.report.vocabulary import compared_all, primary_response
-from steelyard.report.words import answer, exploratory_lines
+from steelyard.report.words import answer, exploratory_lines, sure
 
 _SHAPE_PATHS = {
     "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
@@ -53,65 +53,67 @@ _SHAPE_PATHS = {
 }
 
 
-def render(findings: Findings, series: Series, *, records: str | None = "..") -> str:
+def render(run: RunFindings, series: Series, *, records: str | None = "..") -> str:
     """The whole page. ``records`` is the run's folder as seen from where the page will lie.
 
     ``None``: the page goes where the records do not.
     """
     return _template().render(
-        findings=findings,
-        compared=compared_all(findings),
+        findings=run,
+        several=len(run.workloads) > 1,
+        conditions=any(own.conditions for own in run.workloads),
+        compared=compared_all(run),
         style=Markup(_style()),  # noqa: S704 - our own file, no data in it
-        glance=glance(findings),
-        views=[_view(each, series) for each in each_of(findings)],
-        claims=told(findings, claim_lines),
-        claims_tables=tables(findings, claims_table),
-        failures=told(findings, failed_lines),
-        warnings=told(findings, warning_lines),
-        sure=[*told(findings, sure_lines), *([NO_GRAND_MEAN] if findings.workloads else [])],
-        caveats=told(findings, caveat_lines),
-        diagnostics=told(findings, check_lines),
-        legend=_legend(findings),
-        interference=interference_tables(findings),
-        failed=failed_table(findings),
-        attempts=attempt_table(findings),
-        differences=difference_table(findings),
-        done=done_rows(findings),
+        glance=glance(run),
+        views=[_view(view, series) for view in views(run)],
+        claims=lines(run, claim_lines),
+        claims_tables=tables(run, claims_table),
+        failures=lines(run, failed_lines),
+        warnings=lines(run, warning_lines),
+        sure=sure(run),
+        caveats=caveat_lines(run),
+        diagnostics=check_lines(run),
+        legend=_legend(run),
+        interference=interference_tables(run),
+        failed=failed_table(run),
+        attempts=attempt_table(run),
+        differences=difference_table(run),
+        done=done_rows(run),
         records=records,
         author=AUTHOR,
         paragraphs=paragraphs,
     )
 
 
-def _view(findings: Findings, series: Series) -> dict[str, Any]:
+def _view(view: View, series: Series) -> dict[str, Any]:
     """All that stands in the page for one workload; ``prefix`` keeps its identifiers apart."""
-    charts = all_charts(findings, series)
-    primary = primary_response(findings)
+    charts = all_charts(view, series)
+    primary = primary_response(view)
     return {
-        "name": findings.workload,
-        "prefix": "" if findings.workload is None else f"{findings.workload}-",
-        "answer": answer(findings),
-        "ranking": ranking_lines(findings),
-        "rankings": ranking_tables(findings),
-        "influence": [table for table in influence_tables(findings) if table.rows],
+        "name": view.heading,
+        "prefix": "" if view.heading is None else f"{view.heading}-",
+        "answer": answer(view),
+        "ranking": ranking_lines(view),
+        "rankings": ranking_tables(view),
+        "influence": [table for table in influence_tables(view) if table.rows],
         "charts": charts,
         "primary": primary,
-        "primary_table": None if primary is None else response_table(findings, primary),
-        "secondary": _secondary(findings),
-        "exploratory": exploratory_lines(findings),
-        "saturation": saturation_lines(findings),
-        "consolidation": consolidation_lines(findings),
-        "consolidation_table": consolidation_table(findings),
-        "saturation_table": saturation_table(findings),
-        "sections": sections(findings),
-        "cut": findings.sections,
-        "costs": cost_table(findings),
-        "placements": placement_table(findings),
-        "requests": request_lines(findings),
-        "request_tables": request_tables(findings),
-        "limits": limits_table(findings),
-        "calibrations": calibration_table(findings),
-        "steadiness": steadiness_table(findings),
+        "primary_table": None if primary is None else response_table(view, primary),
+        "secondary": _secondary(view),
+        "exploratory": exploratory_lines(view),
+        "saturation": saturation_lines(view),
+        "consolidation": consolidation_lines(view),
+        "consolidation_table": consolidation_table(view),
+        "saturation_table": saturation_table(view),
+        "sections": sections(view),
+        "cut": view.own.sections,
+        "costs": cost_table(view),
+        "placements": placement_table(view),
+        "requests": request_lines(view),
+        "request_tables": request_tables(view),
+        "limits": limits_table(view),
+        "calibrations": calibration_table(view),
+        "steadiness": steadiness_table(view),
         "resources_note": _resources_note(charts),
     }
 
@@ -146,17 +148,17 @@ def typeset(text: str) -> Markup:
     return escape(shown)
 
 
-def _legend(findings: Findings) -> list[tuple[str, str, int]]:
+def _legend(run: RunFindings) -> list[tuple[str, str, int]]:
     return [
         (system, _SHAPE_PATHS[SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)]], i % len(SYSTEM_COLOURS))
-        for i, system in enumerate(findings.systems)
+        for i, system in enumerate(run.systems)
     ]
 
 
-def _secondary(findings: Findings) -> list[tuple[ResponseFinding, str, Table]]:
+def _secondary(view: View) -> list[tuple[ResponseFinding, str, Table]]:
     return [
-        (response, words_of_direction(response), response_table(findings, response))
-        for response in findings.responses
+        (response, words_of_direction(response), response_table(view, response))
+        for response in view.own.responses
         if not response.primary
     ]
 

@@ -15,10 +15,11 @@ from typing import Literal
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
-from steelyard.judge.findings import Findings, VerdictFinding
+from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.report.assumptions import OK, failure_lines, judged
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.tables.claims import claim_line
+from steelyard.report.view import View, lines, views
 
 Outcome = Literal["passed", "failure", "skipped"]
 
@@ -45,14 +46,14 @@ class _Case:
     said: str
 
 
-def junit_text(findings: Findings) -> str:
+def junit_text(run: RunFindings) -> str:
     """One suite for the study; times are those of the whole run, told once."""
-    cases = [*_cases(findings), _trials(findings)]
-    shared = _counted(cases) | {"time": f"{findings.stop.spent_s:.3f}"}
+    cases = [*(case for view in views(run) for case in _cases(view)), _trials(run)]
+    shared = _counted(cases) | {"time": f"{run.stop.spent_s:.3f}"}
     root = ET.Element("testsuites", {"name": "steelyard", **shared})
-    suite = ET.SubElement(root, "testsuite", {"name": findings.study, **shared})
+    suite = ET.SubElement(root, "testsuite", {"name": run.study, **shared})
     for case in cases:
-        element = ET.SubElement(suite, "testcase", _named(findings, case))
+        element = ET.SubElement(suite, "testcase", _named(run, case))
         if case.outcome != "passed":
             kind = {"type": case.word} if case.outcome == "failure" else {}
             ET.SubElement(element, case.outcome, {"message": _plain(case.said), **kind})
@@ -71,8 +72,8 @@ def _counted(cases: list[_Case]) -> dict[str, str]:
     }
 
 
-def _named(findings: Findings, case: _Case) -> dict[str, str]:
-    return {"classname": findings.study, "name": case.name}
+def _named(run: RunFindings, case: _Case) -> dict[str, str]:
+    return {"classname": run.study, "name": case.name}
 
 
 def _plain(text: str) -> str:
@@ -80,31 +81,31 @@ def _plain(text: str) -> str:
     return _NOT_IN_XML.sub("?", text)
 
 
-def _cases(findings: Findings) -> Iterator[_Case]:
+def _cases(view: View) -> Iterator[_Case]:
     """The claims, or without any the comparisons that carry the guarantee."""
-    for claim in findings.claims:
+    for claim in view.own.claims:
         outcome = _OF_CLAIMS.get(claim.word, "skipped")
-        yield _Case(claim.id, outcome, claim.word.value, claim_line(claim, findings))
-    for verdict in () if findings.claims else judged(findings):
+        yield _Case(claim.id, outcome, claim.word.value, claim_line(claim, view))
+    for verdict in () if view.own.claims else judged(view):
         outcome = _OF_VERDICTS.get(verdict.word, "skipped")
-        yield _Case(_name(verdict, findings), outcome, verdict.word.value, _said(verdict, findings))
+        yield _Case(_name(verdict, view), outcome, verdict.word.value, _said(verdict, view))
 
 
-def _name(verdict: VerdictFinding, findings: Findings) -> str:
-    where = findings.labels.conditions(verdict.conditions or {}) or "overall"
-    return f"{verdict.response} of {verdict.other} against {verdict.baseline}, {where}"
+def _name(verdict: VerdictFinding, view: View) -> str:
+    where = view.run.labels.conditions(verdict.conditions or {}) or "overall"
+    return view.titled(f"{verdict.response} of {verdict.other} against {verdict.baseline}, {where}")
 
 
-def _said(verdict: VerdictFinding, findings: Findings) -> str:
+def _said(verdict: VerdictFinding, view: View) -> str:
     if verdict.conditions is None:
-        return str(verdict_sentence(verdict, findings))
-    return condition_sentence(verdict, findings)
+        return str(verdict_sentence(verdict, view))
+    return condition_sentence(verdict, view)
 
 
-def _trials(findings: Findings) -> _Case:
-    measured = {each.trial for each in findings.attempts if each.outcome == OK}
-    lost = {each.trial for each in findings.attempts} - measured
-    said = " ".join(failure_lines(findings)) or "Every attempt ended well."
+def _trials(run: RunFindings) -> _Case:
+    measured = {each.trial for each in run.attempts if each.outcome == OK}
+    lost = {each.trial for each in run.attempts} - measured
+    said = " ".join(lines(run, failure_lines)) or "Every attempt ended well."
     return _Case(
         "every trial gave a result", "failure" if lost else "passed", "trials_failed", said
     )

@@ -7,14 +7,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report.assumptions import sure_lines, warning_lines
-from steelyard.report.each_workload import each_of, titled, told
 from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.summary import glance
 from steelyard.report.tables.claims import claim_lines, claims_table
 from steelyard.report.tables.costs import cost_table
-from steelyard.report.tables.responses import Table, done_rows, failed_table, response_table
+from steelyard.report.tables.responses import done_rows, failed_table, response_table
+from steelyard.report.tables.table import Table
+from steelyard.report.view import View, lines, views
 from steelyard.report.words import answer
 
 _SPECIAL = str.maketrans(
@@ -36,9 +37,9 @@ _LINE = 80
 _NARROWEST, _WIDEST = 6, 22
 
 
-def latex_text(findings: Findings) -> str:
+def latex_text(run: RunFindings) -> str:
     """The whole fragment, one blank line between its parts."""
-    return "\n\n".join(part for part in _parts(findings) if part) + "\n"
+    return "\n\n".join(part for part in _parts(run) if part) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -48,48 +49,47 @@ def escaped(text: str) -> str:
     return re.sub(r"(?<=[\d%])\.\.(?=[\d+$])", "--", safe)
 
 
-def _parts(findings: Findings) -> Iterator[str]:
-    variant = f" (variant {findings.variant})" if findings.variant else ""
-    yield f"% Made by steelyard {findings.tool_version} from run {findings.run}; not by hand."
+def _parts(run: RunFindings) -> Iterator[str]:
+    variant = f" (variant {run.variant})" if run.variant else ""
+    yield f"% Made by steelyard {run.tool_version} from run {run.run}; not by hand."
     yield r"% \usepackage{longtable,booktabs,array}"
-    yield rf"\section{{{escaped(findings.question + variant)}}}"
-    yield _list(glance(findings))
-    for each in each_of(findings):
-        yield "" if each.workload is None else rf"\subsection{{{escaped(each.workload)}}}"
-        for main, parts in answer(each):
+    yield rf"\section{{{escaped(run.question + variant)}}}"
+    yield _list(glance(run))
+    for view in views(run):
+        yield "" if view.heading is None else rf"\subsection{{{escaped(view.heading)}}}"
+        for main, parts in answer(view):
             yield rf"\textbf{{{escaped(main.head)}}}{_tail(main.tail)}"
             yield _list(parts)
-    yield _list(told(findings, warning_lines))
-    for each in each_of(findings):
-        title = titled("Claims", each)
-        yield from _titled(title, claim_lines(each), claims_table(each))
-        yield from _of_one(each)
-    yield from _titled("Attempts that did not end well", [], failed_table(findings))
-    yield from _titled("How sure", told(findings, sure_lines), None)
+    yield _list(lines(run, warning_lines))
+    for view in views(run):
+        yield from _titled(view.titled("Claims"), claim_lines(view), claims_table(view))
+        yield from _of_one(view)
+    yield from _titled("Attempts that did not end well", [], failed_table(run))
+    yield from _titled("How sure", lines(run, sure_lines), None)
     yield r"\subsection{How it was done}"
-    yield _list(f"{term}: {text}" for term, text in done_rows(findings))
+    yield _list(f"{term}: {text}" for term, text in done_rows(run))
 
 
-def _of_one(findings: Findings) -> Iterator[str]:
+def _of_one(view: View) -> Iterator[str]:
     """The tables of one workload."""
-    for each in sections(findings):
-        yield rf"\subsection{{{escaped(titled(each.title, findings))}}}"
+    for each in sections(view):
+        yield rf"\subsection{{{escaped(view.titled(each.title))}}}"
         if each.note is not None:
             yield rf"\paragraph{{{escaped(AUTHOR)}}}"
             yield from (escaped(part) for part in paragraphs(each.note))
         yield grid(each.means)
         yield grid(each.single)
-    for response in findings.responses:
-        yield rf"\subsection{{{escaped(titled(response.label, findings))}}}"
-        yield grid(response_table(findings, response))
-    costs = cost_table(findings)
-    yield from _titled(titled(costs.caption, findings), [], costs)
+    for response in view.own.responses:
+        yield rf"\subsection{{{escaped(view.titled(response.label))}}}"
+        yield grid(response_table(view, response))
+    costs = cost_table(view)
+    yield from _titled(view.titled(costs.caption), [], costs)
 
 
-def _titled(title: str, lines: list[str], table: Table | None) -> Iterator[str]:
-    if lines or (table is not None and table.rows):
+def _titled(title: str, items: list[str], table: Table | None) -> Iterator[str]:
+    if items or (table is not None and table.rows):
         yield rf"\subsection{{{escaped(title)}}}"
-        yield _list(lines)
+        yield _list(items)
         yield "" if table is None else grid(table)
 
 
@@ -97,13 +97,13 @@ def grid(table: Table) -> str:
     """One table that may run over pages; its notes below it. A wide one breaks its cells."""
     if not table.rows:
         return ""
-    lines = [r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}"]
-    lines += [rf"\begin{{longtable}}{{{_columns(table)}}}", r"\toprule", _row(table.head)]
-    lines += [r"\midrule", r"\endhead", r"\bottomrule", r"\endlastfoot"]
-    lines += [_row(row) for row in table.rows]
-    lines += [r"\end{longtable}", r"\endgroup"]
+    rows = [r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}"]
+    rows += [rf"\begin{{longtable}}{{{_columns(table)}}}", r"\toprule", _row(table.head)]
+    rows += [r"\midrule", r"\endhead", r"\bottomrule", r"\endlastfoot"]
+    rows += [_row(each) for each in table.rows]
+    rows += [r"\end{longtable}", r"\endgroup"]
     notes = [escaped(note) for note in table.notes]
-    return "\n".join(lines) + ("\n\n" + " ".join(notes) if notes else "")
+    return "\n".join(rows) + ("\n\n" + " ".join(notes) if notes else "")
 
 
 def _columns(table: Table) -> str:
@@ -121,8 +121,8 @@ def _row(cells: tuple[str, ...]) -> str:
     return " & ".join(escaped(cell) for cell in cells) + r" \\"
 
 
-def _list(lines: Iterator[str] | list[str]) -> str:
-    items = [rf"\item {escaped(line)}" for line in lines]
+def _list(of: Iterator[str] | list[str]) -> str:
+    items = [rf"\item {escaped(line)}" for line in of]
     return "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"]) if items else ""
 
 

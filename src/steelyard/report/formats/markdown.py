@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from steelyard.judge.findings import Findings
-from steelyard.report.assumptions import caveat_lines, check_lines, sure_lines, warning_lines
-from steelyard.report.each_workload import NO_GRAND_MEAN, each_of, tables, titled, told
+from steelyard.judge.findings import RunFindings
+from steelyard.report.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.summary import glance
 from steelyard.report.tables.claims import claim_lines, claims_table
@@ -19,7 +18,6 @@ from steelyard.report.tables.ranking import ranking_lines, ranking_tables
 from steelyard.report.tables.requests import TITLE as REQUEST_TIMES
 from steelyard.report.tables.requests import request_lines, request_tables
 from steelyard.report.tables.responses import (
-    Table,
     attempt_table,
     calibration_table,
     difference_table,
@@ -31,15 +29,17 @@ from steelyard.report.tables.responses import (
     words_of_direction,
 )
 from steelyard.report.tables.saturation import TITLE, saturation_lines, saturation_table
+from steelyard.report.tables.table import Table
+from steelyard.report.view import View, lines, tables, views
 from steelyard.report.vocabulary import compared_all
-from steelyard.report.words import answer, exploratory_lines
+from steelyard.report.words import answer, exploratory_lines, sure
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]#|"} | {"<": "&lt;", ">": "&gt;"})
 
 
-def markdown_text(findings: Findings) -> str:
+def markdown_text(run: RunFindings) -> str:
     """The whole report, one blank line between its parts."""
-    return "\n\n".join(part for part in _parts(findings) if part) + "\n"
+    return "\n\n".join(part for part in _parts(run) if part) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -47,78 +47,67 @@ def escaped(text: str) -> str:
     return " ".join(text.split()).translate(_SPECIAL)
 
 
-def _parts(findings: Findings) -> Iterator[str]:
-    variant = f" (variant {findings.variant})" if findings.variant else ""
-    yield f"# {escaped(findings.question + variant)}"
-    yield _bullets(glance(findings))
-    for each in each_of(findings):
-        yield from _answers(each)
-    claims = told(findings, claim_lines)
-    yield "## Claims" if claims else ""
-    yield _bullets(claims)
-    for table in tables(findings, claims_table):
+def _parts(run: RunFindings) -> Iterator[str]:
+    variant = f" (variant {run.variant})" if run.variant else ""
+    yield f"# {escaped(run.question + variant)}"
+    yield _bullets(glance(run))
+    for view in views(run):
+        yield from _answers(view)
+    yield from _list("Claims", lines(run, claim_lines))
+    for table in tables(run, claims_table):
         yield _grid(table)
-    failed = told(findings, failed_lines)
-    yield "## Failures" if failed else ""
-    yield _bullets(failed)
-    warnings = told(findings, warning_lines)
-    yield "## Before relying on this" if warnings else ""
-    yield _bullets(warnings)
-    yield "## How sure"
-    yield _bullets([*told(findings, sure_lines), *_apart(findings)])
-    for each in each_of(findings):
-        yield from _of_one(each)
-    for table in interference_tables(findings):
+    yield from _list("Failures", lines(run, failed_lines))
+    yield from _list("Before relying on this", lines(run, warning_lines))
+    yield from _list("How sure", sure(run))
+    for view in views(run):
+        yield from _of_one(view)
+    for table in interference_tables(run):
         yield from _titled(escaped(table.caption), table)
-    yield from _titled("Attempts that did not end well", failed_table(findings))
-    yield from _titled("Trials and attempts", attempt_table(findings))
-    yield from _titled(
-        f"What differs between the {compared_all(findings)}", difference_table(findings)
-    )
-    caveats = told(findings, caveat_lines)
-    yield "## What was not tested" if caveats else ""
-    yield _bullets(caveats)
-    diagnostics = told(findings, check_lines)
-    yield "## Diagnostics" if diagnostics else ""
-    yield _bullets(diagnostics)
+    yield from _titled("Attempts that did not end well", failed_table(run))
+    yield from _titled("Trials and attempts", attempt_table(run))
+    yield from _titled(f"What differs between the {compared_all(run)}", difference_table(run))
+    yield from _list("What was not tested", caveat_lines(run))
+    yield from _list("Diagnostics", check_lines(run))
     yield "## How it was done"
-    yield _bullets(f"{term}: {text}" for term, text in done_rows(findings))
+    yield _bullets(f"{term}: {text}" for term, text in done_rows(run))
 
 
-def _answers(findings: Findings) -> Iterator[str]:
-    yield "" if findings.workload is None else f"## {escaped(findings.workload)}"
-    yield from _ranking(findings)
-    for main, parts in answer(findings):
+def _list(title: str, found: Sequence[str]) -> Iterator[str]:
+    if found:
+        yield f"## {title}"
+        yield _bullets(found)
+
+
+def _answers(view: View) -> Iterator[str]:
+    yield "" if view.heading is None else f"## {escaped(view.heading)}"
+    yield from _ranking(view)
+    for main, parts in answer(view):
         yield f"**{escaped(main.head)}**{_tail(main.tail)}"
         yield _bullets(parts)
 
 
-def _apart(findings: Findings) -> list[str]:
-    return [NO_GRAND_MEAN] if findings.workloads else []
-
-
-def _of_one(findings: Findings) -> Iterator[str]:
+def _of_one(view: View) -> Iterator[str]:
     """What one workload has of its own, between what all of them share."""
-    yield from _influence(findings)
-    yield from _sections(findings)
-    yield from _responses(findings)
-    yield from _saturation(findings)
-    yield from _consolidation(findings)
-    yield from _request_times(findings)
+    yield from _influence(view)
+    yield from _sections(view)
+    yield from _responses(view)
+    yield from _saturation(view)
+    yield from _consolidation(view)
+    yield from _request_times(view)
     for title, table in (
-        ("What limited the trials", limits_table(findings)),
-        ("The generator's own limits", calibration_table(findings)),
-        ("", cost_table(findings)),
-        ("", placement_table(findings)),
-        ("", steadiness_table(findings)),
+        ("What limited the trials", limits_table(view)),
+        ("The generator's own limits", calibration_table(view)),
+        ("", cost_table(view)),
+        ("", placement_table(view)),
+        ("", steadiness_table(view)),
     ):
-        yield from _titled(titled(title or table.caption, findings), table)
+        yield from _titled(view.titled(title or table.caption), table)
 
 
-def _ranking(findings: Findings) -> Iterator[str]:
-    found = ranking_tables(findings)
+def _ranking(view: View) -> Iterator[str]:
+    found = ranking_tables(view)
     if found:
-        yield _bullets(ranking_lines(findings))
+        yield _bullets(ranking_lines(view))
     for table in found:
         yield f"## {escaped(table.caption)}"
         yield _grid(table)
@@ -126,8 +115,8 @@ def _ranking(findings: Findings) -> Iterator[str]:
         yield "## Comparisons"
 
 
-def _sections(findings: Findings) -> Iterator[str]:
-    for each in sections(findings):
+def _sections(view: View) -> Iterator[str]:
+    for each in sections(view):
         yield f"## {escaped(each.title)}"
         if each.note is not None:
             said = [f"{AUTHOR}:", *paragraphs(each.note)]
@@ -136,47 +125,47 @@ def _sections(findings: Findings) -> Iterator[str]:
         yield _grid(each.single)
 
 
-def _responses(findings: Findings) -> Iterator[str]:
-    for response in findings.responses:
+def _responses(view: View) -> Iterator[str]:
+    for response in view.own.responses:
         mark = "" if response.primary else f" (exploratory; {words_of_direction(response)})"
-        yield f"## {escaped(titled(response.label, findings))}{mark}"
-        yield _grid(response_table(findings, response))
-    yield _bullets(exploratory_lines(findings))
+        yield f"## {escaped(view.titled(response.label))}{mark}"
+        yield _grid(response_table(view, response))
+    yield _bullets(exploratory_lines(view))
 
 
-def _saturation(findings: Findings) -> Iterator[str]:
-    lines = saturation_lines(findings)
-    if lines:
-        yield f"## {escaped(titled(TITLE, findings))}"
-        yield _bullets(lines)
-    table = saturation_table(findings)
+def _saturation(view: View) -> Iterator[str]:
+    found = saturation_lines(view)
+    if found:
+        yield f"## {escaped(view.titled(TITLE))}"
+        yield _bullets(found)
+    table = saturation_table(view)
     if table.rows:
         yield _grid(table)
 
 
-def _influence(findings: Findings) -> Iterator[str]:
-    found = [table for table in influence_tables(findings) if table.rows]
+def _influence(view: View) -> Iterator[str]:
+    found = [table for table in influence_tables(view) if table.rows]
     yield "## Which parameters matter" if found else ""
     for table in found:
         yield f"### {escaped(table.caption)}"
         yield _grid(table)
 
 
-def _consolidation(findings: Findings) -> Iterator[str]:
-    lines = consolidation_lines(findings)
-    if lines:
-        table = consolidation_table(findings)
-        yield f"## {escaped(titled(table.caption, findings))}"
-        yield _bullets(lines)
+def _consolidation(view: View) -> Iterator[str]:
+    found = consolidation_lines(view)
+    if found:
+        table = consolidation_table(view)
+        yield f"## {escaped(view.titled(table.caption))}"
+        yield _bullets(found)
         yield _grid(table)
 
 
-def _request_times(findings: Findings) -> Iterator[str]:
-    tables = request_tables(findings)
-    if tables:
+def _request_times(view: View) -> Iterator[str]:
+    found = request_tables(view)
+    if found:
         yield f"## {REQUEST_TIMES}"
-        yield _bullets(request_lines(findings))
-    for table in tables:
+        yield _bullets(request_lines(view))
+    for table in found:
         yield f"### {escaped(table.caption)}"
         yield _grid(table)
 
@@ -192,14 +181,14 @@ def _tail(text: str) -> str:
     return (" " if text.startswith(" ") else "") + escaped(text)
 
 
-def _bullets(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {escaped(line)}" for line in lines)
+def _bullets(found: Iterable[str]) -> str:
+    return "\n".join(f"- {escaped(each)}" for each in found)
 
 
 def _grid(table: Table) -> str:
     rule = ["---:" if i in table.numeric else "---" for i in range(len(table.head))]
     rows = [table.head, *table.rows]
     cells = [[escaped(cell) for cell in row] for row in rows]
-    lines = [f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]]]
+    rows_text = [f"| {' | '.join(row)} |" for row in [cells[0], rule, *cells[1:]]]
     notes = [escaped(note) for note in table.notes]
-    return "\n".join(lines) + ("\n\n" + " ".join(notes) if notes else "")
+    return "\n".join(rows_text) + ("\n\n" + " ".join(notes) if notes else "")

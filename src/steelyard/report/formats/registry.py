@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.latex import latex_text
@@ -25,35 +25,35 @@ class Format:
     name: str
     file: str
     purpose: str
-    text: Callable[[Findings, Series], str]
-    apart: Callable[[Findings, Series], str] | None = None
+    text: Callable[[RunFindings, Series], str]
+    apart: Callable[[RunFindings, Series], str] | None = None
     """The text where the records do not lie beside it, if that is another."""
 
 
-def _page(findings: Findings, series: Series, *, records: str | None = "..") -> str:
+def _page(run: RunFindings, series: Series, *, records: str | None = "..") -> str:
     from steelyard.report.formats.html import render  # noqa: PLC0415 - what draws charts is slow to load
 
-    return render(findings, series, records=records)
+    return render(run, series, records=records)
 
 
 FORMATS: dict[str, Format] = {
     "html": Format("html", "report.html", "one page to read, with charts, works offline", _page,
-                   lambda findings, series: _page(findings, series, records=None)),
+                   lambda run, series: _page(run, series, records=None)),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
-                 lambda findings, _: markdown_text(findings)),
+                 lambda run, _: markdown_text(run)),
     "tex": Format("tex", "report.tex", "the same tables for a paper in LaTeX, to be \\input",
-                  lambda findings, _: latex_text(findings)),
+                  lambda run, _: latex_text(run)),
     "csv": Format("csv", "report.csv", "every value, summary, verdict and attempt, flat",
-                  lambda findings, _: csv_text(findings)),
+                  lambda run, _: csv_text(run)),
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
-                    lambda findings, _: junit_text(findings)),
+                    lambda run, _: junit_text(run)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
-                   lambda findings, _: json_text(findings, findings.labels) + "\n"),
+                   lambda run, _: json_text(run, run.labels) + "\n"),
 }  # fmt: skip
 
 
 def write_report(
-    findings: Findings,
+    run: RunFindings,
     series: Series,
     folder: Path,
     formats: Iterable[str],
@@ -69,7 +69,7 @@ def write_report(
     chosen = [FORMATS[name] for name in formats]
     folder.mkdir(parents=True, exist_ok=True)
     texts = [(form, form.text if beside_records else form.apart or form.text) for form in chosen]
-    return [_replace(folder / form.file, text(findings, series)) for form, text in texts]
+    return [_replace(folder / form.file, text(run, series)) for form, text in texts]
 
 
 def _replace(path: Path, text: str) -> Path:

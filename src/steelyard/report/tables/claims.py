@@ -10,12 +10,13 @@ from steelyard.judge.analyses.claims.findings import (
     ClaimPartFinding,
     ClaimWord,
 )
-from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent
 from steelyard.report.notes.verdict import note_text
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
 from steelyard.study.labels import Labels
 
@@ -30,25 +31,25 @@ _VERBS = {
 }
 
 
-def claim_lines(findings: Findings) -> list[str]:
+def claim_lines(view: View) -> list[str]:
     """One sentence for each claim, those that are contradicted first."""
     order = list(ClaimWord)
     order.sort(key=lambda word: word is not ClaimWord.CONTRADICTED)
-    found = sorted(findings.claims, key=lambda claim: order.index(claim.word))
-    return [claim_line(claim, findings) for claim in found]
+    found = sorted(view.own.claims, key=lambda claim: order.index(claim.word))
+    return [claim_line(claim, view) for claim in found]
 
 
-def claim_line(claim: ClaimFinding, findings: Findings) -> str:
+def claim_line(claim: ClaimFinding, view: View) -> str:
     """The claim, its word and what decides it, in one line."""
     word = claim.word.value.replace("_", " ")
-    said = "; ".join(_shown(claim, findings))
-    return f"{claim.id}: {word}. Claimed: {claimed(claim, findings)}. Seen: {said}."
+    said = "; ".join(_shown(claim, view))
+    return f"{claim.id}: {word}. Claimed: {claimed(claim, view)}. Seen: {said}."
 
 
-def claimed(claim: ClaimFinding, findings: Findings) -> str:
+def claimed(claim: ClaimFinding, view: View) -> str:
     """What was claimed, as a sentence without its end."""
-    response = response_of(findings, claim.response)
-    where = findings.labels.conditions(claim.conditions)
+    response = response_of(view, claim.response)
+    where = view.run.labels.conditions(claim.conditions)
     at = f" at {where}" if where else ""
     if claim.claimed_peak is not None:
         low, high = claim.claimed_peak
@@ -62,18 +63,18 @@ def claimed(claim: ClaimFinding, findings: Findings) -> str:
     return f"the {noun_of(response)} of {each}{subject}{at} is {verb}"
 
 
-def _shown(claim: ClaimFinding, findings: Findings) -> Iterator[str]:
+def _shown(claim: ClaimFinding, view: View) -> Iterator[str]:
     """What the data say of the parts that decide; of all others when none does."""
     if claim.claimed_peak is not None:
-        yield _peak(claim, findings.labels)
+        yield _peak(claim, view.run.labels)
         return
     deciding = [part for part in claim.parts if part.word is claim.word] or list(claim.parts)
-    response = response_of(findings, claim.response)
+    response = response_of(view, claim.response)
     several = len(claim.parts) > 1
     for part in deciding:
         yield f"{f'{part.subject}: ' if several else ''}{_part(part, response)}"
     if not deciding:
-        yield "; ".join(notes.texts(claim.notes, findings.labels)) or "nothing was compared"
+        yield "; ".join(notes.texts(claim.notes, view.run.labels)) or "nothing was compared"
 
 
 def _peak(claim: ClaimFinding, labels: Labels) -> str:
@@ -115,12 +116,12 @@ def claim_family(family: ClaimFamily | None) -> str:
     return f"{counted(family.claims, 'claim')}{parts}"
 
 
-def claims_table(findings: Findings) -> Table:
+def claims_table(view: View) -> Table:
     """Every part of every claim."""
     rows = []
-    for claim in findings.claims:
-        response = response_of(findings, claim.response)
-        where = findings.labels.conditions(claim.conditions) or "all conditions"
+    for claim in view.own.claims:
+        response = response_of(view, claim.response)
+        where = view.run.labels.conditions(claim.conditions) or "all conditions"
         if claim.claimed_peak is not None:
             rows.append(
                 (
@@ -128,7 +129,7 @@ def claims_table(findings: Findings) -> Table:
                     claim.subject or "",
                     where,
                     NONE,
-                    _peak(claim, findings.labels),
+                    _peak(claim, view.run.labels),
                     _word(claim.word),
                 )
             )
@@ -138,8 +139,8 @@ def claims_table(findings: Findings) -> Table:
             against = f"{part.subject} against {part.other}"
             rows.append((claim.id, against, where, size, ends, _word(part.word)))
     head = ("Claim", "Of", "Condition", "Size", "Interval", "What the data say")
-    families = "; ".join(dict.fromkeys(claim_family(claim.family) for claim in findings.claims))
-    alpha = next((percent(claim.alpha) for claim in findings.claims), "")
+    families = "; ".join(dict.fromkeys(claim_family(claim.family) for claim in view.own.claims))
+    alpha = next((percent(claim.alpha) for claim in view.own.claims), "")
     note = f"Family-wise error rate of claims: {alpha} ({families}), valid under early stopping."
     return Table("Claims", head, tuple(rows), frozenset({3}), (note,) if rows else ())
 

@@ -9,12 +9,13 @@ from steelyard.judge.analyses.consolidation.findings import (
     InterferenceFinding,
     RatioFinding,
 )
-from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report import notes as reasons
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, fixed, listed, percent, quantity
 from steelyard.report.sentences import verdict_sentence
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import noun_of, response_of
 from steelyard.study.labels import Labels
 
@@ -26,21 +27,21 @@ _INTERFERENCE = {
 }
 
 
-def consolidation_lines(findings: Findings) -> list[str]:
+def consolidation_lines(view: View) -> list[str]:
     """A sentence for each number of instances, then system against system on density."""
-    lines = [_sentence(found, findings) for found in findings.consolidation]
+    lines = [_sentence(found, view) for found in view.own.consolidation]
     density = ResponseFinding(
         name="density", label="density", unit="ratio", direction="higher", primary=False
     )
-    known = findings.model_copy(update={"responses": (*findings.responses, density)})
-    return lines + [str(verdict_sentence(each, known)) for each in findings.densities]
+    known = view.with_own(responses=(*view.own.responses, density))
+    return lines + [str(verdict_sentence(each, known)) for each in view.own.densities]
 
 
-def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
+def _sentence(found: ConsolidationFinding, view: View) -> str:
     if found.density is None:
-        why = "; ".join(reasons.texts(found.missing, findings.labels)) or "not measured"
-        return f"{_who(found, findings.labels)}: {why}."
-    said = [*_together(found, findings), f"each {_against(found.density)} against one alone"]
+        why = "; ".join(reasons.texts(found.missing, view.run.labels)) or "not measured"
+        return f"{_who(found, view.run.labels)}: {why}."
+    said = [*_together(found, view), f"each {_against(found.density)} against one alone"]
     if found.least is not None and found.fairness is not None:
         said.append(f"the slowest {_against(found.least)}")
     if found.worst_over_best is not None:
@@ -52,14 +53,14 @@ def _sentence(found: ConsolidationFinding, findings: Findings) -> str:
         said.append(_interference(found.interference))
     if found.cpu_overhead is not None:
         said.append(f"the host spends {_against(found.cpu_overhead)} against what is busy inside")
-    return f"{_who(found, findings.labels)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
+    return f"{_who(found, view.run.labels)}: {'; '.join(said)} ({counted(found.visits, 'visit')})."
 
 
-def _together(found: ConsolidationFinding, findings: Findings) -> list[str]:
+def _together(found: ConsolidationFinding, view: View) -> list[str]:
     """What all do, where it can be added; of times, as runs in a second."""
     if found.total is None or found.scale is None:
         return []
-    response = response_of(findings, found.response)
+    response = response_of(view, found.response)
     noun = f" {noun_of(response)}" if found.unit == response.unit else ""
     times = f"{fixed(math.exp(found.scale.log), 2)} times one alone"
     return [f"together {quantity(found.total, found.unit)}{noun}, {times}"]
@@ -83,14 +84,14 @@ def _against(found: RatioFinding) -> str:
     return f"{size} ({percent(0.95)} interval {ends})"
 
 
-def consolidation_table(findings: Findings) -> Table:
+def consolidation_table(view: View) -> Table:
     """One row for each system and number of instances."""
     head = ("System", "Condition", "Instances", "Together", "Of one alone", "Each", "Slowest",
             "Slowdown of each", "Slowest over fastest", "Fairness", "As it is",
             "Visits")  # fmt: skip
-    rows = tuple(_texts(found, findings.labels) for found in findings.consolidation)
-    missing = dict.fromkeys(each for found in findings.consolidation for each in found.missing)
-    notes = tuple(f"{each}." for each in reasons.texts(missing, findings.labels))
+    rows = tuple(_texts(found, view.run.labels) for found in view.own.consolidation)
+    missing = dict.fromkeys(each for found in view.own.consolidation for each in found.missing)
+    notes = tuple(f"{each}." for each in reasons.texts(missing, view.run.labels))
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 8, 9, 10, 11}), notes)
 
 

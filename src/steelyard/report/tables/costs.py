@@ -13,10 +13,10 @@ from steelyard.judge.analyses.costs.findings import (
     PlacementFinding,
     ThreadsFinding,
 )
-from steelyard.judge.findings import Findings
 from steelyard.report import notes as reasons
 from steelyard.report.figures import fixed
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.study.labels import Labels
 
 COSTS = "What instances cost the machine that carries them"
@@ -31,15 +31,15 @@ _MEANING = (
 )
 
 
-def cost_table(findings: Findings) -> Table:
+def cost_table(view: View) -> Table:
     """One row for each instance of a cell: cores inside and outside, and their ratio."""
     head = ("Condition", "System", "Instance", "Inside", "Outside", "Its processors",
             "Unseen wait", "Ratio", "Visits")  # fmt: skip
-    rows = tuple(_costs(found, findings.labels) for found in findings.costs)
+    rows = tuple(_costs(found, view.run.labels) for found in view.own.costs)
     notes = tuple(
-        dict.fromkeys(_note(found, findings.labels) for found in findings.costs if found.missing)
+        dict.fromkeys(_note(found, view.run.labels) for found in view.own.costs if found.missing)
     )
-    shown = rows if any(found.visits for found in findings.costs) else ()
+    shown = rows if any(found.visits for found in view.own.costs) else ()
     return Table(COSTS, head, shown, frozenset({2, 3, 4, 5, 6, 7, 8}), (_MEANING, *notes))
 
 
@@ -87,12 +87,12 @@ def _ratio(log: float) -> str:
     return fixed(math.exp(log), _DECIMALS)
 
 
-def placement_table(findings: Findings) -> Table:
+def placement_table(view: View) -> Table:
     """One row for what may run in the same places, of each instance."""
     head = ("System", "Instance", "Declared", "Where", "Threads", "Count", "May run on",
             "Last seen on", "Moved", "Trials")  # fmt: skip
     rows = tuple(
-        _placed(found, threads) for found in findings.placements for threads in found.threads
+        _placed(found, threads) for found in view.own.placements for threads in found.threads
     )
     note = "Seen once after each window: a thread may have moved within one without being seen."
     return Table(PLACES, head, rows, frozenset({1, 5, 9}), (note,) if rows else ())
@@ -117,15 +117,15 @@ def _declared(found: PlacementFinding) -> str:
     return ", ".join(f"{name} {cpus}" for name, cpus in found.declared.items())
 
 
-def cost_rows(findings: Findings) -> Iterator[dict[str, Any]]:
+def cost_rows(view: View) -> Iterator[dict[str, Any]]:
     """Flat: a row for each figure of each instance of a cell, and for each placement."""
-    for found in findings.costs:
+    for found in view.own.costs:
         shared = {
             "kind": "cost",
             "system": found.cell.system,
             "instance": found.instance,
             "n": found.visits,
-            "note": "; ".join(reasons.texts(found.missing, findings.labels)),
+            "note": "; ".join(reasons.texts(found.missing, view.run.labels)),
             "conditions": found.cell.conditions,
         }
         for name in _FIGURES:
@@ -133,7 +133,7 @@ def cost_rows(findings: Findings) -> Iterator[dict[str, Any]]:
             told = {} if cores is None else cores.model_dump()
             yield shared | told | {"response": f"cost.{name}", "unit": "cores"}
         yield shared | _flat_overhead(found)
-    for placed in findings.placements:
+    for placed in view.own.placements:
         for threads in placed.threads:
             yield {
                 "kind": "placement",

@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
-from steelyard.judge.findings import Findings
 from steelyard.report.effects import interval
 from steelyard.report.figures import percent, significant
 from steelyard.report.notes.verdict import note_text
+from steelyard.report.view import View
 
 _UNEQUAL = 0.05
 
 
-def failed_lines(findings: Findings) -> list[str]:
+def failed_lines(view: View) -> list[str]:
     """One sentence for each system of which operations were counted, then what differs."""
-    lines = [line for each in findings.failures if (line := _counted(each))]
-    for contrast in findings.failure_contrasts:
+    lines = [line for each in view.own.failures if (line := _counted(each))]
+    for contrast in view.own.failure_contrasts:
         lines += _compared(contrast)
     return lines
 

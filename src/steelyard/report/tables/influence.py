@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
-from steelyard.judge.findings import Findings
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, percent, scale_for, significant
 from steelyard.report.influence_words import (
@@ -18,30 +17,31 @@ from steelyard.report.influence_words import (
     percent_point,
     share_span,
 )
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 from steelyard.study.labels import Labels
 
 MOST_ROWS = 40
 
 
-def influence_tables(findings: Findings) -> list[Table]:
+def influence_tables(view: View) -> list[Table]:
     """For each set of factors its effects, its shares, then each pair that acts together."""
     return [
         table
-        for each in findings.influence
-        for table in (effect_table(each, findings), share_table(each), *_pairs(each, findings))
+        for each in view.own.influence
+        for table in (effect_table(each, view), share_table(each), *_pairs(each, view))
     ]
 
 
-def effect_table(found: InfluenceFinding, findings: Findings) -> Table:
+def effect_table(found: InfluenceFinding, view: View) -> Table:
     """Main effects, then pairs, then what decides anything of the rest."""
-    response = response_of(findings, found.response)
+    response = response_of(view, found.response)
     shown = _shown(found)
     rows = tuple(
         (
             name_of(each.factors),
-            _levels(each, findings.labels),
+            _levels(each, view.run.labels),
             NONE if each.effect_log is None else _size(each),
             NONE if each.effect_log is None else ends_of_effect(each, found, response),
             each.word.value.replace("_", " "),
@@ -102,9 +102,9 @@ def share_table(found: InfluenceFinding) -> Table:
     return Table("Shares of the variation", head, tuple(rows), frozenset({1, 2}), (note,))
 
 
-def _pairs(found: InfluenceFinding, findings: Findings) -> Iterator[Table]:
+def _pairs(found: InfluenceFinding, view: View) -> Iterator[Table]:
     """The means behind each interaction of two that is there."""
-    response = response_of(findings, found.response)
+    response = response_of(view, found.response)
     there = effects_of(found, EffectWord.INFLUENTIAL)
     for factors in dict.fromkeys(e.factors for e in there if len(e.factors) == PAIR):
         pair = pair_of(found, *factors)
@@ -114,14 +114,14 @@ def _pairs(found: InfluenceFinding, findings: Findings) -> Iterator[Table]:
         scale = scale_for([m for row in pair.means for m in row if m is not None], response.unit)
         rows = tuple(
             (
-                f"{pair.factors[0]} {findings.labels.level(level, pair.factors[0])}",
+                f"{pair.factors[0]} {view.run.labels.level(level, pair.factors[0])}",
                 *(NONE if m is None else significant(m / scale.divisor) for m in means),
             )
             for level, means in zip(pair.first_levels, pair.means, strict=True)
         )
         head = (
             f"{response.label}, {scale.unit}".rstrip(", "),
-            *(f"{second} {findings.labels.level(level, second)}" for level in pair.second_levels),
+            *(f"{second} {view.run.labels.level(level, second)}" for level in pair.second_levels),
         )
         columns = frozenset(range(1, len(head)))
         note = "Geometric means over all other factors and over replicates."

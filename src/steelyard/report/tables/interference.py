@@ -10,10 +10,10 @@ from steelyard.judge.analyses.consolidation.findings import (
     InterferenceCellFinding,
     InterferenceTableFinding,
 )
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.report import notes
 from steelyard.report.figures import counted, decimals_for, fixed
-from steelyard.report.tables.responses import Table
+from steelyard.report.tables.table import Table
 from steelyard.study.labels import Labels
 
 TITLE = "Who is slowed by whom"
@@ -28,9 +28,9 @@ NOTES = (
 )
 
 
-def interference_tables(findings: Findings) -> list[Table]:
+def interference_tables(run: RunFindings) -> list[Table]:
     """One for each system on which anything ran beside a measured workload."""
-    return [_table(each) for each in findings.interference]
+    return [_table(each) for each in run.interference]
 
 
 def _table(found: InterferenceTableFinding) -> Table:
@@ -57,9 +57,9 @@ def cell_text(cell: InterferenceCellFinding) -> str:
     return f"{fixed(math.exp(slower.log), decimals)} ({low}..{high}){word}"
 
 
-def interference_rows(findings: Findings) -> Iterator[dict[str, Any]]:
+def interference_rows(run: RunFindings) -> Iterator[dict[str, Any]]:
     """A flat row for each victim and aggressor; one that is empty says why."""
-    for found in findings.interference:
+    for found in run.interference:
         for cell in found.cells:
             slower = cell.slowdown
             yield {

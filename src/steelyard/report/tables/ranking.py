@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
-from steelyard.judge.findings import Findings
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import listed, percent
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import compared_one, direction_of, noun_of, place, response_of
 
 _NEXT_WORDS = {
@@ -19,14 +19,14 @@ _NEXT_WORDS = {
 }
 
 
-def ranking_lines(findings: Findings) -> list[str]:
+def ranking_lines(view: View) -> list[str]:
     """One sentence for each order: over all conditions, then at each."""
-    return [_line(ranking, findings) for ranking in findings.rankings]
+    return [_line(ranking, view) for ranking in view.own.rankings]
 
 
-def _line(ranking: RankingFinding, findings: Findings) -> str:
-    where = place(ranking.conditions, findings, findings.systems)
-    noun = noun_of(response_of(findings, ranking.response))
+def _line(ranking: RankingFinding, view: View) -> str:
+    where = place(ranking.conditions, view, view.run.systems)
+    noun = noun_of(response_of(view, ranking.response))
     order = ", ".join(f"{p.system} ({_places(p)})" for p in ranking.places)
     said = [f"By {noun}{where}, best first: {order}"]
     ties = [*_ties(ranking, "open"), *_ties(ranking, "equivalent")]
@@ -59,24 +59,24 @@ def _tie_words(run: list[str], kind: str) -> str:
     return f"{listed(run)} differ by no more than the margin{neighbours}"
 
 
-def ranking_tables(findings: Findings) -> list[Table]:
+def ranking_tables(view: View) -> list[Table]:
     """The same with ratio and interval, one table for each order."""
-    return [_table(ranking, findings) for ranking in findings.rankings]
+    return [_table(ranking, view) for ranking in view.own.rankings]
 
 
-def _table(ranking: RankingFinding, findings: Findings) -> Table:
-    response = response_of(findings, ranking.response)
+def _table(ranking: RankingFinding, view: View) -> Table:
+    response = response_of(view, ranking.response)
     head = (
         "Place",
-        compared_one(findings),
-        f"Against {findings.baseline}",
+        compared_one(view.run),
+        f"Against {view.run.baseline}",
         "Interval",
         "To the next",
     )
     rows = []
     for found in ranking.places:
         size = ends = NONE
-        if found.system == findings.baseline:
+        if found.system == view.run.baseline:
             size = "baseline"
         elif found.estimate_log is not None:
             size = signed_effect(found.estimate_log, beside=(found.low_log, found.high_log))
@@ -91,6 +91,6 @@ def _table(ranking: RankingFinding, findings: Findings) -> Table:
         f"All places are right together with {percent(1 - ranking.alpha)}; a range says which "
         "places a system may have."
     )
-    where = place(ranking.conditions, findings, findings.systems).strip()
+    where = place(ranking.conditions, view, view.run.systems).strip()
     caption = f"Ranking by {noun_of(response)}" + (f", {where}" if where else "")
     return Table(caption, head, tuple(rows), frozenset({2}), (note,))

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding, TailFinding
-from steelyard.judge.findings import Findings
 from steelyard.report.figures import counted, percent, scale_for, significant
-from steelyard.report.tables.responses import Table
+from steelyard.report.tables.table import Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import compared_one
 from steelyard.study.labels import Labels
 
 TITLE = "Request times"
 
 
-def request_lines(findings: Findings) -> list[str]:
+def request_lines(view: View) -> list[str]:
     """One sentence for each cell with slow requests: what they waited for."""
     return [
-        f"{findings.labels.place(found.cell.system, found.cell.conditions)}: {_tail(found.tail)}"
-        for found in findings.request_times
+        f"{view.run.labels.place(found.cell.system, found.cell.conditions)}: {_tail(found.tail)}"
+        for found in view.own.request_times
         if found.tail is not None
     ]
 
@@ -35,27 +35,27 @@ def _tail(tail: TailFinding) -> str:
     return f"the tail is not made of retransmission timeouts: only {at} ({steps}){counts}."
 
 
-def request_tables(findings: Findings) -> list[Table]:
+def request_tables(view: View) -> list[Table]:
     """The parts of a request, and the share served within a time; empty without requests."""
-    if not findings.request_times:
+    if not view.own.request_times:
         return []
-    return [_parts(findings), _served(findings)]
+    return [_parts(view), _served(view)]
 
 
-def _parts(findings: Findings) -> Table:
-    shown = [row.max_ns for found in findings.request_times for row in found.rows]
+def _parts(view: View) -> Table:
+    shown = [row.max_ns for found in view.own.request_times for row in found.rows]
     scale = scale_for(shown, "ns")
     head = (
-        compared_one(findings), "Condition", "Requests", "Failed", f"Part, {scale.unit}",
+        compared_one(view.run), "Condition", "Requests", "Failed", f"Part, {scale.unit}",
         "Min", "Mean", "SD", "Median", "Max",
     )  # fmt: skip
     rows = []
-    for found in findings.request_times:
+    for found in view.own.request_times:
         for row in found.rows:
             figures = (row.min_ns, row.mean_ns, row.sd_ns, row.median_ns, row.max_ns)
             rows.append(
                 (
-                    *_cell(found, findings.labels),
+                    *_cell(found, view.run.labels),
                     row.name,
                     *(significant(figure / scale.divisor) for figure in figures),
                 )
@@ -68,18 +68,18 @@ def _parts(findings: Findings) -> Table:
     return Table("Connection times", head, tuple(rows), frozenset({2, 3, 5, 6, 7, 8, 9}), (note,))
 
 
-def _served(findings: Findings) -> Table:
-    shares = [served.share for served in findings.request_times[0].served]
-    shown = [s.within_ns for found in findings.request_times for s in found.served]
+def _served(view: View) -> Table:
+    shares = [served.share for served in view.own.request_times[0].served]
+    shown = [s.within_ns for found in view.own.request_times for s in found.served]
     scale = scale_for(shown, "ns")
     words = tuple(_share(share) for share in shares)
-    head = (compared_one(findings), "Condition", "Requests", "Failed", *words)
+    head = (compared_one(view.run), "Condition", "Requests", "Failed", *words)
     rows = tuple(
         (
-            *_cell(found, findings.labels),
+            *_cell(found, view.run.labels),
             *(significant(s.within_ns / scale.divisor) for s in found.served),
         )
-        for found in findings.request_times
+        for found in view.own.request_times
     )
     numeric = frozenset(range(2, len(head)))
     return Table(f"Share of the requests served within, {scale.unit}", head, rows, numeric)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
@@ -12,8 +11,8 @@ from steelyard.judge.findings import (
     AttemptFinding,
     CalibrationFinding,
     CellFinding,
-    Findings,
     ResponseFinding,
+    RunFindings,
     VerdictFinding,
 )
 from steelyard.judge.series import Key, key_of
@@ -24,6 +23,8 @@ from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.sentences import ends_of, interval_words, margin_text
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View, views
 from steelyard.report.vocabulary import (
     compared_all,
     compared_one,
@@ -37,55 +38,43 @@ from steelyard.units import format_duration
 
 NOT_MEASURED = "not measured"
 NOT_APPLICABLE = "not applicable"
-NONE = "–"
 MOST_REASONS = 1
 _MOST_PLACES = 3
 
 
-@dataclass(frozen=True)
-class Table:
-    """Text cells under headings; ``numeric`` holds the columns that are set to the right."""
-
-    caption: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numeric: frozenset[int] = frozenset()
-    notes: tuple[str, ...] = ()
-
-
 def response_table(
-    findings: Findings, response: ResponseFinding, keep: Callable[[Cell], bool] = lambda _: True
+    view: View, response: ResponseFinding, keep: Callable[[Cell], bool] = lambda _: True
 ) -> Table:
     """Every cell of one response with its verdict against the baseline; missing cells say so.
 
     ``keep`` may leave some of them out.
     """
-    own = [c for c in findings.cells if c.response == response.name and keep(c.cell)]
+    own = [c for c in view.own.cells if c.response == response.name and keep(c.cell)]
     cells = {_key(c.cell): c for c in own}
     scale = scale_for([v for c in cells.values() for v in c.values], response.unit)
     unit = f", {scale.unit}" if scale.unit else ""
     rows: list[tuple[str, ...]] = []
-    missing = findings.not_applicable
-    for place in filter(keep, _places(findings)):
-        verdict = _verdict(findings, response, place.system, place.conditions)
-        baseline = place.system == findings.baseline
+    missing = view.own.not_applicable
+    for place in filter(keep, _places(view)):
+        verdict = _verdict(view, response, place.system, place.conditions)
+        baseline = place.system == view.run.baseline
         rows.append(
             (
-                findings.labels.conditions(place.conditions) or "all trials",
+                view.run.labels.conditions(place.conditions) or "all trials",
                 place.system,
                 *_cell_texts(cells.get(_key(place)), scale, exists=place not in missing),
                 *_verdict_texts(
-                    verdict, response, baseline=baseline, exists=_comparable(findings, place)
+                    verdict, response, baseline=baseline, exists=_comparable(view, place)
                 ),
             )
         )
     level = next((percent(c.interval_level) for c in cells.values()), "95 %")
     head: tuple[str, ...] = (
-        "Condition", compared_one(findings), f"Median{unit}", f"{level} interval", "Trials",
-        f"Against {findings.baseline}", "Interval", "Verdict",
+        "Condition", compared_one(view.run), f"Median{unit}", f"{level} interval", "Trials",
+        f"Against {view.run.baseline}", "Interval", "Verdict",
     )  # fmt: skip
-    notes = tuple(_missing_notes(list(cells.values()), findings.labels))
-    if not findings.conditions:
+    notes = tuple(_missing_notes(list(cells.values()), view.run.labels))
+    if not view.own.conditions:
         head, rows = head[:_MEASURED], [row[:_MEASURED] for row in rows]
     return Table(response.label, head, tuple(rows), frozenset({2, 3, 4}), notes)
 
@@ -93,14 +82,14 @@ def response_table(
 _MEASURED = 5
 
 
-def _places(findings: Findings) -> list[Cell]:
+def _places(view: View) -> list[Cell]:
     """The compared cells by condition; of a study that compares nothing those that it screened."""
     compared = [
         Cell(system=system, conditions=conditions)
-        for conditions in findings.conditions
-        for system in findings.systems
+        for conditions in view.own.conditions
+        for system in view.run.systems
     ]
-    return compared or list({_key(each.cell): each.cell for each in findings.cells}.values())
+    return compared or list({_key(each.cell): each.cell for each in view.own.cells}.values())
 
 
 def _missing_notes(cells: Sequence[CellFinding], labels: Labels) -> list[str]:
@@ -128,9 +117,9 @@ def _why_missing(cell: CellFinding, labels: Labels) -> str:
     return "; ".join(said) or "never tried"
 
 
-def _comparable(findings: Findings, place: Cell) -> bool:
+def _comparable(view: View, place: Cell) -> bool:
     """Whether a cell exists for a system and for the baseline."""
-    return place.conditions in met_by(findings, (place.system, findings.baseline))
+    return place.conditions in met_by(view, (place.system, view.run.baseline))
 
 
 def _key(cell: Cell) -> tuple[str, Key]:
@@ -138,17 +127,17 @@ def _key(cell: Cell) -> tuple[str, Key]:
 
 
 def _verdict(
-    findings: Findings, response: ResponseFinding, system: str, conditions: dict[str, Level]
+    view: View, response: ResponseFinding, system: str, conditions: dict[str, Level]
 ) -> VerdictFinding | None:
     """The verdict of this cell; with one condition that over all of them is the same."""
-    pair = (findings.baseline, system)
+    pair = (view.run.baseline, system)
     own = [
         v
-        for v in findings.verdicts
+        for v in view.own.verdicts
         if v.response == response.name and (v.baseline, v.other) == pair
     ]
     exact = [v for v in own if v.conditions == conditions]
-    if not exact and met_by(findings, pair) == [conditions]:
+    if not exact and met_by(view, pair) == [conditions]:
         exact = [v for v in own if v.conditions is None]
     return exact[0] if exact else None
 
@@ -178,19 +167,19 @@ def _verdict_texts(
     return size, interval_words(verdict, response), verdict_word(verdict, response)
 
 
-def attempt_table(findings: Findings) -> Table:
+def attempt_table(run: RunFindings) -> Table:
     """Every attempt, also those that failed, with what went wrong and what to do."""
-    head = ("Attempt", "Visit", compared_one(findings), "Condition", "Outcome", "Limited by",
+    head = ("Attempt", "Visit", compared_one(run), "Condition", "Outcome", "Limited by",
             "Remarks", "Time", "Overhead")  # fmt: skip
-    rows = tuple(_attempt_texts(a, findings.labels) for a in findings.attempts)
+    rows = tuple(_attempt_texts(a, run.labels) for a in run.attempts)
     return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
 
 
-def failed_table(findings: Findings) -> Table:
+def failed_table(run: RunFindings) -> Table:
     """Only the attempts that did not end well."""
     head = (
         "Attempt",
-        compared_one(findings),
+        compared_one(run),
         "Condition",
         "Outcome",
         "What happened, and what to do",
@@ -199,11 +188,11 @@ def failed_table(findings: Findings) -> Table:
         (
             _name(a),
             a.cell.system,
-            findings.labels.conditions(a.cell.conditions) or NONE,
+            run.labels.conditions(a.cell.conditions) or NONE,
             _outcome(a),
             _remarks(a),
         )
-        for a in findings.attempts
+        for a in run.attempts
         if a.outcome != OK
     )
     return Table("Attempts that did not end well", head, rows)
@@ -238,26 +227,26 @@ def _remarks(attempt: AttemptFinding) -> str:
     return ". ".join(part for part in said if part) or NONE
 
 
-def limits_table(findings: Findings) -> Table:
+def limits_table(view: View) -> Table:
     """What limited the trials of each cell; empty when no trial names it."""
-    found = limit_rows(findings)
+    found = limit_rows(view)
     rows = tuple((where or "all trials", system, what) for system, where, what in found)
-    head = ("Condition", compared_one(findings), "Limited by, in trials")
+    head = ("Condition", compared_one(view.run), "Limited by, in trials")
     return Table("What limited the trials", head, rows)
 
 
-def calibration_table(findings: Findings) -> Table:
+def calibration_table(view: View) -> Table:
     """What the generator can do at most in each cell, and how close the trials came."""
     head = (
         "Condition",
-        compared_one(findings),
+        compared_one(view.run),
         "Ceiling",
         "Floor",
         "Reached",
         "At most",
         "What that means",
     )
-    rows = tuple(_calibration_texts(each, findings.labels) for each in findings.calibrations)
+    rows = tuple(_calibration_texts(each, view.run.labels) for each in view.own.calibrations)
     note = (
         "The ceiling is what generator and the engine's own server do together on this machine, "
         "the floor their median response time."
@@ -292,11 +281,11 @@ _STEADY_WORDS = {
 }
 
 
-def steadiness_table(findings: Findings) -> Table:
+def steadiness_table(view: View) -> Table:
     """Whether throughput was steady within the windows of each cell."""
     head = ("Condition", "System", "Throughput is", "Steady after", "All against steady part",
             "Drift of it", "Trials")  # fmt: skip
-    rows = tuple(_steadiness_texts(each, findings.labels) for each in findings.steadiness)
+    rows = tuple(_steadiness_texts(each, view.run.labels) for each in view.own.steadiness)
     note = "Throughput over the window, the mean of all trials of a cell; drift with its interval."
     return Table("Steady within the window", head, rows, frozenset({3, 4, 5, 6}), (note,))
 
@@ -318,23 +307,23 @@ def _steadiness_texts(found: SteadyFinding, labels: Labels) -> tuple[str, ...]:
     )
 
 
-def difference_table(findings: Findings) -> Table:
+def difference_table(run: RunFindings) -> Table:
     """What differs between the compared; what was not declared comes first."""
-    facts = sorted(findings.differences, key=lambda d: (d.declared, d.fact))
+    facts = sorted(run.differences, key=lambda d: (d.declared, d.fact))
     rows = tuple(
         (
             d.fact,
-            *(d.values.get(s) or "not known" for s in findings.systems),
+            *(d.values.get(s) or "not known" for s in run.systems),
             "declared" if d.declared else "not declared",
         )
         for d in facts
     )
-    return Table("Facts that differ", ("Fact", *findings.systems, "In the study"), rows)
+    return Table("Facts that differ", ("Fact", *run.systems, "In the study"), rows)
 
 
-def done_rows(findings: Findings) -> list[tuple[str, str]]:
+def done_rows(run: RunFindings) -> list[tuple[str, str]]:
     """How it was done: term and text."""
-    return list(_done(findings))
+    return list(_done(run))
 
 
 _ORDERS = {
@@ -345,27 +334,28 @@ _ORDERS = {
 }
 
 
-def _done(findings: Findings) -> Iterator[tuple[str, str]]:
-    stop, variant = findings.stop, findings.variant
-    two = len(findings.systems) == 2
-    design = _ORDERS.get(findings.design or ("big_stick" if two else "double_blocks"))
-    yield "Study", findings.study + (f", variant {variant}" if variant else "")
-    yield "Hash of the study", f"sha256 {findings.study_sha256}"
-    compared = compared_all(findings)
+def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
+    stop, of_each = run.stop, views(run)
+    compared = compared_all(run)
+    all_conditions = [each for view in of_each for each in view.own.conditions]
+    influence = [each for view in of_each for each in view.own.influence]
+    yield "Study", run.study + (f", variant {run.variant}" if run.variant else "")
+    yield "Hash of the study", f"sha256 {run.study_sha256}"
     yield (
         compared[0].upper() + compared[1:],
-        ", ".join(findings.systems)
-        + (f"; baseline {findings.baseline}" if findings.conditions else ""),
+        ", ".join(run.systems) + (f"; baseline {run.baseline}" if all_conditions else ""),
     )
-    conditions = [findings.labels.conditions(c) for c in findings.conditions if c]
-    if conditions or not findings.influence:
+    conditions = [run.labels.conditions(c) for c in all_conditions if c]
+    if conditions or not influence:
         yield "Conditions", ", ".join(conditions) or "none"
-    if findings.conditions:
-        yield "Order", f"{design}, conditions shuffled within a visit, seed {findings.seed}"
-    for each in findings.influence:
-        yield "Factors", _factors(each, findings.labels)
-    margins = sorted({margin_text(v) for v in judged(findings)} | _margins(findings))
-    yield "Margin", ", ".join(margins) or "no comparison was judged"
+    if all_conditions:
+        design = _ORDERS[run.design or ("big_stick" if len(run.systems) == 2 else "double_blocks")]
+        yield "Order", f"{design}, conditions shuffled within a visit, seed {run.seed}"
+    for each in influence:
+        yield "Factors", _factors(each, run.labels)
+    margins = {margin_text(verdict) for view in of_each for verdict in judged(view)}
+    margins |= {percent(math.expm1(each.margin_log)) for each in influence}
+    yield "Margin", ", ".join(sorted(margins)) or "no comparison was judged"
     yield (
         "Ended",
         (
@@ -374,7 +364,7 @@ def _done(findings: Findings) -> Iterator[tuple[str, str]]:
             f"{format_duration(stop.spent_s)}"
         ),
     )
-    yield "Made by", f"steelyard {findings.tool_version}, run {findings.run}"
+    yield "Made by", f"steelyard {run.tool_version}, run {run.run}"
 
 
 def _factors(found: InfluenceFinding, labels: Labels) -> str:
@@ -387,10 +377,6 @@ def _factors(found: InfluenceFinding, labels: Labels) -> str:
         f"{varied}{where}: {found.replicates} of at most {found.replicates_planned} replicates of "
         f"{found.cells} trials, in random order within each"
     )
-
-
-def _margins(findings: Findings) -> set[str]:
-    return {percent(math.expm1(each.margin_log)) for each in findings.influence}
 
 
 def words_of_direction(response: ResponseFinding) -> str:

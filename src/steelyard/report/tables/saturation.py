@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFinding, ScalingFinding
-from steelyard.judge.findings import Findings, ResponseFinding
+from steelyard.judge.findings import ResponseFinding
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import counted, listed, percent, quantity, significant
 from steelyard.report.sentences import verdict_sentence
-from steelyard.report.tables.responses import NONE, Table
+from steelyard.report.tables.table import NONE, Table
+from steelyard.report.view import View
 from steelyard.report.vocabulary import noun_of, response_of
 from steelyard.study.labels import Labels
 
@@ -19,27 +20,27 @@ TITLE = "Where it saturates"
 _MOST_SAID = 3
 
 
-def saturation_lines(findings: Findings) -> list[str]:
+def saturation_lines(view: View) -> list[str]:
     """A sentence for each curve, then system against system on the most that each reached."""
-    lines = [_curve_sentence(each, findings) for each in findings.scaling]
-    for verdict in findings.peaks:
-        noun = noun_of(response_of(findings, verdict.response))
-        lines.append(f"The most {noun} at any level. {verdict_sentence(verdict, findings)}")
-    lines += [_capacity_sentence(each, findings.labels) for each in findings.capacities]
-    known = _with_capacity(findings)
-    lines += [str(verdict_sentence(each, known)) for each in findings.capacity_verdicts]
+    lines = [_curve_sentence(each, view) for each in view.own.scaling]
+    for verdict in view.own.peaks:
+        noun = noun_of(response_of(view, verdict.response))
+        lines.append(f"The most {noun} at any level. {verdict_sentence(verdict, view)}")
+    lines += [_capacity_sentence(each, view.run.labels) for each in view.own.capacities]
+    known = _with_capacity(view)
+    lines += [str(verdict_sentence(each, known)) for each in view.own.capacity_verdicts]
     return lines
 
 
-def _with_capacity(findings: Findings) -> Findings:
-    """The findings with what searches give among the responses, so that words know them."""
+def _with_capacity(view: View) -> View:
+    """The view with what searches give among the responses, so that words know them."""
     more = {
         each.name: ResponseFinding(
             name=each.name, label=each.name, unit=each.unit, direction="higher", primary=False
         )
-        for each in findings.capacities
+        for each in view.own.capacities
     }
-    return findings.model_copy(update={"responses": (*findings.responses, *more.values())})
+    return view.with_own(responses=(*view.own.responses, *more.values()))
 
 
 def _capacity_sentence(found: CapacityFinding, labels: Labels) -> str:
@@ -73,10 +74,10 @@ def _level_words(found: CapacityFinding) -> str:
     return f"; of the levels, {' and '.join(said)}" if said else ""
 
 
-def _curve_sentence(found: ScalingFinding, findings: Findings) -> str:
-    who = findings.labels.place(found.system, found.conditions)
-    noun = noun_of(response_of(findings, found.response))
-    return f"{who}: {_peak_words(found, noun, findings.labels)}."
+def _curve_sentence(found: ScalingFinding, view: View) -> str:
+    who = view.run.labels.place(found.system, found.conditions)
+    noun = noun_of(response_of(view, found.response))
+    return f"{who}: {_peak_words(found, noun, view.run.labels)}."
 
 
 def _peak_words(found: ScalingFinding, noun: str, labels: Labels) -> str:
@@ -141,11 +142,11 @@ def _level(level: float) -> str:
     return significant(level, max(3, len(f"{level:.0f}"))) if level < 1000 else f"{level:,.0f}"
 
 
-def saturation_table(findings: Findings) -> Table:
+def saturation_table(view: View) -> Table:
     """One row for each curve."""
     head = ("System", "Condition", "Peak at", "Interval", "Most", "Knee", "Last against best",
             "Noise", "Visits", "Left out, or not stated")  # fmt: skip
-    rows = tuple(_texts(found, findings.labels) for found in findings.scaling)
+    rows = tuple(_texts(found, view.run.labels) for found in view.own.scaling)
     return Table(TITLE, head, rows, frozenset({2, 3, 4, 5, 6, 7, 8}))
 
 
@@ -169,9 +170,9 @@ def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
+def saturation_rows(view: View) -> Iterator[dict[str, Any]]:
     """Rows of the flat table: each capacity, each curve's peak, each level of a typical visit."""
-    for capacity in findings.capacities:
+    for capacity in view.own.capacities:
         yield {f"condition.{name}": level for name, level in capacity.conditions.items()} | {
             "kind": "capacity",
             "response": capacity.name,
@@ -182,9 +183,9 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
             "high": capacity.high,
             "interval_level": capacity.interval_level,
             "n": len(capacity.values),
-            "note": "; ".join(notes.texts(capacity.not_found, findings.labels)),
+            "note": "; ".join(notes.texts(capacity.not_found, view.run.labels)),
         }
-    for found in findings.scaling:
+    for found in view.own.scaling:
         shared = {"response": found.response, "system": found.system, "n": found.visits}
         places = {f"condition.{name}": level for name, level in found.conditions.items()}
         peak = found.peak
@@ -198,7 +199,7 @@ def saturation_rows(findings: Findings) -> Iterator[dict[str, Any]]:
                 "low": None if peak is None else peak.at_low,
                 "high": None if peak is None else peak.at_high,
                 "interval_level": None if peak is None else peak.interval_level,
-                "note": "; ".join(notes.texts(found.refusals, findings.labels)),
+                "note": "; ".join(notes.texts(found.refusals, view.run.labels)),
             }
         )
         for level in found.levels:

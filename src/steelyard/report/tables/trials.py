@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from steelyard import __version__
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.findings import Findings, StopFinding
+from steelyard.judge.findings import RunFindings, StopFinding, WorkloadFindings
 from steelyard.judge.own_trials.verdicts import LOAD, TrialsVerdict
 from steelyard.report.assumptions import caveat_lines, note_lines, resting_lines
 from steelyard.report.figures import counted
+from steelyard.report.view import View
 from steelyard.report.words import answer
 
 _ORDERS = {
@@ -20,24 +21,32 @@ _ORDERS = {
 
 def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
     """The answer, how sure it is, and what to know before using it."""
-    findings = findings_of(found, title)
+    view = view_of(found, title)
     lines = [title, ""]
-    for main, parts in answer(findings):
+    for main, parts in answer(view):
         lines += [str(main), *(f"  {part}" for part in parts)]
     lines += ["", "How sure:", f"  {_looks(found)}"]
-    rest = resting_lines(findings, "seed of the simulated orders")
+    rest = resting_lines(view, "seed of the simulated orders")
     beside = ["The covariate was regressed out."] if found.beside_covariate else []
     lines += [f"  {line}" for line in (f"Order: {_ORDERS[found.design]}.", *beside, *rest)]
-    notes = [*caveat_lines(findings), *note_lines(findings)]
+    notes = [*caveat_lines(view.run), *note_lines(view)]
     if notes:
         lines += ["", "Before relying on this:", *(f"  {note}" for note in notes)]
     return lines
 
 
-def findings_of(found: TrialsVerdict, title: str) -> Findings:
-    """The verdicts as findings without a study, so that sentences need no second form."""
+def view_of(found: TrialsVerdict, title: str) -> View:
+    """The verdicts as those of a run without a study, so that sentences need no second form."""
     decided = all(verdict.word is not VerdictWord.UNDECIDED for verdict in found.verdicts)
-    return Findings(
+    own = WorkloadFindings(
+        name=title,
+        conditions=tuple({LOAD: load} for load in found.loads) or ({},),
+        responses=(found.response,),
+        verdicts=found.verdicts,
+        cells=(),
+        caveats=found.caveats,
+    )
+    run = RunFindings(
         tool_version=__version__,
         study=title,
         question=title,
@@ -48,12 +57,6 @@ def findings_of(found: TrialsVerdict, title: str) -> Findings:
         design="none" if found.design == "none" else None,
         systems=found.systems,
         baseline=found.systems[0],
-        conditions=tuple({LOAD: load} for load in found.loads) or ({},),
-        responses=(found.response,),
-        verdicts=found.verdicts,
-        cells=(),
-        attempts=(),
-        differences=(),
         stop=StopFinding(
             reason="decided" if decided else "running",
             visits_done=found.visits,
@@ -62,9 +65,11 @@ def findings_of(found: TrialsVerdict, title: str) -> Findings:
             attempts_failed=0,
             spent_s=0.0,  # not known, and in none of the sentences
         ),
-        diagnostics=(),
-        caveats=found.caveats,
+        workloads=(own,),
+        attempts=(),
+        differences=(),
     )
+    return View(run, own)
 
 
 def _looks(found: TrialsVerdict) -> str:

@@ -16,7 +16,7 @@ from steelyard.judge.analyses.factors.findings import (
     InfluenceFinding,
     ReplicatesLeftOut,
 )
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
@@ -110,7 +110,7 @@ def words(found: InfluenceFinding) -> dict[tuple[str, ...], EffectWord]:
     return {each.factors: each.word for each in found.effects}
 
 
-def screened(text: str = SCREEN) -> tuple[Study, Plan, Findings]:
+def screened(text: str = SCREEN) -> tuple[Study, Plan, RunFindings]:
     study = a_study(text)
     plan = make_plan(study, seed=3)
     records = measured(study, plan, users_and_keep_alive)
@@ -119,8 +119,8 @@ def screened(text: str = SCREEN) -> tuple[Study, Plan, Findings]:
 
 def test_a_screening_names_what_matters_and_what_does_not() -> None:
     _, _, findings = screened()
-    (found,) = findings.influence
-    assert findings.verdicts == ()
+    (found,) = findings.workloads[0].influence
+    assert findings.workloads[0].verdicts == ()
     assert found.settled
     there = {each.factors for each in found.effects if each.word is EffectWord.INFLUENTIAL}
     assert there == {
@@ -133,7 +133,7 @@ def test_a_screening_names_what_matters_and_what_does_not() -> None:
 
 def test_an_effect_and_the_means_behind_an_interaction_are_those_that_were_put_in() -> None:
     _, _, findings = screened()
-    (found,) = findings.influence
+    (found,) = findings.workloads[0].influence
     users = next(each for each in found.effects if each.factors == ("load.users",))
     assert users.low_log is not None
     assert users.high_log is not None
@@ -167,7 +167,7 @@ def test_the_report_has_the_section_in_every_form() -> None:
     kinds = {row["kind"] for row in rows}
     assert {"effect", "share", "pair", "cell", "value"} <= kinds
     assert {row["condition.load.users"] for row in rows if row["kind"] == "cell"} == {"1", "8"}
-    assert Findings.model_validate_json(findings.model_dump_json()) == findings
+    assert RunFindings.model_validate_json(findings.model_dump_json()) == findings
 
 
 def test_the_run_goes_on_until_no_effect_is_open() -> None:
@@ -192,7 +192,7 @@ def test_a_replicate_that_misses_a_cell_is_left_out_and_said() -> None:
     plan = make_plan(study, seed=3)
     records = measured(study, plan, users_and_keep_alive)
     records[3] = a_record(plan.every_visit[0].trials[3], None)
-    (found,) = judge_study(study, plan, records, run="r").influence
+    (found,) = judge_study(study, plan, records, run="r").workloads[0].influence
     assert (found.replicates, found.replicates_left_out) == (5, 1)
     assert ReplicatesLeftOut(replicates=1) in found.notes
 
@@ -203,7 +203,7 @@ def test_a_zero_is_not_judged() -> None:
     records = measured(study, plan, users_and_keep_alive)
     records[3] = a_record(plan.every_visit[0].trials[3], 0.0)
     findings = judge_study(study, plan, records, run="r")
-    (found,) = findings.influence
+    (found,) = findings.workloads[0].influence
     assert set(words(found).values()) == {EffectWord.NOT_JUDGED}
     assert found.shares == ()
     assert "is zero" in "\n".join(verdict_lines(findings))
@@ -223,14 +223,14 @@ def test_all_factors_of_a_comparison_are_asked_and_visits_are_the_unit_of_what_i
         return users_and_keep_alive(trial) + 0.3 * (trial.cell.system == "two")
 
     findings = judge_study(study, plan, measured(study, plan, law, visit_sd=0.05), run="r")
-    (found,) = findings.influence
+    (found,) = findings.workloads[0].influence
     system = next(each for each in found.effects if each.factors == ("system",))
     users = next(each for each in found.effects if each.factors == ("load.users",))
     assert found.factors["system"] == ("one", "two")
     assert (system.unit, users.unit) == ("visit", "trial")
     assert (system.word, users.word) == (EffectWord.INFLUENTIAL, EffectWord.INFLUENTIAL)
     assert found.visit_noise_log == pytest.approx(0.05, rel=0.5)
-    assert findings.verdicts
+    assert findings.workloads[0].verdicts
 
 
 def hard_to_change(names: Iterable[str]) -> str:
@@ -258,7 +258,7 @@ trials: {margin: 5 %, window: 1 s, budget: {trials: 6 per cell}}
 """
     )
     study, plan, findings = screened(text)
-    (found,) = findings.influence
+    (found,) = findings.workloads[0].influence
     assert plan.systems == ("server",)
     assert [e.levels for e in found.effects if e.factors == ("load.users",)] == [(4,), (8,)]
     assert study.ask == "influence"
@@ -280,5 +280,5 @@ def test_a_comparison_that_also_screens_does_both_in_turn() -> None:
     assert seen.settled == frozenset(visit.visit for visit in plan.visits)
     assert not seen.decided
     findings = judge_study(study, plan, records, run="r")
-    assert findings.verdicts
-    assert findings.influence[0].system == "two"
+    assert findings.workloads[0].verdicts
+    assert findings.workloads[0].influence[0].system == "two"
