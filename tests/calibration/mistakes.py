@@ -158,13 +158,13 @@ def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Deci
 
 @contextmanager
 def direction_of_the_medians() -> Iterator[None]:
-    with patch.object(verdicts, "decide", sign_of_the_medians), never(withholding, "turned"):
+    with patch.object(verdicts, "decide", sign_of_the_medians), never(withholding, "contradicted"):
         yield
 
 
 @contextmanager
 def words_that_need_not_last() -> Iterator[None]:
-    with never(withholding, "turned"), never(withholding, "unstable"):
+    with never(withholding, "contradicted"), never(withholding, "changes_sign"):
         yield
 
 

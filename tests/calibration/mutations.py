@@ -194,12 +194,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "carry-over not looked for",
-        _replaced(withholding, "left_behind", mistakes.nothing),
+        _replaced(withholding, "carry_over_found", mistakes.nothing),
         contracts.carry_over_withholds,
     ),
     Mutation(
         "carry-over that is not proved absent withholds every verdict",
-        _replaced(diagnostics.CarryOver, "vetoes", mistakes.not_inside),
+        _replaced(diagnostics.CarryOver, "forbids", mistakes.not_inside),
         contracts.clean_studies_are_not_withheld,
     ),
     Mutation(
