@@ -1,0 +1,67 @@
+"""The JSON schemas of what a run's folder holds and of its findings.
+
+``python -m steelyard.report.json_schemas schemas`` writes them; a test holds them to the types.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from steelyard.judge.findings import Findings
+from steelyard.judge.note import TEXT, Note
+from steelyard.plan.model import Plan
+from steelyard.records.archive import RunFacts
+from steelyard.records.events import event_adapter
+from steelyard.records.schema import TrialRecord
+
+Schema = dict[str, Any]
+"""A JSON schema, or a part of one."""
+
+DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
+    "run": ("run.json of a run", TypeAdapter(RunFacts)),
+    "plan": ("plan.json of a run", TypeAdapter(Plan)),
+    "ledger-event": ("A line of ledger.jsonl of a run", event_adapter()),
+    "trial-record": ("record.json of an attempt at a trial", TypeAdapter(TrialRecord)),
+    "findings": ("findings.json of a run", TypeAdapter(Findings)),
+}
+
+
+def schema_of(name: str) -> Schema:
+    """The schema of a document as it is written: every field is there."""
+    title, adapter = DOCUMENTS[name]
+    schema = adapter.json_schema()
+    notes = {kind.__name__ for kind in _kinds(Note)}
+    for part, described in schema.get("$defs", {}).items():
+        if part in notes:
+            described["properties"][TEXT] = {"type": "string", "description": "Its sentence."}
+    for described in (schema, *schema.get("$defs", {}).values()):
+        if "properties" in described:
+            described["required"] = list(described["properties"])
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}
+
+
+def schema_text(name: str) -> str:
+    """The same as it is kept in ``schemas/NAME.schema.json``."""
+    return json.dumps(schema_of(name), indent=2, ensure_ascii=False) + "\n"
+
+
+def _kinds(base: type[Note]) -> Iterator[type[Note]]:
+    for kind in base.__subclasses__():
+        yield kind
+        yield from _kinds(kind)
+
+
+def write_schemas(folder: Path) -> None:
+    """Writes every schema."""
+    for name in DOCUMENTS:
+        (folder / f"{name}.schema.json").write_text(schema_text(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_schemas(Path(sys.argv[1]))

@@ -1,0 +1,75 @@
+"""The schemas in ``schemas/`` are those of the types, and fit what is stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+
+from steelyard.plan.model import Plan
+from steelyard.records.archive import VERSION, RunFacts
+from steelyard.records.events import Event
+from steelyard.records.schema import TrialRecord
+from steelyard.report.json_schemas import DOCUMENTS, schema_of, schema_text
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs/reference/records.md"
+KEPT = Path(__file__).parent / f"v{VERSION}"
+
+
+def documents(name: str) -> list[Any]:
+    """Those of the fixture of this version; findings are golden ones."""
+    if name == "ledger-event":
+        lines = (KEPT / "ledger.jsonl").read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+    paths = {
+        "run": [KEPT / "run.json"],
+        "plan": [KEPT / "plan.json"],
+        "trial-record": sorted(KEPT.glob("trials/*/record.json")),
+        "findings": sorted((ROOT / "tests/golden/report").glob("*/findings.json")),
+    }
+    return [json.loads(path.read_text("utf-8")) for path in paths[name]]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_schema_in_the_repository_is_current(name: str) -> None:
+    kept = (ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8")
+    assert kept == schema_text(name), "run: make schemas"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_stored_documents_fit_their_schema(name: str) -> None:
+    schema = schema_of(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    found = documents(name)
+    assert found
+    for document in found:
+        validator.validate(document)
+
+
+def test_every_schema_is_named_in_the_reference_of_records() -> None:
+    page = PAGE.read_text("utf-8")
+    for name in DOCUMENTS:
+        assert f"{name}.schema.json" in page
+
+
+@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+def test_every_event_has_its_row_with_its_fields(event: type[BaseModel]) -> None:
+    fields = event.model_fields
+    name = fields["event"].default
+    (row,) = re.findall(rf"^\| `{name}` \|.*$", PAGE.read_text("utf-8"), re.MULTILINE)
+    for field in fields.keys() - {"event", "at_unix_ns"}:
+        assert f"`{field}`" in row
+
+
+@pytest.mark.parametrize("document", [TrialRecord, Plan, RunFacts])
+def test_every_field_of_a_document_is_in_the_reference(document: type[BaseModel]) -> None:
+    page = PAGE.read_text("utf-8")
+    for field in document.model_fields:
+        assert f"`{field}`" in page

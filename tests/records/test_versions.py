@@ -1,0 +1,70 @@
+"""A run of every schema version since the first is opened, judged and reported.
+
+A folder ``vN`` holds a run as version N wrote it (``keep.py``); the next version adds one.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from steelyard.cli.reading import find
+from steelyard.hosts.undo.log import pending_undos
+from steelyard.inference.verdict_word import VerdictWord
+from steelyard.records.archive import VERSION, Run, open_run
+from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
+from steelyard.report.formats.registry import FORMATS
+from steelyard.trial.session_state.progress import torn_attempts
+
+HERE = Path(__file__).parent
+VERSIONS = sorted(HERE.glob("v*"))
+
+
+@pytest.fixture(params=VERSIONS, ids=lambda path: path.name)
+def run(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    folder = tmp_path / "run"
+    shutil.copytree(request.param, folder)
+    return open_run(folder)
+
+
+def test_this_version_has_its_fixture() -> None:
+    assert [int(path.name[1:]) for path in VERSIONS][-1] == VERSION
+
+
+@pytest.mark.parametrize("kept", VERSIONS, ids=lambda path: path.name)
+def test_a_fixture_is_of_its_version(kept: Path) -> None:
+    for path in (kept / "run.json", kept / "plan.json", *kept.glob("trials/*/record.json")):
+        document = json.loads(path.read_text("utf-8"))
+        assert document["schema_version"] == int(kept.name[1:])
+
+
+def test_a_run_is_opened_with_all_it_holds(run: Run) -> None:
+    plan, records, events = run.plan(), run.records(), run.events()
+    assert run.facts().study == "durable-mail"
+    assert plan.assignment[: len(plan.visits)] == tuple(visit.system for visit in plan.visits)
+    assert {record.trial for record in records} == {
+        trial.trial for visit in plan.visits for trial in visit.trials
+    }
+    assert "run_reference_kernel" in records[0].phases_ns
+    assert records[0].value("reference_kernel.cpu")
+    assert records[0].calibration is not None
+    assert records[0].calibration.capacity_per_s
+    assert len(list(run.series())) == 2
+    assert len(list(run.courses())) == len(records)
+    assert sum(isinstance(event, AttemptFinished) for event in events) == len(records)
+    assert [event for event in events if isinstance(event, NoiseMeasured)]
+    assert isinstance(events[-1], SessionClosed)
+    assert pending_undos(events) == []
+    assert torn_attempts(events, records) == []
+
+
+@pytest.mark.parametrize("form", ["html", "md", "csv", "json", "tex"])
+def test_a_run_is_judged_and_reported(run: Run, form: str) -> None:
+    findings = find(run)
+    assert {verdict.word for verdict in findings.verdicts} <= set(VerdictWord)
+    assert findings.attempts
+    assert findings.resolution
+    assert "durable" in FORMATS[form].text(findings, dict(run.series()))
