@@ -61,10 +61,21 @@ def test_a_run_is_opened_with_all_it_holds(run: Run) -> None:
     assert torn_attempts(events, records) == []
 
 
+def test_warnings_and_bottlenecks_of_version_1_keep_their_kinds() -> None:
+    before, now = HERE / "v1", open_run(HERE / "v1").records()
+    for path, record in zip(sorted(before.glob("trials/*/record.json")), now, strict=True):
+        stored = json.loads(path.read_text("utf-8"))
+        assert [each.kind for each in record.warnings] == [d["kind"] for d in stored["doubts"]]
+        assert (record.bottleneck is None) is (stored["limited_by"] is None)
+    assert any(record.warnings for record in now)
+    assert any(record.bottleneck for record in now)
+
+
 @pytest.mark.parametrize("form", ["html", "md", "csv", "json", "tex"])
 def test_a_run_is_judged_and_reported(run: Run, form: str) -> None:
     findings = find(run)
-    assert {verdict.word for verdict in findings.verdicts} <= set(VerdictWord)
+    (workload,) = findings.workloads
+    assert {verdict.word for verdict in workload.verdicts} <= set(VerdictWord)
     assert findings.attempts
-    assert findings.resolution
+    assert workload.resolution
     assert "durable" in FORMATS[form].text(findings, dict(run.series()))

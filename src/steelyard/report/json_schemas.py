@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from steelyard.judge.findings import Findings
+from steelyard.judge.findings import RunFindings
 from steelyard.judge.note import TEXT, Note
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
@@ -28,7 +28,7 @@ DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
     "plan": ("plan.json of a run", TypeAdapter(Plan)),
     "ledger-event": ("A line of ledger.jsonl of a run", event_adapter()),
     "trial-record": ("record.json of an attempt at a trial", TypeAdapter(TrialRecord)),
-    "findings": ("findings.json of a run", TypeAdapter(Findings)),
+    "findings": ("findings.json of a run", TypeAdapter(RunFindings)),
 }
 
 
