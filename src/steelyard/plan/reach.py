@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from steelyard.units import format_share
+
+Scope = Literal["overall", "conditions"]
+_SCOPES = {"overall": "over all conditions", "conditions": "at single conditions"}
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Of one kind of comparison: after how many visits a difference can be told, however large.
+    """Of one kind of comparison: after how many visits a difference can be decided at all.
 
-    ``place`` says at which conditions, ``side`` what one side of each comparison may spend of the
-    error rate. Visits are those of a pair of systems: ``planned`` in the budget, ``needed`` of it
-    (``None``: more than are planned), ``would_do`` the smallest budget that is enough.
+    ``scope``: over all conditions together, or at each by itself. ``side`` is what one side of each
+    comparison may spend of the error rate. Visits are those of a pair of systems: ``planned`` in
+    the budget, ``needed`` of it (``None``: more than are planned), ``would_do`` the smallest budget
+    that is enough.
     """
 
-    place: str
+    scope: Scope
     workload: str
     side: float
     planned: int
@@ -42,9 +47,9 @@ def out_of_reach(reaches: Sequence[Reach]) -> list[str]:
 def _words(kind: Reach, workloads: list[str]) -> str:
     of = f" of {', '.join(workloads)}" if any(workloads) else ""
     return (
-        f"a difference {kind.place}{of}, however large: {kind.planned} visits of a pair have too "
-        f"few orders for {format_share(kind.side)} a side; {kind.would_do} have enough, or let "
-        "fewer systems, conditions or workloads share the error rate"
+        f"a difference {_SCOPES[kind.scope]}{of}, however large: {kind.planned} visits of a pair "
+        f"have too few orders for {format_share(kind.side)} a side; {kind.would_do} have enough, "
+        "or let fewer systems, conditions or workloads share the error rate"
     )
 
 

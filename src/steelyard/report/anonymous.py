@@ -32,8 +32,11 @@ _FREE_TEXT = (
     "verdicts",
 )
 """Parts of a run and of its workloads that hold text which a machine may have written."""
-_OF_THE_STUDY = frozenset({"cell", "conditions", "system", "baseline", "other", "response"})
-"""Fields that hold the study's own names and levels, which other parts are found by."""
+_OF_THE_STUDY = frozenset(
+    {"kind", "design", "cell", "conditions", "system", "baseline", "other", "response"}
+)
+"""Fields that hold kinds, and the study's own names and levels, which other parts are found by."""
+_KERNEL_RELEASE = "kernel"
 _OF_EVERY_LINUX = ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "usr")
 _KERNEL_FILES = re.compile(r"((?<![\w/])/(?:proc|sys)/[\w.+@~/-]+)")
 """Every Linux has them, also a folder ``vm`` where a machine is called so."""
@@ -83,13 +86,18 @@ def _cleaned(value: Any, names: list[str]) -> Any:
     if isinstance(value, str):
         return anonymous_text(value, names)
     if isinstance(value, dict):
-        return {
-            key: each if key in _OF_THE_STUDY else _cleaned(each, names)
-            for key, each in value.items()
-        }
+        return {key: _cleaned_field(key, each, names) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_cleaned(each, names) for each in value]
     return value
+
+
+def _cleaned_field(key: str, value: Any, names: list[str]) -> Any:
+    if key in _OF_THE_STUDY:
+        return value
+    if key == _KERNEL_RELEASE and isinstance(value, str):
+        return _VERSION.sub("", value)
+    return _cleaned(value, names)
 
 
 def _withhold(difference: dict[str, Any]) -> None:

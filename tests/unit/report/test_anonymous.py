@@ -5,9 +5,11 @@ from tests.golden.report_examples import changed
 from tests.unit.judge.several_workloads import judged
 from tests.unit.report.golden_findings import CASES, golden
 
+from steelyard.judge.caveats import CleanupIncomplete, OneMachine
 from steelyard.judge.checks import FactChanged
 from steelyard.judge.findings import DifferenceFinding
 from steelyard.judge.verdict_notes import NoVisits, ValueUnusable
+from steelyard.records.events import EnvironmentDifference
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
 from steelyard.report.formats.markdown import markdown_text
 
@@ -91,3 +93,17 @@ def test_what_a_workload_of_several_says_of_a_machine_goes_too() -> None:
     checks = {check for each in found.workloads for check in each.diagnostics}
     assert checks == {FactChanged(fact="mount <path> of <machine>")}
     assert anonymous(several) == several
+
+
+def test_a_caveat_keeps_its_kind_and_a_kernel_without_what_its_vendor_adds() -> None:
+    machine = OneMachine(processor="Example 9000", kernel="6.1.0-21-cloud-amd64")
+    left = EnvironmentDifference(
+        machine="ann-pc", kind="mount", name="/home/ann", before=None, after="/dev/vdb"
+    )
+    named = golden("plain").model_copy(
+        update={"caveats": (machine, CleanupIncomplete(count=1, differences=(left,)))}
+    )
+    found = anonymous(named, ["ann-pc", "one_machine", "cleanup_incomplete"]).caveats
+    assert found[0] == machine.model_copy(update={"kernel": "6.1.0"})
+    cleaned = left.model_copy(update={"machine": "<machine>", "name": "<path>"})
+    assert found[1] == CleanupIncomplete(count=1, differences=(cleaned,))

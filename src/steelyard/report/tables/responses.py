@@ -277,7 +277,7 @@ _STEADY_WORDS = {
     Steadiness.STEADY: "steady",
     Steadiness.STEADY_LATER: "steady later",
     Steadiness.NEVER: "not steady",
-    Steadiness.UNKNOWN: "cannot be told",
+    Steadiness.UNKNOWN: "not known",
 }
 
 

@@ -17,7 +17,7 @@ from steelyard.judge.each_workload import apart, several
 from steelyard.judge.families import deciding
 from steelyard.judge.series import horizon_of
 from steelyard.plan.model import Plan
-from steelyard.plan.reach import Reach
+from steelyard.plan.reach import Reach, Scope
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study
 
@@ -45,10 +45,10 @@ def _of_one(study: Study, plan: Plan, workload: str) -> Iterator[Reach]:
     for overall in (True, False):
         own = [each for each in asked if (each.conditions is None) is overall]
         if own:
-            place = "over all conditions" if overall else "at single conditions"
+            scope: Scope = "overall" if overall else "conditions"
             widest = max(own, key=lambda each: each.share)
             found = reach_of(plan.design, horizon_of(plan, widest.pair), widest.share / 2)
-            yield replace(found, place=place, workload=workload)
+            yield replace(found, scope=scope, workload=workload)
 
 
 def reach_of(design: Design, planned: int, side: float) -> Reach:
@@ -56,7 +56,7 @@ def reach_of(design: Design, planned: int, side: float) -> Reach:
     rarest, step = _RAREST[design], _WHOLE[design]
     budgets = range(FIRST_LOOK, _LONGEST, step)
     would_do = next((n for n in budgets if _first(n, rarest, side, -_LUCK)), _LONGEST)
-    return Reach("", "", side, planned, _first(planned, rarest, side, _LUCK), would_do)
+    return Reach("overall", "", side, planned, _first(planned, rarest, side, _LUCK), would_do)
 
 
 def _first(horizon: int, rarest: Callable[[int], float], side: float, luck: int) -> int | None:
