@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, TypeAdapter
 from ruamel.yaml import YAML
 
 from steelyard.study.declared.response import Response
@@ -63,7 +63,12 @@ def _text(*parts: str) -> str:
     return resources.files("steelyard.catalogue").joinpath(*parts).read_text(encoding="utf-8")
 
 
-def _load(*parts: str) -> Any:
+_Mapping = TypeAdapter(dict[str, object])
+_Groups = TypeAdapter(dict[str, dict[str, object]])
+_Settings = TypeAdapter(dict[str, Setting])
+
+
+def _load(*parts: str) -> object:
     return YAML(typ="safe", pure=True).load(_text(*parts))
 
 
@@ -73,17 +78,18 @@ def text(shelf: Shelf, name: str) -> str:
 
 
 @cache
-def _groups() -> dict[str, dict[str, Any]]:
-    return dict(_load("shared.yaml"))
+def _groups() -> dict[str, dict[str, object]]:
+    return _Groups.validate_python(_load("shared.yaml"))
 
 
-def _entry(shelf: Shelf, name: str) -> dict[str, Any]:
+def _entry(shelf: Shelf, name: str) -> dict[str, object]:
     """An entry as written, with the settings of the groups it shares before its own."""
-    written: dict[str, Any] = dict(_load(shelf, f"{name}.yaml"))
-    settings: dict[str, Any] = {}
-    for group in written.get("shares", ()):
+    written = _Mapping.validate_python(_load(shelf, f"{name}.yaml"))
+    shares = written.get("shares")
+    settings: dict[str, object] = {}
+    for group in shares if isinstance(shares, list) else ():
         settings |= _groups()[group]
-    return written | {"settings": settings | written["settings"]}
+    return written | {"settings": settings | _Mapping.validate_python(written["settings"])}
 
 
 @cache
@@ -150,29 +156,41 @@ def partners(entry: Service) -> dict[str, Service]:
 @cache
 def disk_settings() -> dict[str, Setting]:
     """Settings of an attached disk."""
-    declared = {name: Setting.model_validate(f) for name, f in _load("disks.yaml").items()}
+    declared = _Settings.validate_python(_load("disks.yaml"))
     _refuse_models("settings", "disks", declared, {"disks": DiskSettings}, SettingsModel)
     return declared
+
+
+class _Responses(Entry):
+    """All responses as written; ``words`` are what places in their names stand for."""
+
+    statistics: dict[str, str]
+    words: dict[str, tuple[str, ...]]
+    responses: dict[str, Response]
+
+
+@cache
+def _responses() -> _Responses:
+    return _Responses.model_validate(_load("responses.yaml"))
 
 
 @cache
 def statistics() -> tuple[str, ...]:
     """What a response such as ``response.{p}`` is given as."""
-    return tuple(_load("responses.yaml")["statistics"])
+    return tuple(_responses().statistics)
 
 
 @cache
 def response_words(place: str) -> tuple[str, ...]:
     """What ``{place}`` in the name of a response stands for: ``kind`` or ``phase``."""
-    return tuple(_load("responses.yaml")["words"][place])
+    return _responses().words[place]
 
 
 @cache
 def families() -> tuple[str, ...]:
     """Names of responses as people list them: ``response.*``, ``phase.PHASE.*``."""
-    written = _load("responses.yaml")["responses"]
-    words = {f"{{{place}}}": place.upper() for place in _load("responses.yaml")["words"]}
-    return tuple(_replaced(name, words | {"{p}": "*"}) for name in written)
+    words = {f"{{{place}}}": place.upper() for place in _responses().words}
+    return tuple(_replaced(name, words | {"{p}": "*"}) for name in _responses().responses)
 
 
 def _replaced(name: str, words: dict[str, str]) -> str:
@@ -184,21 +202,21 @@ def _replaced(name: str, words: dict[str, str]) -> str:
 @cache
 def responses() -> dict[str, Response]:
     """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
-    data = _load("responses.yaml")
+    data = _responses()
     known: dict[str, Response] = {}
-    for name, fields in data["responses"].items():
-        for spelt, entry in _by_word(name, Response.model_validate(fields), data["words"]):
+    for name, written in data.responses.items():
+        for spelt, entry in _by_word(name, written, data.words):
             if "{p}" not in spelt:
                 known[spelt] = entry
                 continue
-            for statistic, words in data["statistics"].items():
+            for statistic, words in data.statistics.items():
                 label = f"{entry.label}, {words}"
                 known[spelt.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
     return known
 
 
 def _by_word(
-    name: str, entry: Response, words: dict[str, list[str]]
+    name: str, entry: Response, words: dict[str, tuple[str, ...]]
 ) -> Iterator[tuple[str, Response]]:
     place = next((place for place in words if f"{{{place}}}" in name), None)
     if place is None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -25,7 +24,7 @@ from steelyard.study.file.variants import overlaid, variant_names, with_variant
 from steelyard.study.model import Study
 from steelyard.study.resolve.study import resolve
 
-_STAND_INS: dict[str, Any] = {
+_STAND_INS: dict[str, object] = {
     "study": "unnamed",
     "question": "?",
     "trials": {"margin": "1 %", "budget": {"time": "300 d"}},
@@ -127,20 +126,20 @@ def _parsed(source: Source, complaints: Complaints) -> StudyFile | None:
     return None
 
 
-def _complain_of_empty(part: Any, where: Where, complaints: Complaints) -> None:
+def _complain_of_empty(part: object, where: Where, complaints: Complaints) -> None:
     """A key without a value is a slip, but for a response, which needs none."""
     if part is None and where[:1] != ("responses",):
         name = dotted(where)
         hint = "write a value after the colon, or take the key out"
         complaints.add(where, f"`{name}` has no value", hint, at_key=True)
-    items: Iterable[tuple[Any, Any]] = part.items() if isinstance(part, dict) else ()
+    items: Iterable[tuple[str | int, object]] = part.items() if isinstance(part, dict) else ()
     items = enumerate(part) if isinstance(part, list) else items
     for key, value in items:
         if where or key != "variants":
             _complain_of_empty(value, (*where, key), complaints)
 
 
-def _take_out(tree: dict[str, Any], where: Where, *, missing: bool) -> None:
+def _take_out(tree: dict[str, object], where: Where, *, missing: bool) -> None:
     """Removes what is wrong; the part around it when something is missing there."""
     where = where[:-1] if where and where[-1] == "[key]" else where
     if missing and len(where) > 1:
@@ -148,14 +147,16 @@ def _take_out(tree: dict[str, Any], where: Where, *, missing: bool) -> None:
     if where[0] in _STAND_INS and (len(where) == 1 or where == ("trials", "margin")):
         tree[str(where[0])] = copy.deepcopy(_STAND_INS[str(where[0])])
         return
-    part: Any = tree
+    part: object = tree
     for key in where[:-1]:
-        part = part[key] if _holds(part, key) else None
-    if _holds(part, where[-1]):
-        del part[where[-1]]
+        part = _inner(part, key)
+    if isinstance(part, dict):
+        part.pop(where[-1], None)
+    elif isinstance(part, list) and isinstance(where[-1], int):
+        del part[where[-1] : where[-1] + 1]
 
 
-def _holds(part: Any, key: str | int) -> bool:
+def _inner(part: object, key: str | int) -> object:
     if isinstance(part, list):
-        return isinstance(key, int) and key < len(part)
-    return isinstance(part, dict) and key in part
+        return part[key] if isinstance(key, int) and key < len(part) else None
+    return part.get(key) if isinstance(part, dict) else None

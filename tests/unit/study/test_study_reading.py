@@ -236,3 +236,19 @@ def test_scenarios_say_what_runs_on_which_instance() -> None:
     ]
     assert study.scenarios["neighbours"].instances[1][0].settings == {"peer": "2"}
     assert study.factors["workloads.memory.blocks"][-1] == 32 << 20
+
+
+def test_a_reset_under_defaults_is_that_of_every_system_without_its_own(tmp_path: Path) -> None:
+    text = """\
+study: resets
+question: Is the default used?
+defaults: {reset: process, service: {use: sink-http}}
+systems: {one: {platform: native}, two: {platform: native, reset: service}}
+workload: {use: http}
+trials: {margin: 20 %, budget: {time: 1 h}}
+"""
+    systems = read_study(written(tmp_path, text)).systems
+    assert {name: each.reset for name, each in systems.items()} == {
+        "one": "process",
+        "two": "service",
+    }

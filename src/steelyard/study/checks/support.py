@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform, Shelf
@@ -14,7 +13,9 @@ from steelyard.study.lookup import platform_of, responses_in, service_of, worklo
 from steelyard.study.model import SCENARIO, WORKLOAD, ScenarioSpec, Study, SystemSpec
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.scenarios import applies
+from steelyard.study.service.entry import Service
 from steelyard.study.timing import compares
+from steelyard.study.workload.entry import Workload
 
 _LATER = "not in this version"
 _PARTS: dict[str, str] = {}
@@ -97,7 +98,7 @@ def _two_services(study: Study, scenario: ScenarioSpec) -> bool:
 
 
 def _runnable(shelf: Shelf) -> str:
-    entries: dict[Shelf, Any] = {
+    entries: dict[Shelf, Callable[[str], Platform | Service | Workload]] = {
         "workloads": catalogue.workload,
         "platforms": catalogue.platform,
         "services": catalogue.service,
@@ -143,7 +144,7 @@ def _reset(
 
 
 def _settings(
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     declared: Mapping[str, Setting],
     where: Where,
     complaints: Complaints,

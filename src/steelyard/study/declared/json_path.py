@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
 _PATH = re.compile(rf"(?:{_STEP.pattern})(?:\.(?:{_STEP.pattern}))*")
@@ -20,7 +19,7 @@ def is_path(path: str) -> bool:
     return _PATH.fullmatch(path) is not None
 
 
-def values_at(document: Any, path: str) -> list[Any]:
+def values_at(document: object, path: str) -> list[object]:
     """Every value at a path, in the order of the document.
 
     Raises:
@@ -33,12 +32,12 @@ def values_at(document: Any, path: str) -> list[Any]:
     return values
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """A value as it is compared and read: texts as they are, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _inner(value: Any, step: str) -> list[Any]:
+def _inner(value: object, step: str) -> list[object]:
     if step == EACH and isinstance(value, dict | list):
         return list(value.values() if isinstance(value, dict) else value)
     if isinstance(value, dict) and step in value:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 from ruamel.yaml import YAML
@@ -41,7 +41,7 @@ class MachineSetting(Setting):
 def declared_settings() -> dict[str, MachineSetting]:
     """All of them by name, in the order in which they are applied."""
     file = resources.files("steelyard.catalogue").joinpath("settings.yaml")
-    written: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    written: dict[str, object] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     return {name: MachineSetting.model_validate(fields) for name, fields in written.items()}
 
 
@@ -91,5 +91,5 @@ class Filesystem(Entry):
 def filesystems() -> dict[str, Filesystem]:
     """All of them by the name that the kernel mounts them by."""
     file = resources.files("steelyard.catalogue").joinpath("filesystems.yaml")
-    written: dict[str, Any] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    written: dict[str, object] = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     return {name: Filesystem.model_validate(fields) for name, fields in written.items()}

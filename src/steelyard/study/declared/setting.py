@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeGuard
+from typing import Literal, TypeGuard
 
 from pydantic import BaseModel, ConfigDict
 
@@ -60,7 +60,7 @@ class Setting(Entry):
     option: str | None = None
     options: dict[str, tuple[str, ...]] = {}
     kind: SettingKind
-    default: Any = None
+    default: object = None
     required: bool = False
     differs: bool = False
     holds_places: bool = False

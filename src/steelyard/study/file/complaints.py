@@ -10,7 +10,6 @@ import types
 import typing
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -185,7 +184,7 @@ def _words(detail: ErrorDetails, where: Where, root: type[BaseModel]) -> tuple[s
     return f"`{name}`: {detail['msg'].lower()}", f"`{where[-1]}` is: {description_at(root, where)}"
 
 
-def _inner(annotation: Any) -> Any:
+def _inner(annotation: object) -> object:
     """The type that matters: without Annotated, Optional, and the container around it."""
     origin = typing.get_origin(annotation)
     if origin is typing.Annotated:
@@ -195,7 +194,7 @@ def _inner(annotation: Any) -> Any:
     return annotation
 
 
-def _step(annotation: Any, key: str | int) -> Any:
+def _step(annotation: object, key: str | int) -> object:
     inner = _inner(annotation)
     if isinstance(inner, type) and issubclass(inner, BaseModel):
         fields = {f.alias or name: f.annotation for name, f in inner.model_fields.items()}
@@ -206,7 +205,7 @@ def _step(annotation: Any, key: str | int) -> Any:
 
 def keys_at(root: type[BaseModel], where: Where) -> list[str]:
     """Keys that the grammar declares for the mapping at this place."""
-    annotation: Any = root
+    annotation: object = root
     for key in where:
         annotation = _step(annotation, key)
     inner = _inner(annotation)
@@ -217,7 +216,7 @@ def keys_at(root: type[BaseModel], where: Where) -> list[str]:
 
 def description_at(root: type[BaseModel], where: Where) -> str:
     """What the grammar says of the nearest declared key at or above this place."""
-    annotation: Any = root
+    annotation: object = root
     text = "see docs/reference/study-file.md"
     for key in where:
         inner = _inner(annotation)

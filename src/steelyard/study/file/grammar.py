@@ -7,7 +7,7 @@ them into a ``Study``. Defaults are not here but in ``model.py``: a key that was
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -40,14 +40,12 @@ class ServicePart(OpenPart):
     """Which server: the name of a service."""
 
 
-class SystemPart(OpenPart):
-    """One system; its other keys are the settings of the platform."""
+class DefaultsPart(OpenPart):
+    """What every system has unless it says otherwise; other keys are settings of platforms."""
 
-    platform: str
-    """The kind of place the system lives in."""
     service: ServicePart | None = None
     """The server under test on this system."""
-    disks: dict[Name, dict[str, Any]] | None = None
+    disks: dict[Name, dict[str, object]] | None = None
     """Disks that are attached, by name."""
     instances: PositiveCount | None = None
     """How many of it run at once."""
@@ -55,10 +53,17 @@ class SystemPart(OpenPart):
     """The host it runs on: `local`, or an address such as `ssh://hypervisor`."""
     reset: Reset | None = None
     """What is made anew of it before every trial, where `trials.reset` does not fit."""
-    settings: dict[str, Any] | None = None
+    settings: dict[str, object] | None = None
     """Reversible settings inside, by name, as `{tuned: balanced}`."""
-    host_settings: dict[str, Any] | None = None
+    host_settings: dict[str, object] | None = None
     """Reversible settings of its host."""
+
+
+class SystemPart(DefaultsPart):
+    """One system; its other keys are the settings of the platform."""
+
+    platform: str
+    """The kind of place the system lives in."""
 
 
 class ResponsePart(Part):
@@ -240,26 +245,26 @@ class ReportPart(Part):
 class VariantPart(Part):
     """Parts of the study that a variant replaces; `null` takes a part out."""
 
-    systems: Any = None
+    systems: object = None
     """A list of the systems that stay, or a mapping of changes."""
-    defaults: dict[str, Any] | None = None
-    factors: dict[str, Any] | None = None
-    workload: dict[str, Any] | None = None
-    workloads: Any = None
-    load: dict[str, Any] | None = None
-    generator: dict[str, Any] | None = None
-    background: dict[str, Any] | None = None
-    latency_probe: dict[str, Any] | None = None
-    find: dict[str, Any] | None = None
-    responses: dict[str, Any] | None = None
-    sample: dict[str, Any] | None = None
-    gates: dict[str, Any] | None = None
-    scenarios: Any = None
-    screen: dict[str, Any] | None = None
+    defaults: dict[str, object] | None = None
+    factors: dict[str, object] | None = None
+    workload: dict[str, object] | None = None
+    workloads: object = None
+    load: dict[str, object] | None = None
+    generator: dict[str, object] | None = None
+    background: dict[str, object] | None = None
+    latency_probe: dict[str, object] | None = None
+    find: dict[str, object] | None = None
+    responses: dict[str, object] | None = None
+    sample: dict[str, object] | None = None
+    gates: dict[str, object] | None = None
+    scenarios: object = None
+    screen: dict[str, object] | None = None
     ask: Literal["influence"] | None = None
-    judge: dict[str, Any] | None = None
+    judge: dict[str, object] | None = None
     caches: str | None = None
-    trials: dict[str, Any] | None = None
+    trials: dict[str, object] | None = None
     baseline: Word | None = None
 
 
@@ -270,7 +275,7 @@ class StudyFile(Part):
     """Name of the study; results are kept under it."""
     question: str
     """What the study shall answer, in one sentence."""
-    defaults: dict[str, Any] | None = None
+    defaults: DefaultsPart | None = None
     """Keys that every system has unless it says otherwise."""
     systems: Annotated[dict[Name, SystemPart], Field(min_length=1)]
     """What is compared, by name."""
@@ -302,7 +307,7 @@ class StudyFile(Part):
     """Conditions a trial must meet to count."""
     scenarios: (
         Annotated[
-            dict[Name, dict[str, Any]],
+            dict[Name, dict[str, object]],
             WithJsonSchema({"type": "object", "additionalProperties": {"type": "object"}}),
         ]
         | None

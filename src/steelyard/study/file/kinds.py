@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -35,12 +35,12 @@ class OpenPart(BaseModel):
         frozen=True, extra="allow", use_attribute_docstrings=True, defer_build=True
     )
 
-    def further(self) -> dict[str, Any]:
+    def further(self) -> dict[str, object]:
         """The keys that are not declared, as written."""
         return dict(self.model_extra or {})
 
 
-def named(value: Any) -> Any:
+def named(value: object) -> object:
     """A name alone stands for a part that uses it."""
     return {"use": value} if isinstance(value, str) else value
 
@@ -50,7 +50,7 @@ def mistake(message: str, hint: str) -> PydanticCustomError:
     return PydanticCustomError("mistake", "{message}", {"message": message, "hint": hint})
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as it is quoted in a complaint."""
     if isinstance(value, dict):
         return "a mapping"
@@ -62,8 +62,8 @@ def shown(value: Any) -> str:
     return f"`{text if len(text) <= 60 else text[:57] + '...'}`"
 
 
-def _quantity(kind: units.Kind) -> Callable[[Any], int | float]:
-    def read(value: Any) -> int | float:
+def _quantity(kind: units.Kind) -> Callable[[object], int | float]:
+    def read(value: object) -> int | float:
         try:
             return units.parse(value, kind)
         except units.UnitError as error:
@@ -72,7 +72,7 @@ def _quantity(kind: units.Kind) -> Callable[[Any], int | float]:
     return read
 
 
-def _schema(*types: str, examples: list[Any]) -> WithJsonSchema:
+def _schema(*types: str, examples: list[object]) -> WithJsonSchema:
     return WithJsonSchema(
         {"type": list(types) if len(types) > 1 else types[0], "examples": examples}
     )
@@ -92,7 +92,7 @@ Count = Annotated[
 ]
 
 
-def _at_least_one(value: Any) -> int | float:
+def _at_least_one(value: object) -> int | float:
     count = _quantity("count")(value)
     if count < 1:
         raise mistake(f"{shown(value)} is too small", "the minimum is 1")
@@ -104,7 +104,7 @@ PositiveCount = Annotated[
 ]
 
 
-def _word(value: Any) -> Any:
+def _word(value: object) -> object:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, int | float) else value
@@ -121,7 +121,7 @@ class Limit(BaseModel):
     quantity: str
 
 
-def _limit(value: Any) -> Any:
+def _limit(value: object) -> object:
     if value == "none" or value is None or value == 0:
         return Limit(side="most", quantity="0")
     match = _LIMIT.fullmatch(str(value).strip())
@@ -135,7 +135,7 @@ LimitWritten = Annotated[
 ]
 
 
-def _trials_per_cell(value: Any) -> int:
+def _trials_per_cell(value: object) -> int:
     text = str(value).strip()
     match = _PER_CELL.fullmatch(text) or re.fullmatch(r"(\d{1,9})", text, re.ASCII)
     if match is None or isinstance(value, bool):
@@ -158,7 +158,7 @@ class Settle(BaseModel):
     until_idle: bool
 
 
-def _settle(value: Any) -> Settle:
+def _settle(value: object) -> Settle:
     match = _IDLE.fullmatch(str(value).strip())
     if match is None:
         return Settle(duration_s=_quantity("duration")(value), until_idle=False)
@@ -174,13 +174,13 @@ SettleWritten = Annotated[
 ]
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: object) -> object:
     """One value stands for a list of one."""
     return value if isinstance(value, list) else [value]
 
 
 Levels = Annotated[
-    list[Any],
+    list[object],
     BeforeValidator(_listed),
     WithJsonSchema(
         {
@@ -195,7 +195,7 @@ Levels = Annotated[
 Words = Annotated[list[Word], BeforeValidator(_listed)]
 
 
-def _null_as_empty(value: Any) -> Any:
+def _null_as_empty(value: object) -> object:
     return {} if value is None else value
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -25,7 +24,7 @@ Place = tuple[int, int]
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})", re.ASCII)
 _FLOAT = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}", re.ASCII)
 _TAG = re.compile(r"![^\s,\[\]{}]*")
-_WORDS: dict[str, Any] = {"true": True, "false": False, "null": None, "~": None, "": None}
+_WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _FIRST_KEYS = {
     "study": "`study: my-first`, `question: ...`, `systems: ...`",
     "platform": "`summary: ...`, `resets: [service]`, `driver: commanded`, `commands: ...`",
@@ -53,10 +52,17 @@ class Source:
 
     path: Path
     raw: bytes
-    tree: dict[str, Any]
+    tree: dict[str, object]
     values: dict[Where, Place] = field(repr=False)
     keys: dict[Where, Place] = field(repr=False)
     variant: str | None = None
+
+    def part(self, *where: str | int) -> object:
+        """What stands at a place of the tree; an empty mapping where there is nothing."""
+        part: object = self.tree
+        for key in where:
+            part = part.get(key, {}) if isinstance(part, dict) else {}
+        return part
 
     def sha256(self, further: tuple[str, ...] = ()) -> str:
         """Hash of the bytes as read, followed by the name of the variant and ``further`` texts."""
@@ -199,7 +205,7 @@ class _Reader:
         self.keys: dict[Where, Place] = {}
         self.complaints: list[Complaint] = []
 
-    def read(self, node: Node, where: Where, above: tuple[int, ...]) -> Any:
+    def read(self, node: Node, where: Where, above: tuple[int, ...]) -> object:
         if id(node) in above or len(self.values) > _MOST_VALUES:
             raise _stop(self.path, "an alias repeats without end", "write it out", _place(node))
         self.values[where] = _place(node)
@@ -210,8 +216,10 @@ class _Reader:
             return [self.read(item, (*where, i), inside) for i, item in enumerate(node.value)]
         return self._mapping(node, where, inside) if isinstance(node, MappingNode) else None
 
-    def _mapping(self, node: MappingNode, where: Where, inside: tuple[int, ...]) -> dict[str, Any]:
-        mapping: dict[str, Any] = {}
+    def _mapping(
+        self, node: MappingNode, where: Where, inside: tuple[int, ...]
+    ) -> dict[str, object]:
+        mapping: dict[str, object] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):
                 self._complain(key, "a key must be a word", "write `name: value`")
@@ -228,7 +236,7 @@ class _Reader:
                 mapping[str(key.value)] = self.read(value, (*where, str(key.value)), inside)
         return mapping
 
-    def _scalar(self, node: ScalarNode) -> Any:
+    def _scalar(self, node: ScalarNode) -> object:
         text = str(node.value)
         if node.style in ("'", '"', "|", ">"):
             return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.file.complaints import choice_hint
@@ -39,7 +38,9 @@ def overlaid(source: Source, variant: str) -> tuple[Source, list[Complaint]]:
         message = f"there is no variant `{variant}`"
         raise StudyError([Complaint(source.path, line, column, message, hint)])
     overlay = _Overlay(source)
-    overlay.merge(overlay.tree, source.tree["variants"][variant], (), ("variants", variant))
+    changes = source.part("variants", variant)
+    if isinstance(changes, dict):
+        overlay.merge(overlay.tree, changes, (), ("variants", variant))
     changed = Source(source.path, source.raw, overlay.tree, overlay.values, overlay.keys, variant)
     return changed, overlay.complaints
 
@@ -53,7 +54,9 @@ class _Overlay:
         self.keys = dict(source.keys)
         self.complaints: list[Complaint] = []
 
-    def merge(self, base: dict[str, Any], over: dict[str, Any], to: Where, frm: Where) -> None:
+    def merge(
+        self, base: dict[str, object], over: dict[str, object], to: Where, frm: Where
+    ) -> None:
         for key, change in over.items():
             old = base.get(key)
             target, origin = (*to, key), (*frm, key)
@@ -68,7 +71,9 @@ class _Overlay:
                 self._move(self.values, self.origin.values, target, origin)
                 self._move(self.keys, self.origin.keys, target, origin)
 
-    def _chosen(self, old: dict[str, Any], names: list[Any], origin: Where) -> dict[str, Any]:
+    def _chosen(
+        self, old: dict[str, object], names: list[object], origin: Where
+    ) -> dict[str, object]:
         for i, name in enumerate(names):
             if str(name) not in old:
                 line, column = self.origin.values[(*origin, i)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.placeholders import places, unit_mistake, whole_place
@@ -193,7 +192,7 @@ _OWN = ("label", "mark", "number", "instance", "folder")
 """Places that are another text for each instance."""
 
 
-def shared(declared: Mapping[str, Setting], given: Mapping[str, Any]) -> list[str]:
+def shared(declared: Mapping[str, Setting], given: Mapping[str, object]) -> list[str]:
     """Names of the settings that would be the same for all instances, and must not be."""
     return [
         name

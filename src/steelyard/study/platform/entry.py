@@ -7,7 +7,7 @@ as ``{label}``; ``check.py`` knows which are there for which verb.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -19,7 +19,7 @@ Verb = Literal[
 ]
 
 
-def _as_step(written: Any) -> Any:
+def _as_step(written: object) -> object:
     """A list is the words of a command, a text a script."""
     if isinstance(written, list):
         return {"run": written}

@@ -34,7 +34,7 @@ def check_services(
                 _check_service(workload, entry, system.service, (*where, "service"), complaints)
             elif len(workloads) > 1:
                 _complain_of_no_service(of_workload, workload.use, entry, complaints)
-            elif not _misspelt("service", complaints.source.tree["systems"].get(system_name)):
+            elif not _misspelt("service", complaints.source.part("systems", system_name)):
                 _complain_of_no_service(where, workload.use, entry, complaints)
 
 

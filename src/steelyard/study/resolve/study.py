@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile
@@ -108,7 +107,7 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     )
 
 
-def _as_written(file: StudyFile, complaints: Complaints) -> dict[str, Any]:
+def _as_written(file: StudyFile, complaints: Complaints) -> dict[str, object]:
     """What is of the study as it stands in the file."""
     return {
         "name": file.study,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.study import catalogue
+from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.file.complaints import Complaints
-from steelyard.study.file.grammar import ServicePart, StudyFile, SystemPart
+from steelyard.study.file.grammar import DefaultsPart, StudyFile, SystemPart
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import known_platform
-from steelyard.study.model import ServiceSpec, SystemSpec
+from steelyard.study.model import Level, ServiceSpec, SystemSpec
 from steelyard.study.platform.checks import INSTANCE, shared
 from steelyard.study.platform.placeholders import required_settings
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.study.resolve.entries import NamedPlatform, named_platforms
 from steelyard.study.resolve.machine_settings import read_machine_settings
 from steelyard.study.resolve.services import resolve_service
-from steelyard.study.resolve.settings import read_settings
+from steelyard.study.resolve.settings import Factors, read_settings
 
 _FIXED = (
     "platform",
@@ -36,7 +36,7 @@ _HOST = re.compile(r"local|ssh://[^\s/]+")
 
 def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, SystemSpec]:
     """All systems by name, ``defaults`` filled in where a platform knows them."""
-    defaults = file.defaults or {}
+    defaults = file.defaults or DefaultsPart()
     platforms = named_platforms(file, complaints)
     _check_defaults(platforms, defaults, complaints)
     return {
@@ -46,10 +46,10 @@ def resolve_systems(file: StudyFile, complaints: Complaints) -> dict[str, System
 
 
 def _check_defaults(
-    platforms: Mapping[str, NamedPlatform], defaults: dict[str, Any], complaints: Complaints
+    platforms: Mapping[str, NamedPlatform], defaults: DefaultsPart, complaints: Complaints
 ) -> None:
     known = [*_FIXED[1:], *(key for named in platforms.values() for key in named.settings)]
-    for key in defaults:
+    for key in defaults.further():
         if key not in known:
             complaints.unknown_key(("defaults", key), dict.fromkeys(known))
 
@@ -58,11 +58,11 @@ def _system(
     name: str,
     part: SystemPart,
     platform: NamedPlatform | None,
-    defaults: dict[str, Any],
+    defaults: DefaultsPart,
     complaints: Complaints,
 ) -> SystemSpec:
     where: Where = ("systems", name)
-    settings: dict[str, Any] = {}
+    settings: Settings = {}
     if platform is not None:
         settings = _settings(part, platform, defaults, where, complaints)
         _check_required(settings, platform, where, complaints)
@@ -70,30 +70,32 @@ def _system(
         name=name,
         platform=part.platform,
         platform_text=None if platform is None else platform.text,
-        settings=settings,
+        settings=dict(settings),
         service=_service_of(name, part, defaults, complaints),
-        disks=_disks(where, part.disks or defaults.get("disks") or {}, complaints),
-        instances=part.instances or defaults.get("instances") or 1,
-        carrier=_host(where, part.host_machine or defaults.get("host_machine"), complaints),
-        reset=part.reset,
-        inside=_reversible(where, "settings", part.settings, defaults, complaints),
-        outside=_reversible(where, "host_settings", part.host_settings, defaults, complaints),
+        disks=_disks(where, part.disks or defaults.disks or {}, complaints),
+        instances=part.instances or defaults.instances or 1,
+        carrier=_host(where, part.host_machine or defaults.host_machine, complaints),
+        reset=part.reset or defaults.reset,
+        inside=_reversible(where, "settings", part.settings, defaults.settings, complaints),
+        outside=_reversible(
+            where, "host_settings", part.host_settings, defaults.host_settings, complaints
+        ),
     )
 
 
 def _settings(
     part: SystemPart,
     platform: NamedPlatform,
-    defaults: dict[str, Any],
+    defaults: DefaultsPart,
     where: Where,
     complaints: Complaints,
-) -> dict[str, Any]:
+) -> Settings:
     """The settings that are set, those of ``defaults`` where the system says nothing."""
     written = part.further()
     for key in [key for key in written if key not in platform.settings]:
         del written[key]
         complaints.unknown_key((*where, key), (*_FIXED, *platform.settings))
-    inherited = {key: value for key, value in defaults.items() if key not in written}
+    inherited = {key: value for key, value in defaults.further().items() if key not in written}
     written |= {key: value for key, value in inherited.items() if key in platform.settings}
     for key in [key for key, value in written.items() if isinstance(value, list)]:
         del written[key]
@@ -104,11 +106,11 @@ def _settings(
 
 
 def _check_required(
-    settings: Mapping[str, Any], platform: NamedPlatform, where: Where, complaints: Complaints
+    settings: Settings, platform: NamedPlatform, where: Where, complaints: Complaints
 ) -> None:
-    written = complaints.source.tree["systems"].get(where[-1], {})
+    written = complaints.source.part("systems", where[-1])
     for key in required_settings(platform.entry):
-        if key not in settings and key not in written:
+        if key not in settings and not (isinstance(written, dict) and key in written):
             hint = f"add `{key}: ...`: {platform.settings[key].meaning}"
             message = f"`{key}` is missing in `systems.{where[-1]}`"
             complaints.add(where, message, hint, at_key=True)
@@ -126,7 +128,7 @@ def _check_once(name: str, system: SystemSpec, most: int, complaints: Complaints
 
 def check_apart(
     systems: Mapping[str, SystemSpec],
-    factors: Mapping[str, tuple[Any, ...]],
+    factors: Factors,
     complaints: Complaints,
 ) -> None:
     """What each of several instances must have for itself."""
@@ -155,34 +157,27 @@ def _host(where: Where, written: str | None, complaints: Complaints) -> str:
 def _reversible(
     where: Where,
     key: str,
-    own: dict[str, Any] | None,
-    defaults: Mapping[str, Any],
+    own: dict[str, object] | None,
+    shared: dict[str, object] | None,
     complaints: Complaints,
-) -> dict[str, Any]:
+) -> dict[str, Level]:
     place = (*where, key) if own is not None else ("defaults", key)
-    written = own if own is not None else defaults.get(key) or {}
-    return read_machine_settings(written, place, complaints)
+    return read_machine_settings((shared if own is None else own) or {}, place, complaints)
 
 
 def _service_of(
-    name: str, part: SystemPart, defaults: dict[str, Any], complaints: Complaints
+    name: str, part: SystemPart, defaults: DefaultsPart, complaints: Complaints
 ) -> ServiceSpec | None:
     if part.service is not None:
         return resolve_service(part.service, ("systems", name, "service"), complaints)
-    shared = defaults.get("service")
-    if shared is None:
+    if defaults.service is None:
         return None
-    where: Where = ("defaults", "service")
-    if not isinstance(shared, dict) or not isinstance(shared.get("use"), str):
-        hint = "write `service: {use: NAME}`"
-        complaints.add(where, "`defaults.service` has no `use`", hint)
-        return None
-    return resolve_service(ServicePart.model_validate(shared), where, complaints)
+    return resolve_service(defaults.service, ("defaults", "service"), complaints)
 
 
 def _disks(
-    where: Where, written: Mapping[str, Mapping[str, Any]], complaints: Complaints
-) -> dict[str, dict[str, Any]]:
+    where: Where, written: Mapping[str, Mapping[str, object]], complaints: Complaints
+) -> dict[str, dict[str, SettingValue]]:
     declared = catalogue.disk_settings()
     disks = {}
     for name, settings in written.items():

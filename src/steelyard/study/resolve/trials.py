@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.study.declared.placeholders import Place, TemplateError, in_unit, places
 from steelyard.study.file.complaints import Complaints, choice_hint
@@ -30,7 +29,7 @@ _CACHES = re.compile(r"dropped before every window(?:,\s*in\s+(\S.*))?")
 _LEAST_SAMPLE_S, _MOST_SAMPLE_S, _SAMPLES_OF_A_WINDOW = 0.1, 1.0, 8
 
 
-def given(part: Part | None) -> dict[str, Any]:
+def given(part: Part | None) -> dict[str, object]:
     """The keys that were written, so that defaults stay where they are declared."""
     if part is None:
         return {}
@@ -44,10 +43,12 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     written.pop("aa_control", None)  # a name, once the systems are known
     fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
     fields["margin_ratio"] = written.pop("margin")
-    if "settle" in written:
-        settle = written.pop("settle")
+    if part.settle is not None:
+        del written["settle"]
+        settle = part.settle
         fields |= {"settle_s": settle.duration_s, "settle_until_idle": settle.until_idle}
-    budget = given(written.pop("budget", None))
+    written.pop("budget", None)
+    budget = given(part.budget)
     names = {"trials": "trials_per_cell", "time": "time_s"}
     fields["budget"] = {names[key]: value for key, value in budget.items()}
     _check_trials(part, complaints)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -106,7 +106,7 @@ class Process(Part):
     """Its name."""
     when: When = Field(default={})
     """Only when these settings have one of these values."""
-    settings: dict[str, Any] = Field(default={})
+    settings: dict[str, object] = Field(default={})
     """Its settings; `{NAME}` alone stands for the value of a setting of this service."""
 
 

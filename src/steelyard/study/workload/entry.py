@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ class Calibration(Entry):
     """
 
     service: str
-    settings: dict[str, Any] = Field(default={})
+    settings: dict[str, object] = Field(default={})
     alike: tuple[str, ...] = ()
 
 
@@ -51,7 +51,7 @@ class Expected(Part):
 
     service: str
     """Its name."""
-    settings: dict[str, Any]
+    settings: dict[str, object]
     """Its settings; it is started with them where a study leaves the service to the workload."""
     when: When = Field(default={})
     """Only when these settings of the workload have one of these values."""
@@ -126,7 +126,7 @@ class Workload(Part):
     """Whether its operations can be started by the clock."""
     counted: bool = True
     """Whether a service's own count of good answers covers its operations."""
-    probe: dict[str, Any] | None = None
+    probe: dict[str, object] | None = None
     """Settings under which each operation has a connection of its own: it can be a probe."""
     request_times: bool = False
     """Whether a trial keeps the whole distribution of each part of a request."""
@@ -149,13 +149,13 @@ class Workload(Part):
         """Whether a service that speaks this can answer the workload."""
         return self.speaks == (ANY,) or set(self.speaks) <= set(spoken)
 
-    def expected_of(self, service: str, settings: Mapping[str, Any]) -> Iterator[Expected]:
+    def expected_of(self, service: str, settings: Mapping[str, object]) -> Iterator[Expected]:
         """What a study that sets the workload like this must set of a service."""
         for one in self.expects:
             if one.service == service and holds(one.when, settings):
                 yield one
 
-    def spoken_with(self, settings: Mapping[str, Any]) -> Workload:
+    def spoken_with(self, settings: Mapping[str, object]) -> Workload:
         """As a study with these settings drives it: speaking one protocol, where a setting says."""
         said = None if self.speaks_by is None else settings.get(self.speaks_by)
         return self.model_copy(update={"speaks": (said,)}) if isinstance(said, str) else self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -14,7 +14,7 @@ from steelyard.study.service.entry import Part, When
 Take = Literal["only", "first", "last", "sum", "mean", "median", "largest", "least"]
 
 
-def _no_flag(written: Any) -> Any:
+def _no_flag(written: object) -> object:
     """Pydantic takes `true` for 1."""
     if isinstance(written, bool):
         raise mistake(f"{shown(written)} is no number", "write it like `1000000`")
@@ -26,12 +26,12 @@ Scale = Annotated[dict[str, Factor] | float | str, BeforeValidator(_no_flag)]
 """The unit of the response in each unit that the tool prints, in the one it prints, or by name."""
 
 
-def _as_list(written: Any) -> Any:
+def _as_list(written: object) -> object:
     """One path stands for a list of one."""
     return [written] if isinstance(written, str) else written
 
 
-def _as_text(written: Any) -> Any:
+def _as_text(written: object) -> object:
     """A number stands for its text."""
     return str(written) if isinstance(written, int) else written
 

@@ -91,9 +91,10 @@ def part_spec(process: Process, spec: ServiceSpec) -> ServiceSpec:
     declared = catalogue.service(process.use).settings
     settings = defaults_of(declared)
     for name, written in process.settings.items():
-        whole = isinstance(written, str) and written[:1] == "{" and written[-1:] == "}"
-        taken = spec.settings.get(written[1:-1]) if whole else None
-        settings[name] = taken if whole else read_value(written, declared[name])
+        if isinstance(written, str) and written[:1] == "{" and written[-1:] == "}":
+            settings[name] = spec.settings.get(written[1:-1])
+        else:
+            settings[name] = read_value(written, declared[name])
     return ServiceSpec(use=process.use, settings=settings)
 
 
