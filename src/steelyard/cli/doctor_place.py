@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -17,7 +16,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.transport import here, open_local_pipe
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
-from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.setting import Setting, SettingValue
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.platform.placeholders import required_settings
@@ -73,7 +72,7 @@ def _named(platform: str) -> tuple[Make, Platform]:
     return PLATFORMS[platform], catalogue.platform(platform)
 
 
-def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str, Any]:
+def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str, SettingValue]:
     """Settings in base units, with the defaults of those that are not written.
 
     Raises:
@@ -91,7 +90,7 @@ def read_pairs(written: Sequence[str], declared: dict[str, Setting]) -> dict[str
     return {key: value for key, value in settings.items() if value is not None}
 
 
-def _plain(value: str, setting: Setting) -> Any:
+def _plain(value: str, setting: Setting) -> object:
     """A flag as YAML would read it; every other kind reads text."""
     if setting.kind == "flag":
         return {"true": True, "false": False}.get(value, value)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
@@ -13,6 +12,7 @@ from steelyard.errors import HostError
 from steelyard.records.schema import Measured
 from steelyard.report.figures import quantity
 from steelyard.study import catalogue
+from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.study.workload.entry import Workload
@@ -58,7 +58,7 @@ def _shown(measured: Measured) -> str:
     return f"{shown} ({measured.value:.12g} {measured.unit})"
 
 
-def _settings(entry: Workload, written: Sequence[str]) -> Mapping[str, Any]:
+def _settings(entry: Workload, written: Sequence[str]) -> Settings:
     chosen = defaults_of(entry.settings)
     for item in written:
         name, _, value = item.partition("=")
@@ -66,7 +66,7 @@ def _settings(entry: Workload, written: Sequence[str]) -> Mapping[str, Any]:
             hint = choice_hint(name, entry.settings, "settings")
             raise typer.BadParameter(f"--set {item}: there is no setting `{name}`; {hint}")
         setting = entry.settings[name]
-        plain: Any = value == "true" if setting.kind == "flag" else value
+        plain: object = value == "true" if setting.kind == "flag" else value
         try:
             chosen[name] = read_value(plain, setting)
         except units.UnitError as error:

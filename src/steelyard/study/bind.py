@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from steelyard.study.each_workload import study_of
 from steelyard.study.lookup import workload_of
@@ -109,30 +109,29 @@ def _levels(study: Study, cell: OneCell) -> Iterator[tuple[str, Level]]:
 
 def _system(study: Study, levels: Mapping[str, Level]) -> SystemSpec:
     name = str(levels.get("system", next(iter(study.systems))))
-    system = study.systems[name].model_dump()
+    system = study.systems[name]
     for factor, level in levels.items():
-        _put(system, factor, level)
-    return SystemSpec.model_validate(system)
+        system = system.model_copy(update=_changed(system, factor, level))
+    return system
 
 
-_PARTS = {"settings": "inside", "host_settings": "outside"}
-
-
-def _put(system: dict[str, Any], factor: str, level: Level) -> None:
-    """Puts the level of ``system.nic``, ``service.sync`` or ``disks.data.layout`` in place."""
+def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]:
+    """What the level of ``system.nic``, ``service.sync`` or ``disks.data.layout`` changes."""
     part, _, rest = factor.partition(".")
     if factor == "system.instances":
-        system["instances"] = level
-    elif part == "system" and rest:
-        system["settings"][rest] = level
-    elif part == "disks":
-        disk, _, key = rest.partition(".")
-        if disk in system["disks"]:
-            system["disks"][disk][key] = level
-    elif part == "service" and system["service"] is not None:
-        system["service"]["settings"][rest] = level
-    elif part in _PARTS:
-        system[_PARTS[part]][rest] = level
+        return {"instances": int(level)}
+    if part == "system" and rest:
+        return {"settings": system.settings | {rest: level}}
+    if part in ("settings", "host_settings"):
+        field = "inside" if part == "settings" else "outside"
+        return {field: getattr(system, field) | {rest: level}}
+    disk, _, key = rest.partition(".")
+    if part == "disks" and disk in system.disks:
+        return {"disks": system.disks | {disk: system.disks[disk] | {key: level}}}
+    if part == "service" and system.service is not None:
+        settings = system.service.settings | {rest: level}
+        return {"service": system.service.model_copy(update={"settings": settings})}
+    return {}
 
 
 def _cast(study: Study, levels: Mapping[str, Level]) -> Cast | None:

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
+from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.resolve.settings import defaults_of
 from steelyard.workloads.tools.metrics import read_metrics
 from steelyard.workloads.tools.values import command_words, tool_values
 
 
-def words_alone(use: str, chosen: Mapping[str, Any]) -> list[str]:
+def words_alone(use: str, chosen: Settings) -> list[str]:
     """The command of a workload that needs no place, with the settings that are not chosen."""
     entry, settings = catalogue.workload(use), _settings(use, chosen)
     return command_words(entry.command, entry, settings, tool_values(entry, settings, {}))
 
 
-def measured_alone(use: str, chosen: Mapping[str, Any], stdout: str) -> dict[str, Measured]:
+def measured_alone(use: str, chosen: Settings, stdout: str) -> dict[str, Measured]:
     """Every metric in what such a command printed.
 
     Raises:
@@ -29,6 +27,6 @@ def measured_alone(use: str, chosen: Mapping[str, Any], stdout: str) -> dict[str
     return read_metrics(entry, settings, values, {"stdout": stdout}, catalogue.responses())
 
 
-def _settings(use: str, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(use: str, chosen: Settings) -> dict[str, SettingValue]:
     declared = catalogue.workload(use).settings
     return defaults_of(declared) | dict(chosen)

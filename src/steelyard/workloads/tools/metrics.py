@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
 
 from steelyard.records.schema import Measured
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, fill
 from steelyard.study.declared.response import Response
+from steelyard.study.declared.setting import Settings
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.metric import Look, Metric, Scale, Take
 from steelyard.workloads.tools.output import Found, NotThereError, Printed
@@ -50,7 +50,7 @@ class _None:
 
 def read_metrics(
     entry: Workload,
-    settings: Mapping[str, Any],
+    settings: Settings,
     values: Mapping[str, Value],
     texts: Mapping[str, str],
     standard: Mapping[str, Response],
@@ -109,9 +109,7 @@ def _refused(entry: Workload, printed: Printed) -> _None | None:
     return None
 
 
-def _metric(
-    metric: Metric, entry: Workload, settings: Mapping[str, Any], printed: Printed
-) -> float | _None:
+def _metric(metric: Metric, entry: Workload, settings: Settings, printed: Printed) -> float | _None:
     if not holds(metric.when, settings):
         of = ", ".join(f"{name}: {settings.get(name)}" for name in metric.when)
         return _None(f"not measured with {of}")

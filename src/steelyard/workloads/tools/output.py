@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from steelyard.study.declared.json_path import as_text, values_at
 from steelyard.study.workload.metric import Look, Table
@@ -38,7 +37,7 @@ class Printed:
     tables: Mapping[str, Table]
     fill: Callable[[str], str]
     unread: Mapping[str, str] = field(default_factory=dict)
-    _documents: dict[str, Any] = field(default_factory=dict)
+    _documents: dict[str, object] = field(default_factory=dict)
 
     def found(self, look: Look) -> list[Found]:
         """Every text at this place, one at least.
@@ -92,11 +91,12 @@ class Printed:
         yield from (row[look.column or ""] for row in chosen)
 
 
-def _document(source: str, text: str) -> Any:
+def _document(source: str, text: str) -> object:
     try:
-        return json.loads(text)
+        document: object = json.loads(text)
     except ValueError as error:
         raise NotThereError(f"`{source}` is no JSON: {error}; was it cut short?") from error
+    return document
 
 
 def _matches(pattern: str, source: str, text: str) -> Iterator[Found]:

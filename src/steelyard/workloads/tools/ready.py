@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from posixpath import dirname
-from typing import Any
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
@@ -15,6 +14,7 @@ from steelyard.hosts.site import LOOK_S, Site, look_around
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, places
+from steelyard.study.declared.setting import Settings
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import WorkloadSpec
 from steelyard.study.service.entry import Words
@@ -51,7 +51,7 @@ class ReadyTool:
     host: Host
     folder: str
     entry: Workload
-    settings: Mapping[str, Any]
+    settings: Settings
     values: Mapping[str, Value]
     commands: tuple[tuple[str, ...], ...]
     warmup: tuple[str, ...] = ()

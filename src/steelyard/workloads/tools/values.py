@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from steelyard.hosts.filling import filled
 from steelyard.study.declared.placeholders import Value, as_word, chosen_words, fill_known, spliced
-from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.setting import Setting, Settings
 from steelyard.study.service.entry import Words
 from steelyard.study.service.placeholders import text_of
 from steelyard.study.workload.entry import Workload
@@ -15,7 +14,7 @@ from steelyard.study.workload.entry import Workload
 Values = dict[str, Value]
 
 
-def tool_values(entry: Workload, settings: Mapping[str, Any], given: Mapping[str, Value]) -> Values:
+def tool_values(entry: Workload, settings: Settings, given: Mapping[str, Value]) -> Values:
     """Every place with its text; ``given`` are those that no setting says.
 
     Raises:
@@ -34,7 +33,7 @@ def tool_values(entry: Workload, settings: Mapping[str, Any], given: Mapping[str
 
 
 def command_words(
-    templates: Words, entry: Workload, settings: Mapping[str, Any], values: Mapping[str, Value]
+    templates: Words, entry: Workload, settings: Settings, values: Mapping[str, Value]
 ) -> list[str]:
     """The words of a command with every place filled.
 
