@@ -132,6 +132,15 @@ def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answ
     assert "2 facts differ between the systems" in text
 
 
+def test_a_difference_of_ranks_alone_has_the_verb_of_its_response() -> None:
+    findings = golden("decided")
+    verdicts = findings.workloads[0].verdicts
+    cpu = next(each for each in verdicts if each.response == "service.cpu")
+    found = cpu.model_copy(update={"estimate_log": None})
+    sentence = verdict_sentence(found, views(findings)[0])
+    assert sentence.head == "Exploratory: durable uses less than fast over all 3 conditions"
+
+
 def test_a_note_of_the_judge_is_passed_on() -> None:
     findings = golden("plain")
     noted: VerdictFinding = (
