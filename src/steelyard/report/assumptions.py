@@ -269,7 +269,7 @@ def missing_lines(view: View) -> list[str]:
     return [f"Not measured: {primary.label} of {listed(empty)}."]
 
 
-def limit_rows(view: View) -> list[tuple[str, str, str]]:
+def bottleneck_rows(view: View) -> list[tuple[str, str, str]]:
     """The bottlenecks of the trials of each cell: system, conditions, resources with n."""
     rows = []
     for system, conditions, trials in _bottlenecks(view):

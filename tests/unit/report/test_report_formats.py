@@ -99,9 +99,9 @@ def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
     findings = changed(golden("decided"), calibrations=(found, without))
     text = FORMATS["md"].text(findings, {})
     assert "5,000 messages/s" in text
-    assert "the generator may be the limit in 9 of 12" in text
+    assert "the generator may be the bottleneck in 9 of 12" in text
     assert "not calibrated: no server" in text
-    assert "the generator may be the limit in 9 of 12" in render(findings, {})
+    assert "the generator may be the bottleneck in 9 of 12" in render(findings, {})
 
 
 def test_levels_of_a_factor_are_not_called_systems(tmp_path: Path) -> None:

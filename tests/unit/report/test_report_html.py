@@ -109,7 +109,7 @@ def test_the_answer_comes_first_then_how_large_how_sure_and_the_rest() -> None:
         "How sure",
         "Throughput by condition",
         "Every response against the conditions",
-        "What limited the trials",
+        "Bottlenecks",
         "Other responses",
         "Trials and attempts",
         "What differs between the systems",

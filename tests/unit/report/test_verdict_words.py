@@ -15,7 +15,7 @@ from steelyard.judge.interim import InterimWord, Look
 from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
-from steelyard.report.assumptions import limit_rows
+from steelyard.report.assumptions import bottleneck_rows
 from steelyard.report.sentences import condition_sentence, verdict_sentence
 from steelyard.report.view import views
 from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
@@ -243,7 +243,7 @@ def test_what_limited_is_counted_by_name_and_not_by_figure() -> None:
         )
         for a in findings.attempts
     )
-    rows = limit_rows(views(findings.model_copy(update={"attempts": attempts}))[0])
+    rows = bottleneck_rows(views(findings.model_copy(update={"attempts": attempts}))[0])
     assert [row[2] for row in rows] == ["the machine's CPU in 20 of 20"] * 2
 
 

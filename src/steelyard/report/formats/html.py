@@ -28,11 +28,11 @@ from steelyard.report.tables.ranking import ranking_lines, ranking_tables
 from steelyard.report.tables.requests import request_lines, request_tables
 from steelyard.report.tables.responses import (
     attempt_table,
+    bottleneck_table,
     calibration_table,
     difference_table,
     done_rows,
     failed_table,
-    limits_table,
     response_table,
     steadiness_table,
     words_of_direction,
@@ -111,7 +111,7 @@ def _view(view: View, series: Series) -> dict[str, Any]:
         "placements": placement_table(view),
         "requests": request_lines(view),
         "request_tables": request_tables(view),
-        "limits": limits_table(view),
+        "limits": bottleneck_table(view),
         "calibrations": calibration_table(view),
         "steadiness": steadiness_table(view),
         "resources_note": _resources_note(charts),

@@ -19,11 +19,11 @@ from steelyard.report.tables.requests import TITLE as REQUEST_TIMES
 from steelyard.report.tables.requests import request_lines, request_tables
 from steelyard.report.tables.responses import (
     attempt_table,
+    bottleneck_table,
     calibration_table,
     difference_table,
     done_rows,
     failed_table,
-    limits_table,
     response_table,
     steadiness_table,
     words_of_direction,
@@ -95,8 +95,8 @@ def _of_one(view: View) -> Iterator[str]:
     yield from _consolidation(view)
     yield from _request_times(view)
     for title, table in (
-        ("What limited the trials", limits_table(view)),
-        ("The generator's own limits", calibration_table(view)),
+        ("Bottlenecks", bottleneck_table(view)),
+        ("Generator capacity", calibration_table(view)),
         ("", cost_table(view)),
         ("", placement_table(view)),
         ("", steadiness_table(view)),

@@ -18,7 +18,7 @@ from steelyard.judge.findings import (
 from steelyard.judge.series import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.report import notes
-from steelyard.report.assumptions import OK, STOP_WORDS, judged, limit_rows
+from steelyard.report.assumptions import OK, STOP_WORDS, bottleneck_rows, judged
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
@@ -169,7 +169,7 @@ def _verdict_texts(
 
 def attempt_table(run: RunFindings) -> Table:
     """Every attempt, also those that failed, with what went wrong and what to do."""
-    head = ("Attempt", "Visit", compared_one(run), "Condition", "Outcome", "Limited by",
+    head = ("Attempt", "Visit", compared_one(run), "Condition", "Outcome", "Bottleneck",
             "Remarks", "Time", "Overhead")  # fmt: skip
     rows = tuple(_attempt_texts(a, run.labels) for a in run.attempts)
     return Table("Every attempt, in the order of the trials", head, rows, frozenset({1, 7, 8}))
@@ -227,12 +227,12 @@ def _remarks(attempt: AttemptFinding) -> str:
     return ". ".join(part for part in said if part) or NONE
 
 
-def limits_table(view: View) -> Table:
-    """What limited the trials of each cell; empty when no trial names it."""
-    found = limit_rows(view)
+def bottleneck_table(view: View) -> Table:
+    """The bottlenecks of the trials of each cell; empty when no trial has one."""
+    found = bottleneck_rows(view)
     rows = tuple((where or "all trials", system, what) for system, where, what in found)
-    head = ("Condition", compared_one(view.run), "Limited by, in trials")
-    return Table("What limited the trials", head, rows)
+    head = ("Condition", compared_one(view.run), "Bottleneck, in trials")
+    return Table("Bottlenecks", head, rows)
 
 
 def calibration_table(view: View) -> Table:
@@ -240,18 +240,18 @@ def calibration_table(view: View) -> Table:
     head = (
         "Condition",
         compared_one(view.run),
-        "Ceiling",
-        "Floor",
+        "Capacity",
+        "Baseline latency",
         "Reached",
         "At most",
         "What that means",
     )
     rows = tuple(_calibration_texts(each, view.run.labels) for each in view.own.calibrations)
     note = (
-        "The ceiling is what generator and the engine's own server do together on this machine, "
-        "the floor their median response time."
+        "Capacity is the throughput of generator and the engine's own server together on this "
+        "machine, baseline latency their median response time."
     )
-    return Table("The generator's own limits", head, rows, frozenset({2, 3, 4, 5}), (note,))
+    return Table("Generator capacity", head, rows, frozenset({2, 3, 4, 5}), (note,))
 
 
 def _calibration_texts(found: CalibrationFinding, labels: Labels) -> tuple[str, ...]:
@@ -269,8 +269,8 @@ def _calibration_words(found: CalibrationFinding) -> str:
     if found.not_calibrated is not None:
         return f"not calibrated: {found.not_calibrated}"
     if found.trials_near:
-        return f"the generator may be the limit in {found.trials_near} of {found.trials}"
-    return "the generator had room"
+        return f"the generator may be the bottleneck in {found.trials_near} of {found.trials}"
+    return "the generator had spare capacity"
 
 
 _STEADY_WORDS = {
