@@ -116,7 +116,7 @@ def test_a_setting_that_the_commands_need_must_be_said(tmp_path: Path) -> None:
 def test_a_mistake_in_the_users_own_platform_is_named_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(OWN.replace("[make,", '[make, "{nam}",'), encoding="utf-8")
     words = refused(study(tmp_path, "./mine.yaml"))
-    assert "mine.yaml:9:15: there is no place {nam}" in words
+    assert "mine.yaml:9:15: there is no placeholder `{nam}`" in words
 
 
 def test_a_file_that_is_not_there_is_said_at_its_name(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_right_file_reads() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "place", "message"),
     [
-        ("{window:ms}", "{windov}", "15:24", "nothing fills the place `{windov}`"),
+        ("{window:ms}", "{windov}", "15:24", "there is no placeholder `{windov}`"),
         ("{window:ms}", "{window:MiB}", "15:24", "`window` is no size"),
         ("{window:ms}", "10", "16:7", "never says how long the window is"),
         ("ends: window", "ends: by itself", "16:7", "is told how long to run"),
@@ -68,7 +68,7 @@ def test_a_right_file_reads() -> None:
         ('"{words.mode}"', '"-{words.mode}"', "15:", "must stand alone"),
         ('"{words.mode}"', '"{words.mood}"', "15:", "there are no words `mood`"),
         ("mode: {a: [], b", "mode: {c: [], b", "12:", "`mode` is never `c`"),
-        (', b: "y"', "", "9:", "nothing for `b`"),
+        (', b: "y"', "", "9:", "nothing is given for `b`"),
         ("by: mode", "by: mood", "9:", "there is no setting `mood`"),
         ("when: {mode: [b]}", "when: {mode: [c]}", "14:", "`mode` is never `c`"),
         ("from: report", "from: rapport", "24:", "there is no output `rapport`"),
@@ -87,7 +87,7 @@ def test_a_right_file_reads() -> None:
         ("  tool.time:", "  response.time:", "25:", "cannot be the name of a metric"),
         ("  tool.time:", "  time:", "25:", "cannot be the name of a metric"),
         ("primary: tool.rate", "primary: tool.rote", "3:10", "does not measure `tool.rote`"),
-        ("'v(\\S+)'", "'v'", "18:", "0 groups where one is needed"),
+        ("'v(\\S+)'", "'v'", "18:", "0 groups, and needs one"),
         ('least: "1.0"', "least: one", "18:", "`one` is no version"),
         ("writes: {report:", "writes: {stderr:", "17:", "means something else already"),
         ("command: [", "comand: [", "15:1", "unknown key `comand`"),

@@ -1,8 +1,8 @@
-"""The one language of places in files of platforms and services: ``{label}``, ``{memory:MiB}``.
+"""Placeholders in files of platforms, services and workloads: ``{label}``, ``{memory:MiB}``.
 
-A place is a name in one pair of braces, without spaces. All other braces stand for themselves, so
-that PowerShell, JSON, Go templates and formats such as curl's need no escaping: ``{ label }``,
-``{{label}}`` and ``%{label}`` stay.
+A placeholder is a name in one pair of braces, without spaces. All other braces stand for
+themselves, so that PowerShell, JSON, Go templates and formats such as curl's need no escaping:
+``{ label }``, ``{{label}}`` and ``%{label}`` stay.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Listed = Mapping[str, Sequence[str] | Mapping[str, Sequence[str]]]
 
 
 class TemplateError(Exception):
-    """A place cannot be filled; ``hint`` says what to do."""
+    """A placeholder cannot be filled; ``hint`` says what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -52,8 +52,8 @@ class TemplateError(Exception):
 
 
 @dataclass(frozen=True)
-class Place:
-    """A place as written, and where in the text it begins."""
+class Placeholder:
+    """A placeholder as written, and where in the text it begins."""
 
     name: str
     unit: str | None
@@ -63,16 +63,16 @@ class Place:
         return f"{{{self.name}:{self.unit}}}" if self.unit else f"{{{self.name}}}"
 
 
-def places(text: str) -> Iterator[Place]:
-    """Every place of a text, in order."""
+def placeholders(text: str) -> Iterator[Placeholder]:
+    """Every placeholder of a text, in order."""
     for match in _TOKEN.finditer(text):
-        yield Place(match["name"], match["unit"], match.start())
+        yield Placeholder(match["name"], match["unit"], match.start())
 
 
-def whole_place(text: str) -> Place | None:
-    """The place that a text is, when it is nothing else."""
+def whole_placeholder(text: str) -> Placeholder | None:
+    """The placeholder that a text is, when it is nothing else."""
     match = _TOKEN.fullmatch(text)
-    return Place(match["name"], match["unit"], 0) if match else None
+    return Placeholder(match["name"], match["unit"], 0) if match else None
 
 
 def as_it_is(_value: Value, text: str) -> str:
@@ -81,14 +81,14 @@ def as_it_is(_value: Value, text: str) -> str:
 
 
 def fill(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str:
-    """The text with every place filled.
+    """The text with every placeholder filled.
 
     Raises:
-        TemplateError: a place has no value, or not a whole number of its unit.
+        TemplateError: a placeholder has no value, or not a whole number of its unit.
     """
 
     def filled(match: re.Match[str]) -> str:
-        place = Place(match["name"], match["unit"], match.start())
+        place = Placeholder(match["name"], match["unit"], match.start())
         value = values.get(place.name)
         if value is None:
             message = f"there is no value for {place}"
@@ -99,7 +99,7 @@ def fill(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str
     return _TOKEN.sub(filled, text)
 
 
-def in_unit(value: Value, place: Place) -> Value:
+def in_unit(value: Value, place: Placeholder) -> Value:
     """A size or a duration in the unit of its place."""
     if place.unit is None:
         return value
@@ -114,7 +114,7 @@ def in_unit(value: Value, place: Place) -> Value:
     return int(units)
 
 
-def unit_mistake(place: Place, kind: str | None) -> tuple[str, str] | None:
+def unit_mistake(place: Placeholder, kind: str | None) -> tuple[str, str] | None:
     """What is wrong with the unit of a place for a value of this kind, and what to do."""
     if place.unit is None:
         return None
@@ -127,7 +127,7 @@ def unit_mistake(place: Place, kind: str | None) -> tuple[str, str] | None:
 
 
 def fill_known(text: str, values: Mapping[str, Value]) -> str:
-    """The text with those places filled that have a value; all others stay as they are.
+    """The text with those placeholders filled that have a value; all others stay as they are.
 
     For what a user wrote who may mean the braces themselves.
     """
@@ -143,13 +143,13 @@ def spliced(
     one: Callable[[str], str],
     several: Callable[[str], Iterable[str]],
 ) -> tuple[str, ...]:
-    """Words with their places filled by ``one``.
+    """Words with their placeholders filled by ``one``.
 
     ``{words.NAME}`` alone becomes the ``several`` words of that name, or none.
     """
     words: list[str] = []
     for template in templates:
-        place = whole_place(template)
+        place = whole_placeholder(template)
         if place is not None and place.name.startswith(_WORDS):
             words += several(place.name.removeprefix(_WORDS))
         else:
@@ -158,7 +158,7 @@ def spliced(
 
 
 def chosen_words(name: str, value: object, listed: Listed) -> Sequence[str]:
-    """The words, still with places, of a setting that has this value; none when it has none."""
+    """The words, placeholders included, of a setting with this value; none without one."""
     words = listed[name]
     if value is None:
         return ()

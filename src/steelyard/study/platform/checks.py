@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 
 from steelyard.study.catalogue import Platform
-from steelyard.study.declared.placeholders import places, unit_mistake, whole_place
+from steelyard.study.declared.placeholders import placeholders
 from steelyard.study.declared.setting import Setting
+from steelyard.study.declared.text_checks import placeholder_mistakes, words_in, words_mistakes
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.source import Where
 from steelyard.study.platform.entry import STEP_VERBS, Command, Commands, Reading, Step
@@ -30,7 +31,7 @@ def check(platform: Platform, complaints: Complaints) -> None:
     commands = platform.commands
     _words(platform, commands, complaints)
     for text in texts(platform, commands, complaints.source):
-        _places(text, platform, commands, complaints)
+        _check_text(text, platform, commands, complaints)
     for where, command in _commands(commands):
         _one_source(where, command, commands, complaints)
     for where, pattern, needs_group in _patterns(commands):
@@ -40,27 +41,15 @@ def check(platform: Platform, complaints: Complaints) -> None:
     check_apart(platform, complaints)
 
 
-def _places(text: Text, platform: Platform, commands: Commands, complaints: Complaints) -> None:
-    for place in places(text.text):
-        group, _, name = place.name.partition(".")
-        if group == "words" and name:
-            _words_place(text, name, commands, complaints)
-        elif place.name not in text.known:
-            hint = choice_hint(place.name, text.known, "places here")
-            complaints.add(text.where, f"there is no place {place}", hint)
-        else:
-            mistake = unit_mistake(place, _kind(place.name, platform))
-            if mistake is not None:
-                complaints.add(text.where, *mistake)
-
-
-def _words_place(text: Text, name: str, commands: Commands, complaints: Complaints) -> None:
-    if name not in commands.words:
-        hint = choice_hint(name, commands.words, "words")
-        complaints.add(text.where, f"there are no words `{name}`", hint)
-    elif not (text.splices and whole_place(text.text)) and not _always_one(commands, name):
-        message = f"{{words.{name}}} is not always one word, so it must stand alone"
-        complaints.add(text.where, message, "make it a word of its own in a list of words")
+def _check_text(text: Text, platform: Platform, commands: Commands, complaints: Complaints) -> None:
+    asked = words_in(text.text)
+    single = {name for name in asked if name in commands.words and _always_one(commands, name)}
+    if not single.issuperset(asked):
+        mistakes = words_mistakes(text.where, text.text, commands.words, listed=text.splices)
+        complaints.add_all(mistakes)
+    known = {name: _kind(name, platform) for name in text.known}
+    known |= {f"words.{name}": None for name in asked}
+    complaints.add_all(placeholder_mistakes(text.where, text.text, known))
 
 
 def _always_one(commands: Commands, name: str) -> bool:
@@ -114,7 +103,7 @@ def _one_source(where: Where, command: Command, commands: Commands, complaints: 
         hint = "write `run: [...]`, or say with `shell` who reads the script"
         complaints.add(where, "a script needs a shell", hint)
     elif given == ["run"] and commands.shell == "powershell" and command.through:
-        hint = "write `script: ...`; places in it are quoted for PowerShell"
+        hint = "write `script: ...`; placeholders in it are quoted for PowerShell"
         complaints.add(where, "PowerShell reads scripts, not words", hint)
     if isinstance(command, Reading) and command.json_path and command.pattern:
         complaints.add(where, "a value is read by `json` or by `pattern`", "take one of them out")
@@ -212,7 +201,7 @@ def check_apart(platform: Platform, complaints: Complaints) -> None:
     if reading is None:
         return
     text = " ".join([*reading.run, reading.script or "", *reading.inside])
-    names = [place.name for place in places(text)]
+    names = [place.name for place in placeholders(text)]
     fixed = [name for name in names if name in platform.settings]
     apart = any(name in _OWN or _differs(platform, name) for name in names)
     if fixed and not apart and not reading.inside:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steelyard.study.catalogue import Platform
-from steelyard.study.declared.placeholders import places
+from steelyard.study.declared.placeholders import placeholders
 from steelyard.study.file.source import Source, Where
 from steelyard.study.platform.entry import STEP_VERBS, Command, Commands, Reading, Step
 
@@ -45,7 +45,7 @@ def required_settings(platform: Platform) -> tuple[str, ...]:
         place.name
         for text in texts(platform, platform.commands)
         if "words" not in text.where
-        for place in places(text.text)
+        for place in placeholders(text.text)
     }
     return tuple(
         name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from steelyard.study.declared.placeholders import Place, TemplateError, in_unit, places
+from steelyard.study.declared.placeholders import Placeholder, TemplateError, in_unit, placeholders
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile, TrialsPart
 from steelyard.study.file.kinds import Part, shown
@@ -155,7 +155,7 @@ def check_durations(
         entry = known_workload(spec)
         if entry is None or not entry.is_tool:
             continue
-        asked = {place for _, text in texts_of(entry) for place in places(text)}
+        asked = {place for _, text in texts_of(entry) for place in placeholders(text)}
         if entry.warms_up == "beforehand" and trials.warmup_s:
             windows = [place for place in asked if place.name == "window"]
             for place in windows:
@@ -167,7 +167,7 @@ def check_durations(
 
 def _check(unit: str | None, key: str, use: str, value_s: float, complaints: Complaints) -> None:
     try:
-        in_unit(value_s, Place(key, unit, 0))
+        in_unit(value_s, Placeholder(key, unit, 0))
     except TemplateError:
         hint = f"write a multiple of 1 {unit}"
         message = f"`{use}` takes whole {unit}, not {value_s:g} s"

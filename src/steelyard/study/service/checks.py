@@ -1,4 +1,4 @@
-"""What is wrong in a service file besides its grammar: places, settings and programs that are not.
+"""What is wrong in a service file besides its grammar: placeholders, settings, programs.
 
 Pure. Every text is checked when the catalogue is read, so that no trial is the first to see a
 place that nothing fills.
@@ -6,12 +6,16 @@ place that nothing fills.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from steelyard import units
-from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
-from steelyard.study.declared.placeholders import places, unit_mistake
+from steelyard.study.declared.conditions import condition_mistakes, no_setting
+from steelyard.study.declared.placeholders import placeholders
+from steelyard.study.declared.text_checks import (
+    placeholder_mistakes,
+    value_mistakes,
+    version_mistakes,
+)
 from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
 from steelyard.study.resolve.settings import default_of
@@ -52,15 +56,7 @@ def _starts(entry: Service) -> Iterator[Mistake]:
         hint = "add `command: [PROGRAM, ...]`, or `started: false` for one that runs already"
         yield Mistake(("summary",), "nothing says how the service is started", hint)
     if entry.version is not None:
-        try:
-            groups = re.compile(entry.version.pattern).groups
-        except re.error as error:
-            message = f"`version.pattern` is no regular expression: {error}"
-            yield Mistake(("version", "pattern"), message, "such as 'nginx/(\\S+)'")
-            return
-        if groups != 1:
-            hint = "put brackets around what is the version, as 'nginx/(\\S+)'"
-            yield Mistake(("version", "pattern"), f"{groups} groups where one is needed", hint)
+        yield from version_mistakes(entry.version.pattern, "nginx/(\\S+)")
 
 
 def _ports(entry: Service) -> Iterator[Mistake]:
@@ -90,12 +86,7 @@ def _choices(entry: Service) -> Iterator[Mistake]:
         if setting is None:
             yield no_setting(("places", name, "by"), place.by, entry.settings)
             continue
-        wanted = set(values_of(setting))
-        for value in sorted(wanted ^ set(place.texts)):
-            known = value in wanted
-            message = f"no text for `{value}`" if known else f"`{place.by}` is never `{value}`"
-            hint = f"values of `{place.by}`: {', '.join(values_of(setting)) or 'not countable'}"
-            yield Mistake(("places", name, "texts"), message, hint)
+        yield from value_mistakes(("places", name, "texts"), place.by, setting, set(place.texts))
     for where, when in _conditions(entry):
         yield from condition_mistakes(where, when, entry.settings)
     if entry.certificate is not None:
@@ -151,31 +142,27 @@ def _processes(entry: Service, others: Partner) -> Iterator[Mistake]:
 
 
 def _texts(entry: Service, others: Partner) -> Iterator[Mistake]:
-    known = known_places(entry, others)
+    known = known_placeholders(entry, others)
     for where, text in texts_of(entry):
-        for place in places(text):
-            setting = entry.settings.get(place.name)
-            wrong = unit_mistake(place, None if setting is None else setting.kind)
-            if place.name not in known:
-                hint = choice_hint(place.name, known, "places")
-                yield Mistake(where, f"nothing fills the place `{place}`", hint)
-            elif wrong is not None:
-                yield Mistake(where, *wrong)
-            elif _may_be_empty(place.name, entry):
-                hint = f"give it a default, or add `unset: {{{place.name}: TEXT}}`"
-                message = f"`{place.name}` may be left out, and then nothing fills its place"
+        yield from placeholder_mistakes(where, text, known)
+        for placeholder in placeholders(text):
+            if _may_be_empty(placeholder.name, entry):
+                name = placeholder.name
+                hint = f"give it a default, or add `unset: {{{name}: TEXT}}`"
+                message = f"`{name}` may be left out, and then its placeholder has no value"
                 yield Mistake(where, message, hint)
 
 
-def known_places(entry: Service, others: Partner) -> tuple[str, ...]:
-    """Names of all places that the texts of a service may hold."""
+def known_placeholders(entry: Service, others: Partner) -> dict[str, str | None]:
+    """Names of all placeholders that the texts of a service may hold, with their kinds."""
     made = [
         f"{name}_{protocol}"
         for name, process in entry.processes.items()
         if process.use in others
         for protocol in others[process.use].listeners
     ]
-    return tuple(dict.fromkeys([*GIVEN, *entry.accounts, *entry.settings, *entry.places, *made]))
+    known: dict[str, str | None] = dict.fromkeys((*GIVEN, *entry.accounts, *entry.places, *made))
+    return known | {name: setting.kind for name, setting in entry.settings.items()}
 
 
 def _may_be_empty(place: str, entry: Service) -> bool:

@@ -1,4 +1,4 @@
-"""What is wrong in a workload file besides its grammar: places, settings, patterns, metrics.
+"""What is wrong in a workload file besides its grammar: placeholders, settings, patterns, metrics.
 
 Pure. Every text is checked when the file is read, so that no trial is the first to see a place
 that nothing fills or a pattern that cannot be.
@@ -11,15 +11,27 @@ from collections.abc import Iterator, Mapping
 
 from steelyard import units
 from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
-from steelyard.study.declared.placeholders import places, unit_mistake, whole_place
+from steelyard.study.declared.placeholders import placeholders
 from steelyard.study.declared.response import Response
+from steelyard.study.declared.text_checks import (
+    placeholder_mistakes,
+    value_mistakes,
+    version_mistakes,
+    words_in,
+    words_mistakes,
+)
 from steelyard.study.file.complaints import Mistake, choice_hint
 from steelyard.study.file.source import Where
 from steelyard.study.resolve.settings import default_of
 from steelyard.study.service.entry import When
 from steelyard.study.workload.entry import Workload, is_version
 from steelyard.study.workload.output_checks import output_mistakes
-from steelyard.study.workload.placeholders import commands_of, known_places, texts_of, words_of
+from steelyard.study.workload.placeholders import (
+    commands_of,
+    known_placeholders,
+    texts_of,
+    words_of,
+)
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_+-]+)+")
 
@@ -108,22 +120,14 @@ def _names_in(entry: Workload) -> set[str]:
     texts += [text for _, text in words_of(entry)]
     texts += [text for place in entry.places.values() for text in place.texts.values()]
     texts += [file.content for file in entry.files]
-    return {place.name for text in texts for place in places(text)}
+    return {place.name for text in texts for place in placeholders(text)}
 
 
 def _version(entry: Workload) -> Iterator[Mistake]:
     version = entry.version
     if version is None:
         return
-    try:
-        groups = re.compile(version.pattern).groups
-    except re.error as error:
-        message = f"`version.pattern` is no regular expression: {error}"
-        yield Mistake(("version", "pattern"), message, "such as 'fio-([0-9.]+)'")
-        return
-    if groups != 1:
-        hint = "put brackets around what is the version, as 'fio-([0-9.]+)'"
-        yield Mistake(("version", "pattern"), f"{groups} groups where one is needed", hint)
+    yield from version_mistakes(version.pattern, "fio-([0-9.]+)")
     for key in ("least", "before"):
         written = getattr(version, key)
         if written is not None and not is_version(written):
@@ -146,50 +150,26 @@ def _places(entry: Workload) -> Iterator[Mistake]:
 
 def _by_value(where: Where, name: str, given: set[str], entry: Workload) -> Iterator[Mistake]:
     setting = entry.settings[name]
-    wanted = set(values_of(setting))
-    hint = f"values of `{name}`: {', '.join(values_of(setting)) or 'not countable'}"
-    for value in sorted(wanted - given):
-        yield Mistake(where, f"nothing for `{value}`", hint)
-    for value in sorted(given - wanted):
-        yield Mistake(where, f"`{name}` is never `{value}`", hint)
-    if wanted and setting.default is None and where[0] == "places":
+    yield from value_mistakes(where, name, setting, given)
+    if values_of(setting) and setting.default is None and where[0] == "places":
         hint = f"give `{name}` a default"
         yield Mistake(where, f"`{name}` may be left out, and then nothing stands here", hint)
 
 
 def _texts(entry: Workload) -> Iterator[Mistake]:
-    known = known_places(entry)
-    splicing = {where for where, _ in commands_of(entry)}
+    known = known_placeholders(entry)
+    listed = {where for where, _ in commands_of(entry)}
     own = dict(words_of(entry))
     for where, text in texts_of(entry):
-        for place in places(text):
-            group, _, name = place.name.partition(".")
-            if group == "words" and name:
-                yield from _spliced(where, text, name, entry, may=where in splicing)
-            elif place.name not in known:
-                hint = choice_hint(place.name, known, "places")
-                yield Mistake(where, f"nothing fills the place `{place}`", hint)
-            else:
-                wrong = unit_mistake(place, known[place.name])
-                if wrong is not None:
-                    yield Mistake(where, *wrong)
-                elif _may_be_empty(place.name, entry) and not (
-                    where in own and where[1] == place.name
-                ):
-                    hint = f"give it a default, or use `words: {{{place.name}: [...]}}`"
-                    message = f"`{place.name}` may be left out, and then nothing fills its place"
-                    yield Mistake(where, message, hint)
-
-
-def _spliced(
-    where: Where, text: str, name: str, entry: Workload, *, may: bool
-) -> Iterator[Mistake]:
-    if name not in entry.words:
-        hint = choice_hint(name, entry.words, "words")
-        yield Mistake(where, f"there are no words `{name}`", hint)
-    elif not may or whole_place(text) is None:
-        message = f"`{{words.{name}}}` is not always one word, so it must stand alone"
-        yield Mistake(where, message, "make it a word of its own in a command")
+        asked = words_in(text)
+        yield from words_mistakes(where, text, entry.words, listed=where in listed)
+        yield from placeholder_mistakes(where, text, known | {f"words.{n}": None for n in asked})
+        for placeholder in placeholders(text):
+            name = placeholder.name
+            if _may_be_empty(name, entry) and not (where in own and where[1] == name):
+                hint = f"give it a default, or use `words: {{{name}: [...]}}`"
+                message = f"`{name}` may be left out, and then its placeholder has no value"
+                yield Mistake(where, message, hint)
 
 
 def _may_be_empty(name: str, entry: Workload) -> bool:

@@ -1,4 +1,4 @@
-"""Which places the texts of a workload file may hold."""
+"""Which placeholders the texts of a workload file may hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GIVEN: dict[str, SettingKind] = {
     "window": "duration",
     "warmup": "duration",
 }
-"""Places that every tool has, with the kind of what stands there."""
+"""Placeholders that every tool has, with the kind of what stands there."""
 SERVED: dict[str, SettingKind] = {
     "address": "text",
     "port": "port",
@@ -34,8 +34,8 @@ ALWAYS = ("folder", "threads", "seed")
 Placed = tuple[Where, str]
 
 
-def known_places(entry: Workload) -> dict[str, SettingKind]:
-    """Names of all places that its texts may hold, with the kinds of what stands there."""
+def known_placeholders(entry: Workload) -> dict[str, SettingKind]:
+    """Names of all placeholders that its texts may hold, with the kinds of what stands there."""
     known = dict(GIVEN)
     if entry.speaks:
         known |= SERVED
@@ -49,7 +49,7 @@ def known_places(entry: Workload) -> dict[str, SettingKind]:
 
 
 def texts_of(entry: Workload) -> Iterator[Placed]:
-    """Every text that may hold places, with where it stands."""
+    """Every text that may hold placeholders, with where it stands."""
     for name, place in entry.places.items():
         yield from ((("places", name, "texts", key), text) for key, text in place.texts.items())
     yield from ((("writes", name), text) for name, text in entry.writes.items())

@@ -1,4 +1,4 @@
-"""The commands of a platform's file with all their places filled: pure."""
+"""The commands of a platform's file with all their placeholders filled: pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steelyard.study.declared.placeholders import (
     Value,
     as_it_is,
     chosen_words,
-    places,
+    placeholders,
     spliced,
 )
 from steelyard.study.declared.setting import is_plain
@@ -40,7 +40,7 @@ def number_of(mark: str) -> int:
 
 
 def values_of(context: InstanceContext, platform: Platform) -> dict[str, Value]:
-    """What stands in the places that are always there."""
+    """What stands in the placeholders that are always there."""
     mark = mark_of(context.label, context.folder)
     given = {name: context.spec.settings.get(name) for name in platform.settings}
     return {
@@ -59,7 +59,7 @@ def _of_instance(value: Value, instance: int) -> Value:
 
 
 def disk_values(disk: RawDisk, number: int) -> dict[str, Value]:
-    """What stands in the places of a disk; the first that is attached has number 1, letter b."""
+    """What fills the placeholders of a disk; the first that is attached has number 1, letter b."""
     return {
         "disk.name": disk.name,
         "disk.size": disk.size_bytes,
@@ -82,7 +82,7 @@ def _unless_filled(quote: Quote) -> Quote:
 
 @dataclass(frozen=True)
 class Renderer:
-    """Fills places; a place that cannot be filled is a ``not_supported`` failure."""
+    """Fills placeholders; one that cannot be filled is a ``not_supported`` failure."""
 
     commands: Commands
     values: Mapping[str, Value]
@@ -133,11 +133,11 @@ class Renderer:
         return Identity(self.call(exists, "exists"), exists.absent, ours)
 
     def text(self, text: str, escape: str = "none") -> str:
-        """A text with its places filled and escaped."""
+        """A text with its placeholders filled and escaped."""
         return self._filled(text, QUOTES[escape])
 
     def words(self, words: list[str]) -> tuple[str, ...]:
-        """Words with their places filled; ``{words.NAME}`` alone becomes as many as it has."""
+        """Words with placeholders filled; ``{words.NAME}`` alone becomes as many as it has."""
         return spliced(words, self.text, self._setting_words)
 
     def _setting_words(self, name: str, quote: Quote = as_it_is) -> tuple[str, ...]:
@@ -145,7 +145,7 @@ class Renderer:
         return tuple(self._filled(word, quote) for word in chosen)
 
     def _filled(self, text: str, quote: Quote) -> str:
-        named = {p.name.removeprefix("words.") for p in places(text) if "words." in p.name}
+        named = {p.name.removeprefix("words.") for p in placeholders(text) if "words." in p.name}
         one = {
             f"words.{name}": _Filled(" ".join(self._setting_words(name, quote))) for name in named
         }

@@ -13,7 +13,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.site import LOOK_S, Site, look_around
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.study.declared.conditions import holds
-from steelyard.study.declared.placeholders import Value, places
+from steelyard.study.declared.placeholders import Value, placeholders
 from steelyard.study.declared.setting import Settings
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import WorkloadSpec
@@ -88,7 +88,7 @@ def make_ready(spec: WorkloadSpec, context: ToolContext) -> ReadyTool:
 
 
 def _site(entry: Workload, spec: WorkloadSpec, context: ToolContext) -> Site:
-    asked = {place.name for _, text in texts_of(entry) for place in places(text)}
+    asked = {place.name for _, text in texts_of(entry) for place in placeholders(text)}
     if not entry.requires and not entry.needs and "threads" not in asked:
         return Site()
     root = entry.needs == "root"
