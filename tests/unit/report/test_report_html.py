@@ -162,10 +162,10 @@ def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_
         "high": None,
         "not_measured": (ValueMissing(reason="too few"),),
     }
-    cells = [c.model_copy(update=why) if c in lost else c for c in found.workloads[0].cells]
-    table = response_table(
-        views(found.model_copy(update={"cells": tuple(cells)}))[0], found.workloads[0].responses[0]
-    )
+    cells = tuple(c.model_copy(update=why) if c in lost else c for c in found.workloads[0].cells)
+    workload = found.workloads[0].model_copy(update={"cells": cells})
+    lacking = found.model_copy(update={"workloads": (workload,)})
+    table = response_table(views(lacking)[0], workload.responses[0])
     told = [note for note in table.notes if "too few" in note]
     assert told == [f"{len(lost)} of 6 cells: not measured, too few."]
 
