@@ -10,6 +10,7 @@ import pytest
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
 from steelyard.inference.verdict_word import VerdictWord
+from steelyard.judge.analyses.consolidation.findings import NoScenario, NoVisitWithBoth
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.each_workload import apart
 from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
@@ -157,10 +158,10 @@ def test_empty_cells_of_the_table_say_why() -> None:
     assert table.aggressors == ("disk on another instance", "cpu on another instance")
     told = {(c.victim, c.aggressor): c.missing for c in table.cells if c.slowdown is None}
     assert told == {
-        ("cpu, n 100", "cpu on another instance"): "not in the study",
-        ("cpu, n 200", "cpu on another instance"): "not in the study",
-        ("disk", "disk on another instance"): "not in the study",
-        ("disk", "cpu on another instance"): "not measured: no visit has both",
+        ("cpu, n 100", "cpu on another instance"): NoScenario(),
+        ("cpu, n 200", "cpu on another instance"): NoScenario(),
+        ("disk", "disk on another instance"): NoScenario(),
+        ("disk", "cpu on another instance"): NoVisitWithBoth(),
     }
 
 
