@@ -26,7 +26,9 @@ from steelyard.records.events import (
 )
 from steelyard.records.schema import Measured, TrialRecord
 from steelyard.report.tables.consolidation import consolidation_lines
+from steelyard.report.tables.interference import aggressor_text, victim_text
 from steelyard.report.view import View
+from steelyard.study.labels import Labels
 from steelyard.study.model import MeasuredSpec
 
 
@@ -138,8 +140,8 @@ def test_a_study_is_hopeless_when_no_workload_can_be_compared_any_more() -> None
 def test_who_is_slowed_by_whom_stands_in_one_table_over_all_workloads() -> None:
     (table,) = findings().interference
     assert table.system == "guest", "the other has one instance and no neighbours"
-    assert table.victims == ("cpu, n 100", "cpu, n 200")
-    assert table.aggressors == ("disk on another instance",)
+    assert [victim_text(each, Labels()) for each in table.victims] == ["cpu, n 100", "cpu, n 200"]
+    assert list(map(aggressor_text, table.aggressors)) == ["disk on another instance"]
     for cell in table.cells:
         assert cell.word == "disturbed"
         assert cell.slowdown is not None
@@ -154,9 +156,11 @@ def test_empty_cells_of_the_table_say_why() -> None:
     plan = make_plan(study, 11)
     some = [r for r in records_of(plan) if r.cell.conditions["scenario"] != "disk-beside-cpu"]
     (table,) = judge_study(study, plan, some, run="r").interference
-    assert table.victims == ("cpu, n 100", "cpu, n 200", "disk")
-    assert table.aggressors == ("disk on another instance", "cpu on another instance")
-    told = {(c.victim, c.aggressor): c.missing for c in table.cells if c.slowdown is None}
+    told = {
+        (victim_text(c.victim, Labels()), aggressor_text(c.aggressor)): c.missing
+        for c in table.cells
+        if c.slowdown is None
+    }
     assert told == {
         ("cpu, n 100", "cpu on another instance"): NoScenario(),
         ("cpu, n 200", "cpu on another instance"): NoScenario(),
@@ -169,7 +173,9 @@ def test_a_time_counts_as_speed_beside_others() -> None:
     study = crossing()
     plan = make_plan(study, 11)
     (table,) = judge_study(study, plan, records_of(plan), run="r").interference
-    disk = next(c for c in table.cells if c.victim == "disk" and c.missing is None)
+    disk = next(
+        c for c in table.cells if c.victim.conditions["workload"] == "disk" and c.missing is None
+    )
     assert disk.word == "disturbed"
     assert disk.slowdown is not None
     assert disk.slowdown.log == pytest.approx(-np.log(0.6), abs=0.02)

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from steelyard.judge.analyses.consolidation.findings import (
+    Aggressor,
+    BackgroundWorkload,
     InterferenceCellFinding,
     InterferenceTableFinding,
+    Victim,
 )
 from steelyard.judge.findings import RunFindings
 from steelyard.report import notes
@@ -30,16 +33,19 @@ NOTES = (
 
 def interference_tables(run: RunFindings) -> list[Table]:
     """One for each system on which anything ran beside a measured workload."""
-    return [_table(each) for each in run.interference]
+    return [_table(each, run.labels) for each in run.interference]
 
 
-def _table(found: InterferenceTableFinding) -> Table:
+def _table(found: InterferenceTableFinding, labels: Labels) -> Table:
     width = len(found.aggressors)
     rows = tuple(
-        (victim, *(cell_text(cell) for cell in found.cells[row * width : (row + 1) * width]))
+        (
+            victim_text(victim, labels),
+            *(cell_text(cell) for cell in found.cells[row * width : (row + 1) * width]),
+        )
         for row, victim in enumerate(found.victims)
     )
-    head = ("Victim", *(f"beside {name}" for name in found.aggressors))
+    head = ("Victim", *(f"beside {aggressor_text(each)}" for each in found.aggressors))
     return Table(f"{TITLE}, on {found.system}", head, rows, notes=NOTES)
 
 
@@ -70,7 +76,7 @@ def interference_rows(run: RunFindings) -> Iterator[dict[str, Any]]:
                 "low_log": None if slower is None else slower.low_log,
                 "high_log": None if slower is None else slower.high_log,
                 "n": cell.visits,
-                "note": "; ".join([_places(cell), *_missing(cell)]),
+                "note": "; ".join([_places(cell, run.labels), *_missing(cell)]),
                 "conditions": cell.conditions or {},
             }
 
@@ -79,8 +85,29 @@ def _missing(cell: InterferenceCellFinding) -> list[str]:
     return [] if cell.missing is None else [notes.text(cell.missing, Labels())]
 
 
-def _places(cell: InterferenceCellFinding) -> str:
-    return f"{cell.victim} beside {cell.aggressor}"
+def victim_text(victim: Victim, labels: Labels) -> str:
+    """``cpu, n 100``, ``2 x cpu``."""
+    name = labels.conditions(victim.conditions) or victim.workload
+    return name if victim.instances <= 1 else f"{victim.instances} x {name}"
+
+
+def aggressor_text(aggressor: Aggressor) -> str:
+    """``2 x cpu on other instances``, with its scenario where that is needed."""
+    said = " and ".join(map(_background, aggressor.workloads))
+    if aggressor.scenario is not None:
+        return f"{said} ({aggressor.scenario})"
+    return said if aggressor.instances is None else f"{said} ({aggressor.instances} instances)"
+
+
+def _background(found: BackgroundWorkload) -> str:
+    name = found.workload if found.count == 1 else f"{found.count} x {found.workload}"
+    if found.same_instance:
+        return f"{name} on the same instance"
+    return f"{name} on another instance" if found.count == 1 else f"{name} on other instances"
+
+
+def _places(cell: InterferenceCellFinding, labels: Labels) -> str:
+    return f"{victim_text(cell.victim, labels)} beside {aggressor_text(cell.aggressor)}"
 
 
 def _word(cell: InterferenceCellFinding, log: float) -> str:

@@ -137,6 +137,30 @@ class ConsolidationFinding(Frozen):
     missing: tuple[ConsolidationGap, ...]
 
 
+class Victim(Frozen):
+    """A workload under some conditions, measured on so many instances at once."""
+
+    workload: str
+    conditions: dict[str, Level]
+    instances: int
+
+
+class BackgroundWorkload(Frozen):
+    """So many instances of a workload beside the measured one, on the same instance or others."""
+
+    workload: str
+    count: int
+    same_instance: bool
+
+
+class Aggressor(Frozen):
+    """What ran beside; ``scenario`` or ``instances`` where two ways would be called alike."""
+
+    workloads: tuple[BackgroundWorkload, ...]
+    scenario: str | None = None
+    instances: int | None = None
+
+
 class InterferenceCellFinding(Frozen):
     """How much slower a victim is beside an aggressor than by itself.
 
@@ -144,8 +168,8 @@ class InterferenceCellFinding(Frozen):
     family of contrasts of its workload; the interval is one at 95 % by itself.
     """
 
-    victim: str
-    aggressor: str
+    victim: Victim
+    aggressor: Aggressor
     conditions: dict[str, Level] | None
     slowdown: RatioFinding | None
     word: Disturbed | None
@@ -157,6 +181,6 @@ class InterferenceTableFinding(Frozen):
     """Victim by aggressor on one system: every victim with every aggressor, row by row."""
 
     system: str
-    victims: tuple[str, ...]
-    aggressors: tuple[str, ...]
+    victims: tuple[Victim, ...]
+    aggressors: tuple[Aggressor, ...]
     cells: tuple[InterferenceCellFinding, ...]

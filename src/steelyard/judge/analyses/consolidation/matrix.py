@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from steelyard.judge.analyses.consolidation.findings import (
+    Aggressor,
+    BackgroundWorkload,
     ConsolidationFinding,
     EmptyCell,
     InterferenceCellFinding,
@@ -15,6 +18,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     NoVisitWithBoth,
     RatioFinding,
     TooFewInstances,
+    Victim,
 )
 from steelyard.judge.analyses.consolidation.gatherings import (
     INSTANCES,
@@ -23,9 +27,10 @@ from steelyard.judge.analyses.consolidation.gatherings import (
     gatherings,
 )
 from steelyard.plan.model import Plan
-from steelyard.study.labels import Labels
 from steelyard.study.model import SCENARIO, Study
 from steelyard.study.scenarios import Neighbour
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,19 +48,18 @@ class _Met:
 
     of: OneWorkload
     gathering: Gathering
-    victim: str
-    aggressor: str
+    victim: Victim
+    aggressor: Aggressor
 
 
 def interference_findings(workloads: Sequence[OneWorkload]) -> Iterator[InterferenceTableFinding]:
     """One table for each system, over all workloads; none where nothing runs beside."""
     met = _told_apart([each for one in workloads if one.found for each in _meetings(one)])
-    victims = tuple(dict.fromkeys(each.victim for each in met))
-    aggressors = tuple(dict.fromkeys(each.aggressor for each in met))
-    by_place = {(each.victim, each.aggressor): each for each in met}
+    victims = _each_once(each.victim for each in met)
+    aggressors = _each_once(each.aggressor for each in met)
     for system in workloads[0].plan.systems if met else ():
         cells = tuple(
-            _cell(system, victim, aggressor, by_place.get((victim, aggressor)))
+            _cell(system, victim, aggressor, _meeting(met, victim, aggressor))
             for victim in victims
             for aggressor in aggressors
         )
@@ -72,46 +76,59 @@ def _meetings(one: OneWorkload) -> Iterator[_Met]:
         yield _Met(one, of, _victim(one.study, of), _aggressor(of.neighbours))
 
 
+def _each_once(found: Iterable[T]) -> tuple[T, ...]:
+    """Each of equal values once, in the order of the first."""
+    once: list[T] = []
+    for each in found:
+        if each not in once:
+            once.append(each)
+    return tuple(once)
+
+
+def _meeting(met: Sequence[_Met], victim: Victim, aggressor: Aggressor) -> _Met | None:
+    found = [e for e in met if (e.victim, e.aggressor) == (victim, aggressor)]
+    return found[-1] if found else None
+
+
 def _told_apart(met: Sequence[_Met]) -> list[_Met]:
-    """Ways that read alike are called by their scenario, too."""
-    places = Counter((each.victim, each.aggressor) for each in met)
-    twice = {aggressor for (_, aggressor), count in places.items() if count > 1}
+    """Ways with equal victims and aggressors are named by their scenario, too."""
+    places = [(each.victim, each.aggressor) for each in met]
+    twice = [aggressor for place in places if places.count(place) > 1 for aggressor in place[1:]]
     return [
-        _Met(each.of, each.gathering, each.victim, f"{each.aggressor} ({_scenario(each)})")
-        if each.aggressor in twice
-        else each
+        replace(each, aggressor=_of_scenario(each)) if each.aggressor in twice else each
         for each in met
     ]
 
 
-def _scenario(met: _Met) -> str:
+def _of_scenario(met: _Met) -> Aggressor:
     together = met.gathering.together
-    return str(together.get(SCENARIO, f"{together.get(INSTANCES)} instances"))
+    if SCENARIO in together:
+        return met.aggressor.model_copy(update={"scenario": str(together[SCENARIO])})
+    return met.aggressor.model_copy(update={"instances": together.get(INSTANCES)})
 
 
-def _victim(study: Study, of: Gathering) -> str:
-    """A workload with its levels, and on how many instances it is measured."""
-    rest = {k: v for k, v in of.conditions.items() if k not in {SCENARIO, INSTANCES}}
-    name = Labels.of(study).conditions(rest) or study.workload.use
+def _victim(study: Study, of: Gathering) -> Victim:
     measured = of.instances - sum(not each.near for each in of.neighbours)
-    count = of.instances if SCENARIO in of.together else measured
-    return name if count <= 1 else f"{count} x {name}"
+    return Victim(
+        workload=study.workload.use,
+        conditions={k: v for k, v in of.conditions.items() if k not in {SCENARIO, INSTANCES}},
+        instances=of.instances if SCENARIO in of.together else measured,
+    )
 
 
-def _aggressor(neighbours: Sequence[Neighbour]) -> str:
-    """What runs beside and where, as ``2 x cpu on other instances``."""
+def _aggressor(neighbours: Sequence[Neighbour]) -> Aggressor:
     counts = Counter(neighbours)
-    return " and ".join(_said(each, count) for each, count in counts.items())
+    return Aggressor(
+        workloads=tuple(
+            BackgroundWorkload(workload=each.workload, count=count, same_instance=each.near)
+            for each, count in counts.items()
+        )
+    )
 
 
-def _said(neighbour: Neighbour, count: int) -> str:
-    name = neighbour.workload if count == 1 else f"{count} x {neighbour.workload}"
-    if neighbour.near:
-        return f"{name} on the same instance"
-    return f"{name} on another instance" if count == 1 else f"{name} on other instances"
-
-
-def _cell(system: str, victim: str, aggressor: str, met: _Met | None) -> InterferenceCellFinding:
+def _cell(
+    system: str, victim: Victim, aggressor: Aggressor, met: _Met | None
+) -> InterferenceCellFinding:
     found = None if met is None else _found(system, met)
     slower = _slowdown(found)
     return InterferenceCellFinding(
