@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from bench.judge.table import Row, in_turn
 
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors import boundary
-from steelyard.judge.analyses.factors.design import Design, Floats, full_factorial
+from steelyard.judge.analyses.factors.design import Design, full_factorial
 from steelyard.judge.analyses.factors.questions import questions
 from steelyard.judge.analyses.factors.screening import Screening, screen
 from steelyard.judge.analyses.factors.shares import shares

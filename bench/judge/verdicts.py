@@ -11,18 +11,12 @@ from dataclasses import replace
 import numpy as np
 from bench.judge.table import Row, in_turn
 
-from steelyard.inference.confidence import (
-    Order,
-    Stream,
-    Tested,
-    find_ends,
-    fixed_grid,
-    high_end,
-    low_end,
-)
+from steelyard.inference.assumption import Robust, RobustInference
+from steelyard.inference.confidence import Interval, Rejections, fixed_grid
 from steelyard.inference.exact import OneSided, first_crossings, pool_of
 from steelyard.inference.randomisation import PATHS, big_stick, draw
-from steelyard.inference.sequential import Decision, decide
+from steelyard.inference.sequential import Decision, Memory
+from steelyard.inference.stream import Order, Stream
 from steelyard.judge import judge_trials
 
 VISITS, REPEATS, MARGIN_LOG, ALPHA = 96, 9, float(np.log(1.02)), 0.05
@@ -55,23 +49,22 @@ def _beginning(stream: Stream, visits: int) -> Stream:
         other=stream.other[:visits],
         pool=stream.pool[:visits],
         order=order,
-        tested=Tested(),
     )
 
 
 def _look(streams: list[Stream]) -> Row:
     """With the looks before it made as a session makes them; what is timed is the last one."""
     said: dict[str, list[Decision]] = {"one look": [], "all looks": []}
+    session = Robust(Memory())
 
     def one_look(turn: int) -> None:
-        said["one look"].append(decide(streams[turn], MARGIN_LOG, ALPHA))
+        said["one look"].append(session.tests(streams[turn]).decide(MARGIN_LOG, ALPHA))
 
     def all_looks(turn: int) -> None:
-        again = replace(streams[turn], order=None, tested=Tested())
-        said["all looks"].append(decide(again, MARGIN_LOG, ALPHA))
+        said["all looks"].append(Robust().tests(streams[turn]).decide(MARGIN_LOG, ALPHA))
 
     for stream in streams:
-        decide(_beginning(stream, VISITS - 1), MARGIN_LOG, ALPHA)
+        session.tests(_beginning(stream, VISITS - 1)).decide(MARGIN_LOG, ALPHA)
     times = in_turn([one_look, all_looks], REPEATS)
     if said["one look"] != said["all looks"]:
         raise AssertionError("looks in turn and all at once disagree")
@@ -79,24 +72,19 @@ def _look(streams: list[Stream]) -> Row:
 
 
 def _interval(streams: list[Stream]) -> Row:
-    ends: dict[str, list[float | None]] = {"shared": [], "alone": []}
+    ends: dict[str, list[Interval]] = {"shared": [], "alone": []}
+    rates = (ALPHA / 2, ALPHA)
 
     def shared(turn: int) -> None:
-        stream = replace(streams[turn], tested=Tested())
-        find_ends(stream, MARGIN_LOG, (ALPHA / 2, ALPHA), 0.012)
-        for rate in (ALPHA / 2, ALPHA):
-            ends["shared"].append(low_end(stream, MARGIN_LOG, rate, 0.012))
-            ends["shared"].append(high_end(stream, MARGIN_LOG, rate, 0.012))
+        tests = Robust().tests(streams[turn])
+        ends["shared"] += tests.intervals(MARGIN_LOG, rates, 0.012)
 
     def alone(turn: int) -> None:
-        for rate in (ALPHA / 2, ALPHA):
-            stream = replace(streams[turn], tested=_each_alone(streams[turn], rate))
-            other = replace(
-                streams[turn].mirrored(), tested=_each_alone(streams[turn].mirrored(), rate)
-            )
-            ends["alone"].append(low_end(stream, MARGIN_LOG, rate, 0.012))
-            end = low_end(other, MARGIN_LOG, rate, -0.012)
-            ends["alone"].append(None if end is None else -end)
+        for rate in rates:
+            side = Rejections(streams[turn])
+            for one in (side, side.mirrored):
+                _each_alone(one, rate)
+            ends["alone"] += RobustInference(side, None).intervals(MARGIN_LOG, [rate], 0.012)
 
     times = in_turn([shared, alone], min(REPEATS, 3))
     if ends["shared"] != ends["alone"]:
@@ -104,14 +92,13 @@ def _interval(streams: list[Stream]) -> Row:
     return Row(f"both intervals after visit {VISITS}", *times, INTERVAL_GOAL_S)
 
 
-def _each_alone(stream: Stream, rate: float) -> Tested:
+def _each_alone(side: Rejections, rate: float) -> None:
     """The whole grid, ratio by ratio."""
-    looks = {}
+    stream = side.stream
     for shift in fixed_grid(MARGIN_LOG).tolist():
         residuals = (stream.values - shift * stream.other)[None, :]
         (look,) = first_crossings(residuals, stream.pool, [OneSided(0, 1, rate)], stream.horizon)
-        looks[shift, rate] = look
-    return Tested(looks=looks)
+        side.add((shift, rate), look)
 
 
 def _study() -> Row:

@@ -1,4 +1,4 @@
-"""Many studies at once through the shipped judge: its weights, spending, races and grid.
+"""Many studies at once through the shipped judge: its weights, spending, tests and grid.
 
 What is added is only that studies share their simulated orders, so that all weights of a look
 are one product. ``test_batched.py`` holds the words and looks against ``sequential.decide``.
@@ -16,9 +16,10 @@ from tests.calibration.cells import Batch
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import Values
 
-from steelyard.inference import confidence, exact, sequential, spending
-from steelyard.inference.confidence import Stream
+from steelyard.inference import exact, sequential, spending
+from steelyard.inference.confidence import Rejections
 from steelyard.inference.exact import OneSided
+from steelyard.inference.stream import Stream
 from steelyard.inference.verdict_word import VerdictWord
 
 MARGIN = math.log1p(0.02)
@@ -49,11 +50,11 @@ class _Tests:
     """The four tests of one comparison. ``row`` is its first of three rows of residuals."""
 
     row: int
-    races: dict[str, exact._Race]
+    tests: dict[str, exact._Test]
 
     @property
-    def racing(self) -> dict[str, exact._Race]:
-        return {name: race for name, race in self.races.items() if race.crossed_at is None}
+    def running(self) -> dict[str, exact._Test]:
+        return {name: test for name, test in self.tests.items() if test.crossed_at is None}
 
 
 class _Bench(NamedTuple):
@@ -125,18 +126,18 @@ def _tests(index: int, alpha: float, paths: int, names: tuple[str, ...]) -> _Tes
         "above_low": (row + 1, 1, alpha),
         "below_high": (row + 2, -1, alpha),
     }
-    return _Tests(row, {name: exact._Race(OneSided(*asked[name]), paths) for name in names})
+    return _Tests(row, {name: exact._Test(OneSided(*asked[name]), paths) for name in names})
 
 
 def _one_look(look: int, tests: list[_Tests], bench: _Bench) -> None:
-    """The step of ``exact.Races.advance`` for all comparisons that are still open."""
-    racing = [
-        (each.row // 3, race, share)
+    """The step of ``exact.SequentialTests.advance`` for all comparisons that are still open."""
+    running = [
+        (each.row // 3, test, share)
         for each in tests
-        for race in each.racing.values()
-        if race.may_cross(share := exact.spent(look, bench.horizon, race.test.alpha))
+        for test in each.running.values()
+        if test.may_cross(share := exact.spent(look, bench.horizon, test.asked.alpha))
     ]
-    rows = sorted({race.test.row for _, race, _ in racing})
+    rows = sorted({test.asked.row for _, test, _ in running})
     if not rows:
         return
     known, pool = bench.residuals[rows, :look], bench.pool
@@ -147,12 +148,12 @@ def _one_look(look: int, tests: list[_Tests], bench: _Bench) -> None:
     sizes = np.sqrt(np.sum(weighed**2, axis=1))
     observed = len(bench.residuals) // 3
     place = {row: at for at, row in enumerate(rows)}
-    for index, race, _ in racing:
-        at = place[race.test.row]
+    for index, test, _ in running:
+        at = place[test.asked.row]
         statistics[at, observed - 1] = statistics[at, index]
-    for _, race, share in racing:
-        at = place[race.test.row]
-        race.look(look, statistics[at, observed - 1 :], sizes[at], share)
+    for _, test, share in running:
+        at = place[test.asked.row]
+        test.look(look, statistics[at, observed - 1 :], sizes[at], share)
 
 
 def _adjusted(known: Values, rows: list[int], canary: Values) -> Values:
@@ -165,7 +166,7 @@ def _adjusted(known: Values, rows: list[int], canary: Values) -> Values:
 
 
 def _note(outcome: Outcome, tests: _Tests, look: int) -> None:
-    outcome.crossed |= {s for s in ("up", "down") if tests.races[s].crossed_at == look}
+    outcome.crossed |= {s for s in ("up", "down") if tests.tests[s].crossed_at == look}
 
 
 def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> set[str]:
@@ -174,15 +175,15 @@ def _agreed(outcome: Outcome, stream: Stream, alpha: float) -> set[str]:
     What is out stays out in both, so it is enough to look at the end.
     """
     sides = {"up": stream, "down": stream.mirrored()}
-    return {s for s in outcome.crossed if confidence.lows_of(sides[s], alpha / 2)[-1] > 0}
+    return {s for s in outcome.crossed if Rejections(sides[s]).below(alpha / 2)[-1] > 0}
 
 
 def _allowed(tests: _Tests, look: int) -> list[VerdictWord]:
-    """What the shipped judge allows at its bounds; it is asked as it asks its own races."""
-    races = exact.Races([], 0)
-    races.looked = look
-    races._races = [tests.races[name] for name in _TESTS]
-    return sequential._at_the_bounds(races)
+    """What the shipped judge allows at its bounds; it is asked as it asks its own tests."""
+    four = exact.SequentialTests([], 0)
+    four.looked = look
+    four._tests = [tests.tests[name] for name in _TESTS]
+    return sequential._at_the_bounds(four)
 
 
 def _decide(
@@ -193,10 +194,11 @@ def _decide(
     at_the_bounds: frozenset[VerdictWord],
 ) -> None:
     stream, alpha = asked
+    side = Rejections(stream)
     words = tuple(
         word
         for word in _allowed(tests, look)
-        if word in at_the_bounds or sequential._on_the_grid(word, stream, MARGIN, alpha) is not None
+        if word in at_the_bounds or sequential._on_the_grid(word, side, MARGIN, alpha) is not None
     )
     if words:
         outcome.words, outcome.at = words, look

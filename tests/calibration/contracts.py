@@ -10,13 +10,14 @@ import numpy as np
 from tests.calibration.cells import big_stick
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.confidence import Stream, crossings, lows_of
+from steelyard.inference.assumption import Inference
+from steelyard.inference.confidence import Rejections
 from steelyard.inference.diagnostics import carry_over, shape_of
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge import judge_trials
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.own_trials import verdicts
-from steelyard.judge.series import Series
+from steelyard.judge.own_trials.visits import MeasuredVisits
+from steelyard.judge.series import Pair, Series
 
 _VISITS = 24
 _SD = 0.005
@@ -90,27 +91,28 @@ def a_stall_is_seen_in_a_small_arm() -> str | None:
 
 
 def an_end_of_the_interval_is_out() -> str | None:
-    """Both ends of the 95 % interval have been put out, by tests of half of 5 % each."""
-    seen: list[Stream] = []
+    """Both ends of the 95 % interval are rejected, by tests of half of 5 % each."""
+    seen: list[Inference] = []
 
-    def stream(bench: verdicts._Bench, series: Series) -> Stream:
-        seen.append(_stream(bench, series))
+    def tests(visits: MeasuredVisits, series: Series, pair: Pair, **options: bool) -> Inference:
+        seen.append(_tests(visits, series, pair, **options))
         return seen[-1]
 
     order = _order(visits=48)
     figures = _figures(order, 1.1, sd=0.04)
-    with patch.object(verdicts._Bench, "stream", stream):
+    with patch.object(MeasuredVisits, "tests", tests):
         verdict = judge_trials(order, figures, baseline="A", paths=1_000).of("B")
     if verdict.low_log is None or verdict.high_log is None:
         return "a ratio of 1.1 leaves the interval without an end"
-    for end, stream_ in ((verdict.low_log, seen[0]), (-verdict.high_log, seen[0].mirrored())):
-        exact = crossings(stream_, np.array([end]), 0.025) != [None]
-        if not exact or lows_of(stream_, 0.025)[-1] < end:
-            return f"the end {end} has not been put out by both tests"
+    up = Rejections(seen[0].stream)
+    for end, side in ((verdict.low_log, up), (-verdict.high_log, up.mirrored)):
+        exact = side.looks(np.array([end]), 0.025) != [None]
+        if not exact or side.below(0.025)[-1] < end:
+            return f"the end {end} was not rejected by both tests"
     return None
 
 
-_stream = verdicts._Bench.stream
+_tests = MeasuredVisits.tests
 
 
 def carry_over_is_blamed_as_often_as_it_says() -> str | None:

@@ -6,7 +6,7 @@ Sources: the defects of other tools and the pitfalls that docs/methods/judge.md 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,14 +17,16 @@ from scipy.stats import norm, ttest_ind
 from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
-from steelyard.inference import confidence, diagnostics, exact, sequential
-from steelyard.inference.confidence import Stream
+from steelyard.inference import diagnostics, exact, sequential
+from steelyard.inference.assumption import RobustInference
+from steelyard.inference.confidence import Interval
 from steelyard.inference.estimate import estimate
 from steelyard.inference.sequential import Decision
 from steelyard.inference.spending import spent
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge import comparison, series, withholding
+from steelyard.judge import series, withholding
 from steelyard.judge.own_trials import verdicts
+from steelyard.judge.own_trials.visits import MeasuredVisits
 
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
 _R = np.random.Generator
@@ -66,14 +68,14 @@ def _at_once(_visits: int, _horizon: int, alpha: float) -> float:
     return alpha
 
 
-def nobody_leaves(_race: exact._Race, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+def nobody_leaves(_test: exact._Test, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
     boundary = np.partition(signed, -allowed - 1)[-allowed - 1]
     return np.flatnonzero(signed[:1] > boundary)
 
 
 def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
-    def above(race: exact._Race, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
-        alive = np.flatnonzero(race._alive)
+    def above(test: exact._Test, signed: exact.Pool, allowed: int, _tail: float) -> np.ndarray:
+        alive = np.flatnonzero(test._alive)
         heights = signed[alive]
         boundary = np.partition(heights, -allowed - 1)[-allowed - 1]
         over = heights >= boundary if simulated else heights > boundary
@@ -84,10 +86,10 @@ def ties(*, observed: bool, simulated: bool) -> Callable[..., np.ndarray]:
 
 
 def outside_the_pool(
-    race: exact._Race, signed: exact.Pool, allowed: int, _tail: float
+    test: exact._Test, signed: exact.Pool, allowed: int, _tail: float
 ) -> np.ndarray:
     """The boundary is that of the simulated orders alone, and the observed one is beside it."""
-    alive = np.flatnonzero(race._alive[1:]) + 1
+    alive = np.flatnonzero(test._alive[1:]) + 1
     boundary = np.partition(signed[alive], -allowed - 1)[-allowed - 1]
     over = alive[signed[alive] > boundary]
     return np.concatenate([np.zeros(int(signed[0] > boundary), dtype=over.dtype), over])
@@ -97,7 +99,7 @@ def outside_the_pool(
 def peeking() -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(patch.object(exact, "spent", _at_once))
-        stack.enter_context(patch.object(exact._Race, "_above_boundary", nobody_leaves))
+        stack.enter_context(patch.object(exact._Test, "_above_boundary", nobody_leaves))
         yield
 
 
@@ -111,24 +113,25 @@ def again_after_the_budget(visits: int, horizon: int, alpha: float) -> float:
     )
 
 
-comparisons = verdicts._comparisons
+shared = verdicts.shared
 
 
-def nothing_shared(*arguments: Any) -> Iterator[Any]:
-    return (replace(each, share=each.alpha) for each in comparisons(*arguments))
+def nothing_shared(*arguments: Any, **options: Any) -> Iterator[Any]:
+    return (replace(each, share=each.alpha) for each in shared(*arguments, **options))
 
 
 at_the_bounds = sequential._at_the_bounds
-_decide = sequential.decide
+_decide = RobustInference.decide
+_intervals = RobustInference.intervals
 
 
-def no_evidence_is_equality(races: exact.Races) -> list[VerdictWord]:
-    words = [word for word in at_the_bounds(races) if word in _DIFFERENCES]
-    return words or ([VerdictWord.EQUIVALENT] if races.looked >= 40 else [])
+def no_evidence_is_equality(tests: exact.SequentialTests) -> list[VerdictWord]:
+    words = [word for word in at_the_bounds(tests) if word in _DIFFERENCES]
+    return words or ([VerdictWord.EQUIVALENT] if tests.looked >= 40 else [])
 
 
-def one_side_is_enough(races: exact.Races) -> list[VerdictWord]:
-    up, down, above_low, below_high = (look is not None for look in races.crossed)
+def one_side_is_enough(tests: exact.SequentialTests) -> list[VerdictWord]:
+    up, down, above_low, below_high = (look is not None for look in tests.crossed)
     words = {
         VerdictWord.FASTER: up,
         VerdictWord.SLOWER: down,
@@ -137,19 +140,19 @@ def one_side_is_enough(races: exact.Races) -> list[VerdictWord]:
     return [word for word, holds in words.items() if holds]
 
 
-def sides_swapped(races: exact.Races) -> list[VerdictWord]:
+def sides_swapped(tests: exact.SequentialTests) -> list[VerdictWord]:
     other = {VerdictWord.FASTER: VerdictWord.SLOWER, VerdictWord.SLOWER: VerdictWord.FASTER}
-    return [other.get(word, word) for word in at_the_bounds(races)]
+    return [other.get(word, word) for word in at_the_bounds(tests)]
 
 
-def margin_afterwards(stream: Stream, margin_log: float, alpha: float) -> Decision:
-    seen = estimate(stream.values, stream.other)
+def margin_afterwards(tests: RobustInference, margin_log: float, alpha: float) -> Decision:
+    seen = estimate(tests.stream.values, tests.stream.other)
     size = 0.0 if seen is None else abs(seen.ratio_log)
-    return _decide(stream, max(margin_log, 2 * size), alpha)
+    return _decide(tests, max(margin_log, 2 * size), alpha)
 
 
-def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Decision:
-    judged = _decide(stream, margin_log, alpha)
+def sign_of_the_medians(tests: RobustInference, margin_log: float, alpha: float) -> Decision:
+    judged, stream = _decide(tests, margin_log, alpha), tests.stream
     if not _DIFFERENCES & set(judged.words):
         return judged
     gap = np.median(stream.values[stream.other]) - np.median(stream.values[~stream.other])
@@ -158,7 +161,10 @@ def sign_of_the_medians(stream: Stream, margin_log: float, alpha: float) -> Deci
 
 @contextmanager
 def direction_of_the_medians() -> Iterator[None]:
-    with patch.object(verdicts, "decide", sign_of_the_medians), never(withholding, "contradicted"):
+    with (
+        patch.object(RobustInference, "decide", sign_of_the_medians),
+        never(withholding, "contradicted"),
+    ):
         yield
 
 
@@ -173,7 +179,8 @@ def never(room: object, reason: str) -> AbstractContextManager[object]:
     return patch.object(room, reason, nothing)
 
 
-def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decision:
+def t_at_every_look(tests: RobustInference, _margin_log: float, alpha: float) -> Decision:
+    stream = tests.stream
     for look in range(8, len(stream.values) + 1):
         values, other = stream.values[:look], stream.other[:look]
         test = ttest_ind(values[other], values[~other], equal_var=False)
@@ -183,8 +190,9 @@ def t_at_every_look(stream: Stream, _margin_log: float, alpha: float) -> Decisio
     return sequential.UNDECIDED
 
 
-def bars_that_do_not_overlap(stream: Stream, _margin_log: float, _alpha: float) -> Decision:
+def bars_that_do_not_overlap(tests: RobustInference, _margin_log: float, _alpha: float) -> Decision:
     """Phoronix's way: until both arms are precise, then bars of one standard error."""
+    stream = tests.stream
     for look in range(8, len(stream.values) + 1):
         arms = [stream.values[:look][stream.other[:look] == side] for side in (False, True)]
         errors = [arm.std(ddof=1) / math.sqrt(len(arm)) for arm in arms]
@@ -197,40 +205,30 @@ def bars_that_do_not_overlap(stream: Stream, _margin_log: float, _alpha: float) 
     return sequential.UNDECIDED
 
 
-def one_sided_ends(ends: Callable[..., float | None]) -> Callable[..., float | None]:
-    def end(stream: Stream, margin_log: float, alpha: float, guess: float) -> float | None:
-        return ends(stream, margin_log, 2 * alpha, guess)
+def one_sided_ends(
+    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+) -> list[Interval]:
+    return _intervals(tests, margin_log, [2 * alpha for alpha in alphas], guess)
 
-    return end
 
-
-def normal_end(side: float) -> Callable[..., float | None]:
+def normal_ends(
+    tests: RobustInference, _margin_log: float, alphas: Sequence[float], _guess: float
+) -> list[Interval]:
     """Estimate and standard errors, with a quantile of the normal law: not valid at a stop."""
-
-    def end(stream: Stream, _margin_log: float, alpha: float, _guess: float) -> float | None:
-        seen = estimate(stream.values, stream.other)
-        if seen is None:
-            return None
-        return seen.ratio_log + side * float(norm.isf(alpha)) * seen.standard_error_log
-
-    return end
+    seen = estimate(tests.stream.values, tests.stream.other)
+    if seen is None:
+        return [Interval(None, None)] * len(alphas)
+    reach = [float(norm.isf(alpha)) * seen.standard_error_log for alpha in alphas]
+    return [Interval(seen.ratio_log - each, seen.ratio_log + each) for each in reach]
 
 
-@contextmanager
-def patched_ends(low: Any, high: Any) -> Iterator[None]:
-    with (
-        patch.object(comparison, "low_end", low),
-        patch.object(comparison, "high_end", high),
-    ):
-        yield
-
-
-_low_end = confidence.low_end
-
-
-def moved_inwards(stream: Stream, margin_log: float, alpha: float, guess: float) -> float | None:
-    low = _low_end(stream, margin_log, alpha, guess)
-    return None if low is None else low + margin_log / 8
+def moved_inwards(
+    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+) -> list[Interval]:
+    return [
+        Interval(None if low is None else low + margin_log / 8, high)
+        for low, high in _intervals(tests, margin_log, alphas, guess)
+    ]
 
 
 def not_inside(left: diagnostics.CarryOver, margin_log: float) -> bool:
@@ -254,11 +252,11 @@ def three_deviations(arm: np.ndarray) -> int:
     return int(np.sum(arm < arm.mean() - 3 * arm.std()))
 
 
-_series = verdicts._Bench.series
+_series = MeasuredVisits.series
 
 
-def without_outliers(bench: verdicts._Bench, each: Any) -> series.Series:
-    series = _series(bench, each)
+def without_outliers(visits: MeasuredVisits, *arguments: Any, **options: Any) -> series.Series:
+    series = _series(visits, *arguments, **options)
     keep = np.ones(len(series.values), dtype=bool)
     for side in (False, True):
         arm = series.values[series.other == side]

@@ -14,10 +14,12 @@ from unittest.mock import patch
 from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
-from steelyard.inference import confidence, diagnostics, exact, randomisation, sequential
+from steelyard.inference import diagnostics, exact, randomisation, sequential
+from steelyard.inference.assumption import RobustInference
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge import notes, withholding
 from steelyard.judge.own_trials import rows, verdicts
+from steelyard.judge.own_trials.visits import MeasuredVisits
 
 Planting = Callable[[], AbstractContextManager[object]]
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
@@ -81,17 +83,17 @@ MUTATIONS: tuple[Mutation, ...] = (
     Mutation("peeking: the whole error rate anew at every look", mistakes.peeking, EQUAL),
     Mutation(
         "looks without memory: simulated orders never leave",
-        _replaced(exact._Race, "_above_boundary", mistakes.nobody_leaves),
+        _replaced(exact._Test, "_above_boundary", mistakes.nobody_leaves),
         equal(INDEPENDENT, 150),
     ),
     Mutation(
         "ties count for the observed order",
-        _replaced(exact._Race, "_above_boundary", mistakes.ties(observed=True, simulated=False)),
+        _replaced(exact._Test, "_above_boundary", mistakes.ties(observed=True, simulated=False)),
         equal("quantised to 4 %", 100),
     ),
     Mutation(
         "ties count for the simulated orders alone, so that large effects stall",
-        _replaced(exact._Race, "_above_boundary", mistakes.ties(observed=False, simulated=True)),
+        _replaced(exact._Test, "_above_boundary", mistakes.ties(observed=False, simulated=True)),
         found("quantised to 4 %", math.log(1.2), VerdictWord.FASTER, 12),
     ),
     Mutation(
@@ -101,7 +103,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "the observed order compared with a boundary it is no part of",
-        _replaced(exact._Race, "_above_boundary", mistakes.outside_the_pool),
+        _replaced(exact._Test, "_above_boundary", mistakes.outside_the_pool),
         equal(INDEPENDENT, 800, horizon=16, paths=44),
     ),
     Mutation(
@@ -111,7 +113,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "several systems without sharing the error rate",
-        _replaced(verdicts, "_comparisons", mistakes.nothing_shared),
+        _replaced(verdicts, "shared", mistakes.nothing_shared),
         equal(INDEPENDENT, 250, design="four"),
     ),
     Mutation(
@@ -131,7 +133,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a margin chosen after the figures were seen",
-        _replaced(verdicts, "decide", mistakes.margin_afterwards),
+        _replaced(RobustInference, "decide", mistakes.margin_afterwards),
         said(INDEPENDENT, math.log1p(0.02), {VerdictWord.EQUIVALENT}, allowed=0.05),
     ),
     Mutation(
@@ -141,30 +143,27 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a t test at 5 % after every visit",
-        _replaced(verdicts, "decide", mistakes.t_at_every_look),
+        _replaced(RobustInference, "decide", mistakes.t_at_every_look),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "measured until each arm is precise, then bars of one standard error",
-        _replaced(verdicts, "decide", mistakes.bars_that_do_not_overlap),
+        _replaced(RobustInference, "decide", mistakes.bars_that_do_not_overlap),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "90 % printed as 95 %: one-sided ends at the level of two sides",
-        lambda: mistakes.patched_ends(
-            mistakes.one_sided_ends(confidence.low_end),
-            mistakes.one_sided_ends(confidence.high_end),
-        ),
+        _replaced(RobustInference, "intervals", mistakes.one_sided_ends),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
         "an interval of normal quantiles at a stop that the data chose",
-        lambda: mistakes.patched_ends(mistakes.normal_end(-1), mistakes.normal_end(1)),
+        _replaced(RobustInference, "intervals", mistakes.normal_ends),
         covered(INDEPENDENT, 0.02),
     ),
     Mutation(
         "ends of the interval moved inwards instead of outwards",
-        lambda: mistakes.patched_ends(mistakes.moved_inwards, confidence.high_end),
+        _replaced(RobustInference, "intervals", mistakes.moved_inwards),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
@@ -179,7 +178,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "outliers of the response removed, arm by arm",
-        _replaced(verdicts._Bench, "series", mistakes.without_outliers),
+        _replaced(MeasuredVisits, "series", mistakes.without_outliers),
         contracts.every_visit_counts,
     ),
     Mutation(

@@ -16,10 +16,11 @@ from tests.calibration.cells import generator_of
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES, SD, Values
 
-from steelyard.inference.confidence import Order, Stream
+from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import Signs, balanced_fours
-from steelyard.inference.sequential import Decision, decide
+from steelyard.inference.sequential import Decision, Memory
+from steelyard.inference.stream import Order, Stream
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.plan.order import ROUNDS, blocks
 
@@ -99,6 +100,7 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
     seen: dict[int, list[tuple[bool, float]]] = {place: [] for place in range(count - 1)}
     decided: dict[int, Decision] = {}
     coin, now = (race.name, race.batch, len(race.visits)), 0
+    robust = Robust(Memory())
     for order in blocks(rng, count, BLOCKS, ROUNDS):
         racing = [place for place in seen if place not in decided]
         if not racing:
@@ -114,7 +116,8 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
                 seen[place].append((system != 0, own))
         now += len(here)
         for place in racing:
-            found = decide(_stream(seen[place], simulated, coin), MARGIN, race.alpha)
+            tests = robust.tests(_stream(seen[place], simulated, coin))
+            found = tests.decide(MARGIN, race.alpha)
             if found.words:
                 decided[place] = found
     race.visits.append(now)
@@ -122,7 +125,7 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
 
 
 def _stream(seen: list[tuple[bool, float]], simulated: Signs, coin: Hashable) -> Stream:
-    """``coin`` names the simulated orders, so that the judge may remember the looks it has made."""
+    """``coin`` names the simulated orders, so that looks that were made need not be made again."""
     other = np.array([row[0] for row in seen], dtype=np.bool_)
     values = np.array([row[1] for row in seen])
     signs = np.where(other, np.int8(1), np.int8(-1))

@@ -13,9 +13,10 @@ from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES
 from tests.calibration.tally import Tally, Task
 
-from steelyard.inference.confidence import Stream, lows_of
+from steelyard.inference.assumption import PairedNormal
 from steelyard.inference.exact import pool_of
-from steelyard.inference.sequential import DECISIVE, decide
+from steelyard.inference.sequential import DECISIVE
+from steelyard.inference.stream import Stream
 from steelyard.inference.verdict_word import VerdictWord
 
 NORMAL_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
@@ -45,13 +46,13 @@ def _judged(name: str, noise: str, effect: float, batch: int, studies: int) -> T
     stops: Counter[int] = Counter()
     for _ in range(studies):
         stream = _study(noise, effect, rng)
-        found = decide(stream, MARGIN, ALPHA)
+        tests = PairedNormal().tests(stream)
+        found = tests.decide(MARGIN, ALPHA)
         words.update(str(word) for word in found.words if word in DECISIVE)
         words["undecided"] += not found.words
         words["opposite"] += VerdictWord.SLOWER in found.words and effect > 0
-        words["wrong"] += any(
-            lows_of(side, ALPHA / 2)[-1] > 0 for side in (stream, stream.mirrored())
-        )
+        [(low, high)] = tests.intervals(MARGIN, [ALPHA / 2], 0.0)
+        words["wrong"] += (low is not None and low > 0) or (high is not None and high < 0)
         stops[found.at or HORIZON] += 1
     return Tally(studies, words, stops)
 
@@ -62,4 +63,4 @@ def _study(noise: str, effect: float, rng: np.random.Generator) -> Stream:
     other = np.stack([first, ~first], axis=1).ravel()
     values = NOISES[noise](rng, HORIZON) + effect * other
     signs = np.where(other, np.int8(1), np.int8(-1))
-    return Stream(values, other, pool_of(signs, signs[:, None]), HORIZON, engine="normal")
+    return Stream(values, other, pool_of(signs, signs[:, None]), HORIZON)

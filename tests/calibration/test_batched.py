@@ -8,9 +8,9 @@ from tests.calibration.batched import MARGIN, judged
 from tests.calibration.cells import Cell, drawn
 from tests.calibration.gate import ALPHA
 
-from steelyard.inference.confidence import Stream
+from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
-from steelyard.inference.sequential import decide
+from steelyard.inference.stream import Stream
 
 CELLS = (
     Cell("independent 2 %", horizon=48, paths=1_000),
@@ -31,7 +31,7 @@ def test_words_and_looks_are_those_of_the_judge_on_each_study_alone(cell: Cell) 
         pool = pool_of(signs, batch.simulated)
         canary = None if batch.canary is None else batch.canary[index]
         stream = Stream(batch.values[index], signs > 0, pool, cell.horizon, covariate=canary)
-        alone = decide(stream, MARGIN, ALPHA)
+        alone = Robust().tests(stream).decide(MARGIN, ALPHA)
         assert (outcome.words, outcome.at) == (alone.words, alone.at)
 
 

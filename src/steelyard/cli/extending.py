@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.errors import RecordError
+from steelyard.inference.assumption import Engine, assumption_of
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
@@ -51,12 +52,12 @@ def may_be_extended(run: Run, findings: RunFindings) -> bool:
     )
 
 
-def _never(engine: str, plan: Plan) -> str | None:
+def _never(engine: Engine, plan: Plan) -> str | None:
     """What no state of the run changes."""
     if plan.budget_visits is not None:
         return "it was extended before, and the error rate allows that once"
     if plan.screen is not None or not plan.visits:
         return "a screening is planned in whole replicates"
-    if engine == "normal":
-        return "the engine `normal` keeps nothing of the error rate for it"
+    if not assumption_of(engine).extensible:
+        return f"the engine `{engine}` keeps nothing of the error rate for it"
     return None

@@ -1,27 +1,25 @@
-"""Which ratios the data still allow: a confidence sequence on a grid, verdict and interval alike.
+"""The confidence sequence of the ratio: every ratio that no look so far has rejected.
 
-A ratio is out once its one-sided test has crossed at any look so far. The low end lies below
-all ratios that no upward test has put out, the high end above all that no downward test has.
-Nothing is bisected: at few visits the ratios put out are not a half-line, and a shortcut would
-let interval and verdict contradict each other. All ratios are natural logarithms, other over
-baseline.
+A ratio is rejected once its one-sided tests have crossed their boundaries at any look so far. The
+low end lies below all ratios that no upward test has rejected, the high end above all that no
+downward test has. There is no bisection: at few visits the rejected ratios are not a half-line,
+and a shortcut would let interval and decision contradict each other. All ratios are natural
+logarithms, other over baseline.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.inference import paired_t
-from steelyard.inference.exact import OneSided, Pool, first_crossings
-from steelyard.inference.weights import Floats
-from steelyard.inference.welch import lows
+from steelyard.inference import welch
+from steelyard.inference.exact import OneSided, first_crossings
+from steelyard.inference.robust import Floats
+from steelyard.inference.stream import Stream
 
 _FINE_STEPS = 40
 _STEPS_PER_MARGIN = 8
@@ -33,69 +31,127 @@ _ROUNDS = 6
 _STEPS_PER_HALF_WIDTH = 12
 _FINEST_PER_MARGIN = 64
 
-
-class Order(NamedTuple):
-    """A pool in one value: the coin it was drawn from, the places of its rows, their systems."""
-
-    coin: Hashable
-    slots: tuple[int, ...]
-    others: tuple[bool, ...]
-
-    def first(self, visits: int) -> Order:
-        """The pool of the first visits."""
-        return Order(self.coin, self.slots[:visits], self.others[:visits])
+Looks = list[int | None]
+"""For each ratio the look at which its upward test crossed, ``None`` while it has not."""
 
 
-@dataclass(frozen=True)
-class Tested:
-    """What was found out of a stream so far: nothing is tested twice.
+class Interval(NamedTuple):
+    """Both ends; ``None`` where the ratio is not bounded."""
 
-    The look at which each ratio was put out by its upward test, by ratio and rate; what the test
-    beside the exact one has put out, by rate.
-    """
+    low: float | None
+    high: float | None
 
-    looks: dict[tuple[float, float], int | None] = field(default_factory=dict)
-    lows: dict[float, Floats] = field(default_factory=dict)
+    @classmethod
+    def of_ends(cls, low: float | None, mirrored_low: float | None) -> Interval:
+        """Of the low ends of a comparison and of its mirror."""
+        return cls(low, None if mirrored_low is None else -mirrored_low)
+
+    @property
+    def empty(self) -> bool:
+        """Whether every ratio is rejected."""
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    def signed(self, sign: float) -> Interval:
+        """That of the opposite effect where the sign is negative."""
+        if sign > 0:
+            return self
+        low, high = (None if end is None else -end for end in self)
+        return Interval(high, low)
 
 
-@dataclass(frozen=True)
-class Stream:
-    """One comparison as the engine sees it, visit after visit, failed visits left out.
+class Rejections:
+    """The upward tests of one stream that were made so far: none is made twice."""
 
-    ``values`` are natural logarithms, larger is better; ``other`` marks the visits of the other
-    system; ``pool`` holds the signs of the observed and all simulated sequences, one row per
-    value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
-    pool, so that a study under way need not be judged from its start after each visit. ``once``:
-    judged by one look after the last visit, which may spend everything. ``engine``: by both
-    tests, or by that on pairs alone. ``covariate``: what of a visit was known before its system,
-    in one or several columns.
-    """
-
-    values: Floats
-    other: npt.NDArray[np.bool_]
-    pool: Pool
-    horizon: int
-    order: Order | None = None
-    once: bool = False
-    engine: Literal["exact", "normal"] = "exact"
-    covariate: Floats | None = None
-    tested: Tested = field(default_factory=Tested, compare=False, repr=False)
-
-    def mirrored(self) -> Stream:
-        """The same comparison with good and bad swapped: low ends become high ends."""
-        return self._mirror
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self._looks: dict[tuple[float, float], int | None] = {}
+        self._below: dict[float, Floats] = {}
 
     @cached_property
-    def _mirror(self) -> Stream:
-        return replace(self, values=-self.values, tested=Tested())
+    def mirrored(self) -> Rejections:
+        """The downward tests, as the upward tests of the mirrored stream."""
+        return Rejections(self.stream.mirrored())
 
-    def key(self, visits: int) -> Hashable:
-        """What the first visits are, in one value; ``None`` when the pool is not identified."""
-        if self.order is None:
-            return None
-        values = self.values[:visits].tobytes()
-        beside = b"" if self.covariate is None else self.covariate[:visits].tobytes()
-        return (self.order.first(visits), values, beside, self.horizon, self.engine)
+    def looks(self, shifts: Floats, alpha: float) -> Looks:
+        """The look at which the re-randomisation test of each ratio crossed."""
+        run_together([Asked(self, shifts, alpha)])
+        return [self._looks[shift, alpha] for shift in shifts.tolist()]
+
+    def below(self, alpha: float) -> Floats:
+        """The ratio below which Welch's test rejects all, after each look."""
+        if alpha not in self._below:
+            stream = self.stream
+            self._below[alpha] = welch.rejected_below(
+                stream.values,
+                stream.other,
+                stream.horizon,
+                alpha,
+                once=stream.once,
+                covariate=stream.covariate,
+            )
+        return self._below[alpha]
+
+    def unknown(self, shifts: Floats, alpha: float) -> list[tuple[float, float]]:
+        """Those of the ratios, each with the rate, that were not tested yet."""
+        points = ((shift, alpha) for shift in shifts.tolist())
+        return [point for point in points if point not in self._looks]
+
+    def add(self, point: tuple[float, float], look: int | None) -> None:
+        """What the test of a ratio has found."""
+        self._looks[point] = look
+
+
+class Asked(NamedTuple):
+    """Whether the upward tests of these ratios have crossed, at one rate."""
+
+    side: Rejections
+    shifts: Floats
+    alpha: float
+
+
+Search = Generator[Asked, Looks, float | None]
+"""A search for an end: it asks for tests, and goes on with their looks."""
+
+
+def run_together(asked: Sequence[Asked]) -> None:
+    """Make all tests that are asked for and were not made yet, in one pass over the looks.
+
+    All sides are of one stream and its mirror, which have the same pool. One pass weighs all
+    ratios of a look together, which costs far less than one after the other.
+    """
+    wanted: dict[int, tuple[Rejections, dict[tuple[float, float], None]]] = {}
+    for side, shifts, alpha in asked:
+        points = wanted.setdefault(id(side), (side, {}))[1]
+        points |= dict.fromkeys(side.unknown(shifts, alpha))
+    _test([(side, list(points)) for side, points in wanted.values() if points])
+
+
+def _test(wanted: Sequence[tuple[Rejections, list[tuple[float, float]]]]) -> None:
+    residuals: list[Floats] = []
+    tests: list[OneSided] = []
+    for side, points in wanted:
+        shifts = list(dict.fromkeys(shift for shift, _ in points))
+        before = sum(map(len, residuals))
+        rows = {shift: before + row for row, shift in enumerate(shifts)}
+        stream = side.stream
+        residuals.append(stream.values - np.multiply.outer(np.array(shifts), stream.other))
+        tests += [OneSided(rows[shift], 1, rate) for shift, rate in points]
+    if not tests:
+        return
+    stream = wanted[0][0].stream
+    looks = iter(
+        first_crossings(
+            np.concatenate(residuals),
+            stream.pool,
+            tests,
+            stream.horizon,
+            once=stream.once,
+            covariate=stream.covariate,
+        )
+    )
+    for side, points in wanted:
+        for point in points:
+            side.add(point, next(looks))
 
 
 def fixed_grid(margin_log: float) -> Floats:
@@ -111,199 +167,111 @@ def fixed_grid(margin_log: float) -> Floats:
     return np.concatenate([-right[:0:-1], right])
 
 
-class Asked(NamedTuple):
-    """Whether the upward tests of these ratios have crossed, at one rate."""
+def intervals(
+    side: Rejections, margin_log: float, alphas: Sequence[float], estimate_log: float
+) -> list[Interval]:
+    """For each rate the largest tested ratio below all that are not rejected, and the reverse.
 
-    stream: Stream
-    shifts: Floats
-    alpha: float
-
-
-Search = Generator[Asked, None, float | None]
-"""A search for an end: it asks, and goes on when what it has asked is tested."""
-
-
-def crossings(stream: Stream, shifts: Floats, alpha: float) -> list[int | None]:
-    """For each ratio of ``shifts``, the look at which its upward test crossed."""
-    find_out([Asked(stream, shifts, alpha)])
-    return [stream.tested.looks[shift, alpha] for shift in shifts.tolist()]
-
-
-def find_out(asked: Sequence[Asked]) -> None:
-    """Tests all that is asked and not yet known, in one pass over the looks.
-
-    The streams are one and its mirror: both have the same pool. One pass weighs all ratios of a
-    look together, which costs far less than one after the other.
+    All ends are searched for side by side; each is the same as when it is searched for alone.
     """
-    wanted = {
-        id(each.stream): (each.stream, dict[tuple[float, float], int | None]()) for each in asked
-    }
-    for each in asked:
-        known, missing = each.stream.tested.looks, wanted[id(each.stream)][1]
-        places = [(shift, each.alpha) for shift in each.shifts.tolist()]
-        missing |= {place: None for place in places if place not in known}
-    _test([(stream, list(missing)) for stream, missing in wanted.values() if missing])
-
-
-def _test(wanted: Sequence[tuple[Stream, list[tuple[float, float]]]]) -> None:
-    residuals: list[Floats] = []
-    tests: list[OneSided] = []
-    for stream, places in wanted:
-        shifts = list(dict.fromkeys(shift for shift, _ in places))
-        before = sum(map(len, residuals))
-        rows = {shift: before + row for row, shift in enumerate(shifts)}
-        residuals.append(stream.values - np.multiply.outer(np.array(shifts), stream.other))
-        tests += [OneSided(rows[shift], 1, rate) for shift, rate in places]
-    if not tests:
-        return
-    stream = wanted[0][0]
-    looks = iter(
-        first_crossings(
-            np.concatenate(residuals),
-            stream.pool,
-            tests,
-            stream.horizon,
-            once=stream.once,
-            covariate=stream.covariate,
-        )
-    )
-    for stream, places in wanted:
-        stream.tested.looks.update((place, next(looks)) for place in places)
-
-
-def find_ends(stream: Stream, margin_log: float, rates: Sequence[float], estimate: float) -> None:
-    """Tests side by side what both ends at all of these rates will ask for, one after the other.
-
-    They then answer from what is known, and say the same as without.
-    """
-    sides = ((stream, estimate), (stream.mirrored(), -estimate))
-    _side_by_side([_low_end(one, margin_log, rate, at) for rate in rates for one, at in sides])
+    sides = ((side, estimate_log), (side.mirrored, -estimate_log))
+    searches = [_low_end(one, margin_log, rate, at) for rate in alphas for one, at in sides]
+    ends = _side_by_side(searches)
+    return [Interval.of_ends(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)]
 
 
 def _side_by_side(searches: Sequence[Search]) -> list[float | None]:
-    """What each search finds; in every round what all of them ask is tested together."""
+    """What each search finds; in every round all that they ask for is tested together."""
     found: list[float | None] = [None] * len(searches)
-    under_way = dict(enumerate(searches))
-    while under_way:
-        asked = []
-        for place, search in list(under_way.items()):
+    asked: dict[int, Asked | None] = dict.fromkeys(range(len(searches)))
+    while asked:
+        for place, question in list(asked.items()):
+            search = searches[place]
             try:
-                asked.append(next(search))
+                asked[place] = (
+                    next(search)
+                    if question is None
+                    else search.send(question.side.looks(question.shifts, question.alpha))
+                )
             except StopIteration as end:
                 found[place] = end.value
-                del under_way[place]
-        find_out(asked)
+                del asked[place]
+        run_together([question for question in asked.values() if question is not None])
     return found
 
 
-def low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
-    """The largest tested ratio below all that are still allowed; ``None`` when not bounded.
-
-    A ratio is out when both tests have put it out: the exact one and that for unequal spreads.
-    """
-    return _side_by_side([_low_end(stream, margin_log, alpha, estimate)])[0]
-
-
-def _low_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> Search:
-    by_spread = float(lows_of(stream, alpha)[-1])
-    if math.isinf(by_spread):
+def _low_end(side: Rejections, margin_log: float, alpha: float, estimate_log: float) -> Search:
+    """A ratio is rejected when both tests reject it: re-randomisation, and Welch's."""
+    by_welch = float(side.below(alpha)[-1])
+    if math.isinf(by_welch):
         return None
-    if stream.engine == "normal":
-        return by_spread
-    exact = yield from _exact_low_end(stream, margin_log, alpha, estimate, by_spread)
-    return None if exact is None else min(exact, by_spread)
-
-
-def lows_of(stream: Stream, alpha: float) -> Floats:
-    """What the test beside the exact one has put out after each look, or that on pairs."""
-    known = stream.tested.lows
-    if alpha not in known:
-        known[alpha] = _lows(stream, alpha)
-    return known[alpha]
-
-
-def _lows(stream: Stream, alpha: float) -> Floats:
-    if stream.engine == "normal":
-        return paired_t.lows(stream.values, stream.other, stream.horizon, alpha)
-    return lows(
-        stream.values,
-        stream.other,
-        stream.horizon,
-        alpha,
-        once=stream.once,
-        covariate=stream.covariate,
-    )
+    exact = yield from _exact_low_end(side, margin_log, alpha, estimate_log, by_welch)
+    return None if exact is None else min(exact, by_welch)
 
 
 def _exact_low_end(
-    stream: Stream, margin_log: float, alpha: float, estimate: float, enough: float
+    side: Rejections, margin_log: float, alpha: float, estimate_log: float, enough: float
 ) -> Search:
-    """The same by the exact test alone; where it is above ``enough``, something above ``enough``.
+    """The low end by the re-randomisation test alone; any value above ``enough`` is as good.
 
-    Ratios are tested from the smallest up until one is allowed; then the steps around that one
-    are divided until they are small against the distance to ``estimate`` or to the margin.
+    Ratios are tested from the smallest up until one is not rejected; then the steps around that
+    one are divided until they are small against the distance to the estimate or to the margin.
     """
     grid = fixed_grid(margin_log)
-    asked = _up_to(enough, grid)
-    allowed = yield from _first_allowed(stream, asked, alpha)
+    points = _up_to(enough, grid)
+    allowed = yield from _first_allowed(side, points, alpha)
     if allowed == 0:
         return None
-    if allowed == len(asked):
-        return float(asked[-1])
+    if allowed == len(points):
+        return float(points[-1])
     bracket = grid[:allowed][-2:], float(grid[allowed])
     return (
         yield from _refined(
-            stream, bracket, alpha, margin_log=margin_log, estimate=estimate, enough=enough
+            side, bracket, alpha, margin_log=margin_log, estimate_log=estimate_log, enough=enough
         )
     )
 
 
 def _up_to(enough: float, points: Floats) -> Floats:
-    """Those below ``enough`` and the next two: with these out, no later step goes back below it."""
+    """Those below ``enough`` and the next two: with these rejected, no later step goes below it."""
     return points[: int(np.searchsorted(points, enough)) + 2]
 
 
-def high_end(stream: Stream, margin_log: float, alpha: float, estimate: float) -> float | None:
-    """The smallest tested ratio above all that are still allowed; ``None`` when not bounded."""
-    end = low_end(stream.mirrored(), margin_log, alpha, -estimate)
-    return None if end is None else -end
-
-
-def _first_allowed(stream: Stream, shifts: Floats, alpha: float) -> Generator[Asked, None, int]:
-    """Index of the first ratio whose upward test has not crossed; ``len(shifts)`` without any."""
+def _first_allowed(side: Rejections, shifts: Floats, alpha: float) -> Generator[Asked, Looks, int]:
+    """Index of the first ratio that is not rejected; ``len(shifts)`` without any."""
     for start in range(0, len(shifts), _BATCH):
-        asked = shifts[start : start + _BATCH]
-        yield Asked(stream, asked, alpha)
-        looks = crossings(stream, asked, alpha)
+        looks = yield Asked(side, shifts[start : start + _BATCH], alpha)
         if None in looks:
             return start + looks.index(None)
     return len(shifts)
 
 
 def _refined(
-    stream: Stream,
+    side: Rejections,
     bracket: tuple[Floats, float],
     alpha: float,
     *,
     margin_log: float,
-    estimate: float,
+    estimate_log: float,
     enough: float,
 ) -> Search:
     """The low end with finer steps: the last two steps below the first allowed ratio, divided.
 
-    Two steps and all of their parts, because the ratios put out need not be a half-line.
+    Two steps and all of their parts, because the rejected ratios need not be a half-line.
     """
     below, above = bracket
     for _ in range(_ROUNDS):
         low = float(below[-1])
-        wanted = max(abs(estimate - low) / _STEPS_PER_HALF_WIDTH, margin_log / _FINEST_PER_MARGIN)
+        wanted = max(
+            abs(estimate_log - low) / _STEPS_PER_HALF_WIDTH, margin_log / _FINEST_PER_MARGIN
+        )
         if above - low <= wanted:
             break
         parts = np.linspace(float(below[0]), above, _PARTS + 1)[1:-1]
-        asked = _up_to(enough, parts)
-        allowed = yield from _first_allowed(stream, asked, alpha)
-        if allowed == len(asked) < len(parts):
-            return float(asked[-1])
+        points = _up_to(enough, parts)
+        allowed = yield from _first_allowed(side, points, alpha)
+        if allowed == len(points) < len(parts):
+            return float(points[-1])
         above = float(parts[allowed]) if allowed < len(parts) else above
         below = np.concatenate([below[:1], parts[:allowed]])[-2:]
     return float(below[-1])

@@ -7,12 +7,10 @@ that nobody can try with and without and keep what looks better.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from steelyard.inference.robust import ROUNDING_LOG, Floats
 
 VISITS_PER_COLUMN = 12
-_NOTHING_LOG = 1e-12
 
 
 def asked_columns(visits: int) -> int:
@@ -35,6 +33,6 @@ def quick_parts(covariate: Floats, movements: Floats) -> Floats:
         for other in kept:
             quick = quick - (other @ quick) * other
         size = float(np.linalg.norm(quick))
-        if size > _NOTHING_LOG:
+        if size > ROUNDING_LOG:
             kept.append(quick / size)
     return np.column_stack(kept) if kept else np.empty((visits, 0))

@@ -6,19 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.inference.distributions import counts_chance, spreads_chance, t_bound
-from steelyard.inference.weights import Floats
-
-Mask = npt.NDArray[np.bool_]
+from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask, mad_sd
 
 SPREAD_LIMIT = 2.0
 _STALL_SDS = 3.0
-_MAD_TO_SD = 1.4826
 _SMALLEST_ARM = 4
 _LEVEL = 0.05
-_ROUNDING_LOG = 1e-12
 
 
 @dataclass(frozen=True)
@@ -108,7 +103,7 @@ def carry_over(
     variance = float(np.sum((response - design @ coefficients) ** 2)) / freedom
     errors = np.sqrt(variance * np.diag(inverse))[2:]
     traces = coefficients[2:]
-    clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, _ROUNDING_LOG)))
+    clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, ROUNDING_LOG)))
     half = float(t_bound(_LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
     return CarryOver(float(traces[clearest]) - half, float(traces[clearest]) + half)
 
@@ -152,7 +147,7 @@ def halves(values: Floats, other: Mask) -> tuple[float, float] | None:
 def _spread(arm: Floats) -> float:
     """Mean absolute deviation from the median; what is only the rounding of logarithms is 0."""
     spread = float(np.mean(np.abs(arm - np.median(arm)))) * len(arm) / (len(arm) - 1)
-    return spread if spread > _ROUNDING_LOG else 0.0
+    return spread if spread > ROUNDING_LOG else 0.0
 
 
 def _ratio(above: float, below: float) -> float | None:
@@ -168,5 +163,5 @@ def _chance(one: Floats, another: Floats) -> float | None:
 def _stalls(arm: Floats) -> int:
     """Visits of an arm that are worse than three robust standard deviations below its median."""
     centre = np.median(arm)
-    spread = _MAD_TO_SD * float(np.median(np.abs(arm - centre)))
+    spread = mad_sd(arm)
     return int(np.sum(arm < centre - _STALL_SDS * spread)) if spread > 0 else 0

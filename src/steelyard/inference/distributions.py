@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import bdtr, bdtrc, fdtrc, fdtri, ndtr, ndtri, stdtr, stdtrit
 
-Floats = npt.NDArray[np.float64]
+from steelyard.inference.robust import Floats
+
 Numbers = Floats | float
 
 FAIR = 0.5

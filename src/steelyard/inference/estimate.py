@@ -1,4 +1,4 @@
-"""The size of an effect and of the noise, by the engine's own weights."""
+"""The size of an effect and of the noise, by the weights of the re-randomisation test."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.inference.confidence import Stream
 from steelyard.inference.distributions import normal_bound
-from steelyard.inference.paired_t import contrasts
-from steelyard.inference.weights import Floats, adjusted, weights
+from steelyard.inference.robust import Floats, Mask, mad_sd
+from steelyard.inference.weights import adjusted, weights
 
-_MAD_TO_SD = 1.4826
 _SCAN_SES = 6.0
 _SCAN_POINTS = 121
 _SEQUENTIAL_FACTOR = 1.5
@@ -31,16 +28,16 @@ class Estimate:
 
 def estimate(
     values: Floats,
-    other: npt.NDArray[np.bool_],
+    other: Mask,
     *,
     whiten: bool = True,
     covariate: Floats | None = None,
 ) -> Estimate | None:
     """The ratio at which the observed order is neither high nor low; ``None`` without both arms.
 
-    Hodges and Lehmann's principle (1963) with the statistic of the verdict, so that drift and
-    stalls weigh on the estimate no more than on the verdict. Their median of the differences
-    between the arms is where the search starts, and the answer where it finds nothing better.
+    The Hodges-Lehmann ratio (1963) by the statistic of the test, so that drift and stalls weigh on
+    the estimate no more than on the decision. The search starts at the median of the differences
+    between the arms, which is the answer where it finds nothing better.
     """
     defined = np.isfinite(values)
     one, another = values[other & defined], values[~other & defined]
@@ -64,23 +61,6 @@ def estimate(
     return Estimate(ratio, sd / slope if slope > 0 else rough, noise)
 
 
-def estimate_of(stream: Stream) -> Estimate | None:
-    """The estimate that belongs to the tests of a stream."""
-    if stream.engine == "normal":
-        return of_pairs(stream.values, stream.other)
-    return estimate(stream.values, stream.other, whiten=not stream.once, covariate=stream.covariate)
-
-
-def of_pairs(values: Floats, other: npt.NDArray[np.bool_]) -> Estimate | None:
-    """The mean difference within pairs, the estimate of the engine ``normal``."""
-    differences = contrasts(values, other)
-    if len(differences) < 2:
-        return None
-    spread = float(differences.std(ddof=1))
-    error = spread / math.sqrt(len(differences))
-    return Estimate(float(differences.mean()), error, spread / math.sqrt(2))
-
-
 def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: float) -> int | None:
     """About how many further visits would bring some verdict; ``None`` when none is in sight.
 
@@ -102,8 +82,7 @@ def visits_to_decide(found: Estimate, visits: int, margin_log: float, alpha: flo
 
 
 def _robust_sd(values: Floats) -> float:
-    centred = np.abs(values - np.median(values))
-    spread = _MAD_TO_SD * float(np.median(centred))
+    spread = mad_sd(values)
     return spread if spread > 0 else float(np.std(values))
 
 

@@ -1,4 +1,4 @@
-"""The exact sequential re-randomisation test: what came out against what the coin could have done.
+"""The exact sequential re-randomisation test: the observed order against those simulated.
 
 If the other system's response is the baseline's times a constant ratio in every visit, the
 residuals do not depend on the order of systems. The order that was drawn is then one of M + 1
@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.inference.randomisation import Signs
+from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK, spent
-from steelyard.inference.weights import SCALE, Floats, adjusted, weights
+from steelyard.inference.weights import SCALE, adjusted, weights
 
 Pool = npt.NDArray[np.floating[Any]]
 
@@ -77,24 +78,24 @@ def first_crossings(
     for start in range(0, len(residuals), _ROWS_AT_ONCE):
         stop = start + _ROWS_AT_ONCE
         members = [index for index, test in enumerate(tests) if start <= test.row < stop]
-        races = Races([tests[index] for index in members], pool.shape[1])
-        races.advance(residuals, pool, horizon, once=once, covariate=covariate)
-        for index, look in zip(members, races.crossed, strict=True):
+        running = SequentialTests([tests[index] for index in members], pool.shape[1])
+        running.advance(residuals, pool, horizon, once=once, covariate=covariate)
+        for index, look in zip(members, running.crossed, strict=True):
             crossed[index] = look
     return crossed
 
 
-class Races:
-    """Tests on their way, look after look. Can be kept and advanced when a visit has come."""
+class SequentialTests:
+    """Tests under way, look after look. Can be kept and advanced after the next visit."""
 
     def __init__(self, tests: Sequence[OneSided], paths: int) -> None:
         self.looked = FIRST_LOOK - 1
-        self._races = [_Race(test, paths) for test in tests]
+        self._tests = [_Test(test, paths) for test in tests]
 
     @property
     def crossed(self) -> list[int | None]:
         """For each test the look at which it crossed, ``None`` while it has not."""
-        return [race.crossed_at for race in self._races]
+        return [test.crossed_at for test in self._tests]
 
     def advance(
         self,
@@ -109,10 +110,10 @@ class Races:
         visits = residuals.shape[1]
         for look in range(visits if once else self.looked + 1, visits + 1):
             self.looked = look
-            racing = self._racing(look, horizon, once=once)
-            if not racing:
+            running = self._running(look, horizon, once=once)
+            if not running:
                 continue
-            rows = sorted({race.test.row for race, _ in racing})
+            rows = sorted({test.asked.row for test, _ in running})
             known = residuals[rows, :look]
             if covariate is not None:
                 known = adjusted(known, covariate[:look])
@@ -120,33 +121,33 @@ class Races:
             statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
             sizes = np.sqrt(np.sum(weighed**2, axis=1))
             place = {row: index for index, row in enumerate(rows)}
-            for race, share in racing:
-                index = place[race.test.row]
-                race.look(look, statistics[index], sizes[index], share)
+            for test, share in running:
+                index = place[test.asked.row]
+                test.look(look, statistics[index], sizes[index], share)
 
-    def _racing(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Race, float]]:
-        """The tests that may put something out at this look, and what they may have spent by it."""
+    def _running(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Test, float]]:
+        """The tests that may reject at this look, and what they may have spent by it."""
         shares = {
             alpha: alpha if once else spent(look, horizon, alpha)
-            for alpha in {race.test.alpha for race in self._races}
+            for alpha in {test.asked.alpha for test in self._tests}
         }
-        asked = [(race, shares[race.test.alpha]) for race in self._races]
-        return [(race, share) for race, share in asked if race.may_cross(share)]
+        asked = [(test, shares[test.asked.alpha]) for test in self._tests]
+        return [(test, share) for test, share in asked if test.may_cross(share)]
 
 
-class _Race:
-    """All paths of one test on their way: which are still below the boundary."""
+class _Test:
+    """All paths of one test under way: which are still below the boundary."""
 
-    def __init__(self, test: OneSided, paths: int) -> None:
-        self.test = test
+    def __init__(self, asked: OneSided, paths: int) -> None:
+        self.asked = asked
         self.crossed_at: int | None = None
         self._paths = paths
         self._alive = np.ones(paths, dtype=np.bool_)
         self._used = 0
-        self._tail_sds = _tail_sds(test.alpha)
+        self._tail_sds = _tail_sds(asked.alpha)
 
     def may_cross(self, share: float) -> bool:
-        """Whether it is under way and has something left of ``share``."""
+        """Whether it has not crossed and has something left of ``share``."""
         return self.crossed_at is None and self._allowed(share) > 0
 
     def _allowed(self, share: float) -> int:
@@ -162,7 +163,7 @@ class _Race:
         allowed = self._allowed(share)
         if allowed <= 0:
             return
-        signed = statistics if self.test.side > 0 else -statistics
+        signed = statistics if self.asked.side > 0 else -statistics
         crossing = self._above_boundary(signed, allowed, self._tail_sds * size)
         self._used += len(crossing)
         self._alive[crossing] = False

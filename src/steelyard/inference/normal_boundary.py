@@ -12,12 +12,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.inference.distributions import normal_above, normal_density
+from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK, SHORTEST_HORIZON, spent_by_second
-
-Floats = npt.NDArray[np.float64]
 
 _STEP = 0.1
 _REACH_SDS = 7.0

@@ -1,7 +1,7 @@
-"""The engine ``normal``: a sequential t test on pairs, for who accepts its assumption.
+"""A sequential t test on pairs of visits, for who accepts its assumption.
 
 Each pair of visits holds both systems in random order; its difference is one number, and a drift
-slower than a pair falls out of it. The boundary is that of independent normal differences. It
+slower than a pair cancels in it. The boundary is that of independent normal differences. It
 decides from the fifth pair on. Fast, and not exact: see ``docs/methods/judge.md``.
 """
 
@@ -11,13 +11,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.inference.estimate import Estimate
+from steelyard.inference.robust import Floats, Mask
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.plan.order import generator
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 FIRST_PAIRS = 5
 """With fewer, equal differences by luck make t infinite too often: 6 % wrong with 3 or 4."""
@@ -27,7 +25,7 @@ _SEED = 0
 
 
 def contrasts(values: Floats, other: Mask) -> Floats:
-    """Other less baseline in each pair of neighbours; a last visit without its pair is left."""
+    """Other less baseline in each pair of visits; a last visit without its partner is left out."""
     count = len(values) // 2
     signed = np.where(other, values, -values)[: 2 * count]
     return np.asarray(signed.reshape(count, 2).sum(axis=1))
@@ -65,10 +63,20 @@ def _share(pairs: int, last: int) -> float:
     return math.log(pairs / before) / math.log(max(last, FIRST_PAIRS) / before)
 
 
-def lows(values: Floats, other: Mask, horizon: int, alpha: float) -> Floats:
-    """The ratio below which all are out, after each visit from the 8th; -inf without any.
+def estimate(values: Floats, other: Mask) -> Estimate | None:
+    """The mean difference within pairs; ``None`` of fewer than two."""
+    differences = contrasts(values, other)
+    if len(differences) < 2:
+        return None
+    spread = float(differences.std(ddof=1))
+    error = spread / math.sqrt(len(differences))
+    return Estimate(float(differences.mean()), error, spread / math.sqrt(2))
 
-    Shape (looks,), never falling. Nothing is put out beyond the budget of ``horizon`` visits.
+
+def rejected_below(values: Floats, other: Mask, horizon: int, alpha: float) -> Floats:
+    """The ratio below which all are rejected, after each visit from the 8th; -inf without any.
+
+    Shape (looks,), never falling. Nothing is rejected beyond the budget of ``horizon`` visits.
     """
     limits = boundary(horizon // 2, alpha)
     differences = contrasts(values, other)

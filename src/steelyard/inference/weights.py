@@ -7,29 +7,20 @@ rules make it powerful under drift, autocorrelation and heavy tails.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.inference.autocorrelation import removed_from_rows
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis, movements, slow_part
-
-Floats = npt.NDArray[np.float64]
+from steelyard.inference.robust import Floats, row_sds
 
 SCALE = 2**14
 """Weights are whole multiples of 1/SCALE, so that sums and ties are exact."""
 
-_WHITEN_FROM = 16
-_WHITEN_ABOVE = 0.25
-_WHITEN_BELOW_ERRORS = 2.0
-_WHITEN_AT_MOST = 0.95
-_MAD_TO_SD = 1.4826
 _LEAST_REACH = 1.0
 _CLIP_SDS = 2.0
 _FITS = 3
 _COVARIATE_CLIP_SDS = 4.0
-_ROUNDING_LOG = 1e-12
 
 
 def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
@@ -45,7 +36,7 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     if not whiten:
         return np.asarray(np.rint(SCALE * _huber(fresh)))
     fresh = _without_movements(fresh)
-    phi = _autocorrelation(fresh)
+    phi = removed_from_rows(fresh)
     fresh[:, 1:] -= phi * fresh[:, :-1]
     fresh -= _mid_mean(fresh)
     scores = _huber(fresh)
@@ -63,13 +54,13 @@ def adjusted(rows: Floats, covariate: Floats) -> Floats:
     if not columns.shape[1]:
         return rows
     fresh = _without_movements(rows - _mid_mean(rows))
-    reach = _COVARIATE_CLIP_SDS * _spread(fresh)
+    reach = _COVARIATE_CLIP_SDS * row_sds(fresh)
     slopes = _between(-reach, fresh, reach) @ columns
     return np.asarray(rows - slopes @ columns.T)
 
 
 def _huber(rows: Floats) -> Floats:
-    return _between(-1.0, rows / (_CLIP_SDS * _spread(rows)), 1.0)
+    return _between(-1.0, rows / (_CLIP_SDS * row_sds(rows)), 1.0)
 
 
 def _between(low: Floats | float, rows: Floats, high: Floats | float) -> Floats:
@@ -85,7 +76,7 @@ def _without_movements(rows: Floats) -> Floats:
     for _ in range(_FITS):
         rest = rows - slow
         rest -= _mid_mean(rest)
-        reach = _CLIP_SDS * _spread(rest)
+        reach = _CLIP_SDS * row_sds(rest)
         slow += slow_part(_between(-reach, rest, reach))
     fresh = rows - slow
     return np.asarray(fresh - _mid_mean(fresh))
@@ -113,33 +104,3 @@ def _mid_mean(rows: Floats) -> Floats:
     count = rows.shape[1]
     middle = np.sort(rows, axis=1)[:, count // 4 : count - count // 4]
     return np.asarray(np.add.reduce(middle, axis=1, keepdims=True) / middle.shape[1])
-
-
-def _autocorrelation(rows: Floats) -> Floats:
-    """Lag-1 autocorrelation of each row, shape (rows, 1): 0 unless it is worth removing.
-
-    Below 0, where something swings to and fro, only what is beyond chance: a coin that gives
-    both systems their turns makes an effect swing as well.
-    """
-    count = rows.shape[1]
-    if count < _WHITEN_FROM:
-        return np.zeros((len(rows), 1))
-    deviations = rows - np.add.reduce(rows, axis=1, keepdims=True) / count
-    total = np.add.reduce(deviations**2, axis=1, keepdims=True)
-    lagged = np.add.reduce(deviations[:, 1:] * deviations[:, :-1], axis=1, keepdims=True)
-    phi = np.divide(lagged, total, out=np.zeros_like(total), where=total > 0) + 1.5 / count
-    to_and_fro = -max(_WHITEN_ABOVE, _WHITEN_BELOW_ERRORS / math.sqrt(count))
-    worth = (phi >= _WHITEN_ABOVE) | (phi <= to_and_fro)
-    return np.where(worth, _between(-_WHITEN_AT_MOST, phi, _WHITEN_AT_MOST), 0.0)
-
-
-def _spread(rows: Floats) -> Floats:
-    """Robust standard deviation about 0 of each row, shape (rows, 1); infinite without any."""
-    sizes = np.sort(np.abs(rows), axis=1)
-    half = rows.shape[1] // 2
-    lower = half if rows.shape[1] % 2 else half - 1
-    spread = _MAD_TO_SD * ((sizes[:, lower : lower + 1] + sizes[:, half : half + 1]) / 2)
-    if spread.min() > _ROUNDING_LOG:
-        return np.asarray(spread)
-    spread = np.where(spread > _ROUNDING_LOG, spread, sizes[:, -1:] / 2)
-    return np.where(spread > _ROUNDING_LOG, spread, np.inf)

@@ -1,8 +1,8 @@
-"""The second test: Welch's, on the same visits, for arms of unequal spread.
+"""Welch's test on the same visits, for arms of unequal spread.
 
-The exact test takes arms that differ by a ratio only; with spreads of 4 to 1 it errs in a tenth
-of the studies. This one estimates the spread of each arm by itself. A ratio is out only when
-both have put it out, so that neither the noise nor the spreads can break the error rate
+The re-randomisation test assumes arms that differ by a ratio only; with spreads of 4 to 1 it errs
+in a tenth of the studies. This one estimates the spread of each arm by itself. A ratio is rejected
+only when both tests reject it, so that neither the noise nor the spreads can break the error rate
 (``docs/decisions/``). It has its own boundary and depends on a ratio by a shift alone.
 """
 
@@ -14,26 +14,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.inference.autocorrelation import removed_from_residuals
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis
 from steelyard.inference.distributions import t_bound
 from steelyard.inference.normal_boundary import levels
+from steelyard.inference.robust import Floats, Mask, mad_sd
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.weights import last_in_rank
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
-_MAD_TO_SD = 1.4826
 _CLIP_FROM = 12
 _CLIP_SDS = 2.5
 _FITS = 5
-_WHITEN_FROM = 16
-_WHITEN_ABOVE = 0.25
-_WHITEN_SDS = 2.0
-_WHITEN_AT_MOST = 0.95
 
 
 class Contrast(NamedTuple):
@@ -44,7 +37,7 @@ class Contrast(NamedTuple):
     freedom: float
 
 
-def lows(
+def rejected_below(
     values: Floats,
     other: Mask,
     horizon: int,
@@ -53,7 +46,7 @@ def lows(
     once: bool = False,
     covariate: Floats | None = None,
 ) -> Floats:
-    """The ratio below which all are out, after each look from the 8th visit; -inf without any.
+    """The ratio below which all are rejected, after each look from the 8th visit; -inf if none.
 
     Shape (looks,), never falling. ``once``: one look, after the last visit, may spend all.
     """
@@ -87,7 +80,7 @@ def _lows(contrasts: Sequence[Contrast | None], asked: Floats) -> Floats:
 def contrast(
     values: Floats, other: Mask, *, slow: bool = True, covariate: Floats | None = None
 ) -> Contrast | None:
-    """The difference of the arms besides slow movements; ``None`` with an arm of one visit."""
+    """The difference of the arms besides trends; ``None`` with an arm of one visit."""
     beside = b"" if covariate is None else covariate.tobytes()
     return _contrast(values.tobytes(), other.tobytes(), slow, beside)
 
@@ -109,7 +102,7 @@ def _contrast(
     if len(values) < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
     kept, clipped = _without_stalls(values, fit)
-    phi = _autocorrelation(fit.residuals(kept)) if slow else 0.0
+    phi = removed_from_residuals(fit.residuals(kept)) if slow else 0.0
     if phi == 0:
         return fit.contrast(kept, clipped)
     return _Fit(other, _whitened(columns, phi)).contrast(_whitened(kept, phi), clipped)
@@ -149,19 +142,6 @@ class _Fit:
         return Contrast(float(self.influence @ values), math.sqrt(variance), freedom)
 
 
-def _autocorrelation(rest: Floats) -> float:
-    """Lag-1 autocorrelation, 0 unless it is beyond chance.
-
-    Whitening what is not autocorrelated makes uneven arms look more certain than they are.
-    """
-    count, total = len(rest), float(rest @ rest)
-    if count < _WHITEN_FROM or total == 0:
-        return 0.0
-    phi = float(rest[1:] @ rest[:-1]) / total + 1.5 / count
-    beyond = max(_WHITEN_ABOVE, _WHITEN_SDS / math.sqrt(count))
-    return max(-_WHITEN_AT_MOST, min(phi, _WHITEN_AT_MOST)) if abs(phi) >= beyond else 0.0
-
-
 def _whitened(rows: Floats, phi: float) -> Floats:
     """Each visit less ``phi`` times the one before; the first is scaled to the same noise."""
     found = rows.copy()
@@ -190,6 +170,6 @@ def _reach(rest: Floats, other: Mask) -> Floats:
     """How far a visit may lie from the fit: by the spread of its arm; no limit without any."""
     reach = np.empty_like(rest)
     for arm in (other, ~other):
-        spread = _CLIP_SDS * _MAD_TO_SD * float(np.median(np.abs(rest[arm])))
+        spread = _CLIP_SDS * mad_sd(rest[arm], about=0.0)
         reach[arm] = spread if spread > 0 else np.inf
     return reach

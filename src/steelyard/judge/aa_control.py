@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from steelyard.inference.assumption import assumption_of
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.families import Comparison, Family
-from steelyard.judge.series import Pair, Readings
+from steelyard.judge.series import EFFORT, Effort, Pair, Readings
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
@@ -20,10 +21,16 @@ from steelyard.study.model import Study
 _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
 
 
-def readings_of(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Readings:
+def readings_of(
+    study: Study, plan: Plan, records: Sequence[TrialRecord], effort: Effort = EFFORT
+) -> Readings:
     """The records, distrusted where the A/A control differs."""
     readings = Readings(
-        plan, records, engine=study.judge.engine, canary=study.trials.reference_kernel_s is not None
+        plan,
+        records,
+        assumption=assumption_of(study.judge.engine, effort.memory),
+        paths=effort.paths,
+        canary=study.trials.reference_kernel_s is not None,
     )
     found = judged_dummy(study, readings)
     if found is not None and _DIFFERENT & set(found.decision.words):

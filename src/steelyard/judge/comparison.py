@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from steelyard.inference.confidence import Stream, find_ends, high_end, low_end
+from steelyard.inference.assumption import Inference
+from steelyard.inference.confidence import Interval
 from steelyard.inference.diagnostics import shape_of
-from steelyard.inference.estimate import Estimate, estimate, estimate_of, visits_to_decide
-from steelyard.inference.sequential import UNDECIDED, Decision, decide
+from steelyard.inference.estimate import Estimate, estimate, visits_to_decide
+from steelyard.inference.sequential import UNDECIDED, Decision
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.guardrails import Guarded, guarded
 from steelyard.judge.notes import notes_on
-from steelyard.judge.series import Readings, Series, stream_of, without_variation
+from steelyard.judge.series import Series, Visits, without_variation
 from steelyard.judge.verdict_notes import (
     DecisionContradicted,
     EffectChanges,
@@ -38,7 +39,7 @@ class Judged:
 
     comparison: Comparison
     series: Series
-    stream: Stream | None
+    tests: Inference | None
     decision: Decision
     veto: Withheld | None
     guards: tuple[Guarded, ...] = ()
@@ -75,8 +76,8 @@ class Judged:
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
             return None
-        if self.stream is not None:
-            return estimate_of(self.stream)
+        if self.tests is not None:
+            return self.tests.estimate()
         return estimate(self.series.values, self.series.other)
 
     def forecast(self, margin_log: float) -> int | None:
@@ -88,13 +89,13 @@ class Judged:
         found = self.estimate()
         if self.word is not VerdictWord.UNDECIDED or self.withheld or found is None:
             return None
-        if self.stream is None or self.stream.once:
+        if self.tests is None or self.tests.stream.once:
             return None
         visits = len(self.series.values)
         return visits_to_decide(found, visits, margin_log, self.comparison.share)
 
 
-def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judged:
+def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged:
     """The word on one comparison as the records stand: cheap enough to ask after each visit."""
     invalid = invalid_unequal(comparison, readings) if comparison.scale == "log" else None
     series = readings.series(
@@ -108,20 +109,22 @@ def judge(comparison: Comparison, readings: Readings, margin_log: float) -> Judg
         series = without_variation(series)
     if series.problems or len(series.values) < FIRST_LOOK:
         return Judged(comparison, series, None, UNDECIDED, None, invalid=invalid)
-    stream = stream_of(series, readings, comparison.pair, comparison.paths)
-    decision = decide(stream, margin_log, comparison.share)
+    tests = readings.tests(series, comparison.pair, exploratory=comparison.exploratory)
+    decision = tests.decide(margin_log, comparison.share)
     if not decision.words:
-        return Judged(comparison, series, stream, decision, None, invalid=invalid)
-    forbidden = veto(comparison, series, decision, readings, margin_log)
+        return Judged(comparison, series, tests, decision, None, invalid=invalid)
+    forbidden = None
+    if not tests.stream.once:
+        forbidden = veto(comparison, series, decision, readings, margin_log)
     guards = _guards(comparison, decision, readings)
-    return Judged(comparison, series, stream, decision, forbidden, guards, invalid)
+    return Judged(comparison, series, tests, decision, forbidden, guards, invalid)
 
 
 def _alike(decision: Decision) -> tuple[VerdictWord, ...]:
     return tuple(word for word in decision.words if word is VerdictWord.EQUIVALENT)
 
 
-def _guards(comparison: Comparison, decision: Decision, readings: Readings) -> tuple[Guarded, ...]:
+def _guards(comparison: Comparison, decision: Decision, readings: Visits) -> tuple[Guarded, ...]:
     """The guards of whoever the tests call faster; none without."""
     if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(decision.words):
         return ()
@@ -145,7 +148,7 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
     found = judged.estimate()
     known = series.defined()
     shape = shape_of(known.values, known.other)
-    ends = _ends(judged.stream, margin_log, comparison.share, found, sign)
+    ends = _ends(judged.tests, margin_log, comparison.share, found, sign)
     empty: set[str] = ends.pop("empty")
     no_ratio = "" in empty or (bool(empty) and VerdictWord.EQUIVALENT in judged.words)
     if no_ratio and judged.words:
@@ -188,8 +191,8 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
                 withheld=judged.withheld,
                 guards=judged.guards,
                 invalid=judged.invalid,
-                horizon=judged.stream.horizon if judged.stream and not judged.stream.once else None,
-                welch_test=judged.stream is None or judged.stream.engine != "normal",
+                horizon=_horizon(judged.tests),
+                welch_test=judged.tests is None or judged.tests.welch,
                 found=found,
                 shape=shape,
                 margin_log=margin_log,
@@ -198,6 +201,11 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         ),
         **ends,
     )
+
+
+def _horizon(tests: Inference | None) -> int | None:
+    """The budget in visits; ``None`` where there is one look, after the last."""
+    return None if tests is None or tests.stream.once else tests.stream.horizon
 
 
 def _decided_at(judged: Judged) -> int | None:
@@ -213,22 +221,17 @@ def _within(ends: Mapping[str, float | None], found: Estimate | None, sign: int)
 
 
 def _ends(
-    stream: Stream | None, margin_log: float, alpha: float, found: Estimate | None, sign: int
+    tests: Inference | None, margin_log: float, alpha: float, found: Estimate | None, sign: int
 ) -> dict[str, Any]:
     """Both intervals as fields of the finding; ``empty`` has those that allow no constant ratio."""
     empty: set[str] = set()
     ends: dict[str, Any] = {"empty": empty}
-    if stream is not None and found is not None:
-        find_ends(stream, margin_log, (alpha / 2, alpha), found.ratio_log)
-    for name, level in (("", alpha / 2), ("equivalence_", alpha)):
-        low = high = None
-        if stream is not None and found is not None:
-            low = low_end(stream, margin_log, level, found.ratio_log)
-            high = high_end(stream, margin_log, level, found.ratio_log)
-        if low is not None and high is not None and low > high:
+    both = [Interval(None, None)] * 2
+    if tests is not None and found is not None:
+        both = tests.intervals(margin_log, (alpha / 2, alpha), found.ratio_log)
+    for name, interval in zip(("", "equivalence_"), both, strict=True):
+        if interval.empty:
             empty.add(name)
-            low = high = None
-        if sign < 0:
-            low, high = (None if high is None else -high), (None if low is None else -low)
+        low, high = (None, None) if interval.empty else interval.signed(sign)
         ends |= {f"{name}low_log": low, f"{name}high_log": high}
     return ends

@@ -18,6 +18,7 @@ from steelyard.judge.analyses.factors.influence import so_far
 from steelyard.judge.comparison import judge
 from steelyard.judge.each_workload import apart, several
 from steelyard.judge.families import Comparison, deciding
+from steelyard.judge.series import EFFORT, Effort
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.each_workload import name_of
@@ -36,6 +37,7 @@ def still_measured(
     given_up: frozenset[str] = NOBODY,
     *,
     lost: Measured = NOTHING,
+    effort: Effort = EFFORT,
 ) -> Measured:
     """For each workload the systems that it is measured on in a block, by the same rule.
 
@@ -43,23 +45,29 @@ def still_measured(
     on which it was ``lost``, as nothing comes of it there.
     """
     if not several(study):
-        return {name_of(study): racing(study, plan, records, block, given_up)}
+        return {name_of(study): racing(study, plan, records, block, given_up, effort=effort)}
     measured: dict[str, frozenset[str]] = {}
     for one in apart(study, plan, records):
         without = given_up | lost.get(name_of(one.study), NOBODY)
         earlier = _earlier(one.plan, one.records, block)
-        answered = _answered(one.study, one.plan, earlier, without)
-        measured[name_of(one.study)] = NOBODY if answered else racing(*one, block, without)
+        answered = _answered(one.study, one.plan, earlier, without, effort)
+        measured[name_of(one.study)] = (
+            NOBODY if answered else racing(*one, block, without, effort=effort)
+        )
     return measured
 
 
 def _answered(
-    study: Study, plan: Plan, earlier: Sequence[TrialRecord], given_up: frozenset[str]
+    study: Study,
+    plan: Plan,
+    earlier: Sequence[TrialRecord],
+    given_up: frozenset[str],
+    effort: Effort,
 ) -> bool:
     """Whether further visits have nothing to say of the workload of a study of one."""
     if not earlier:
         return False
-    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
+    readings, margin = readings_of(study, plan, earlier, effort), study.trials.margin_log
     if any(
         judge(each, readings, margin).word not in DECIDED
         for each in possible(deciding(study, plan), given_up)
@@ -82,6 +90,8 @@ def racing(
     records: Sequence[TrialRecord],
     block: int,
     given_up: frozenset[str] = NOBODY,
+    *,
+    effort: Effort = EFFORT,
 ) -> frozenset[str]:
     """The systems that are visited in a block: a function of the records of earlier blocks alone.
 
@@ -90,7 +100,7 @@ def racing(
     were ``given_up``, as they fail whatever is done, hold nobody else in the race.
     """
     if several(study):
-        measured = still_measured(study, plan, records, block, given_up)
+        measured = still_measured(study, plan, records, block, given_up, effort=effort)
         return frozenset[str]().union(*measured.values())
     systems = frozenset(plan.systems) - given_up
     if len(plan.systems) <= 2 or study.ask is not None:
@@ -100,7 +110,7 @@ def racing(
         return systems
     of = {visit.visit: visit.block for visit in plan.visits}
     last = {record.cell.system for record in earlier if of[record.visit] == block - 1}
-    readings, margin = readings_of(study, plan, earlier), study.trials.margin_log
+    readings, margin = readings_of(study, plan, earlier, effort), study.trials.margin_log
     open_systems: set[str] = set()
     for each in possible(deciding(study, plan), given_up):
         members = {each.pair.baseline, each.pair.other}

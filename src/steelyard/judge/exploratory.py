@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison, Family
+from steelyard.judge.families import Comparison, Family, scale_of
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.series import Conditions, Pair, Readings
 from steelyard.plan.model import Plan
@@ -29,6 +29,7 @@ def by_itself(
         alpha=alpha,
         share=alpha,
         family=Family(response=response.label, scope="exploratory"),
+        scale=scale_of(response),
     )
     return finding(judge(comparison, readings, margin), margin)
 

@@ -8,12 +8,11 @@ itself and stops nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair, met_by_both
@@ -45,7 +44,8 @@ class Comparison:
     """One verdict to be given. ``conditions`` is ``None`` for all of them together.
 
     ``alpha`` is the rate of the family, ``share`` what this comparison may spend of it.
-    ``guards`` must hold for the winner before it is called faster.
+    ``guards`` must hold for the winner before it is called faster. ``scale``: what a number of the
+    response becomes.
     """
 
     response: ResponseSpec
@@ -55,20 +55,11 @@ class Comparison:
     share: float
     family: Family
     guards: tuple[GuardSpec, ...] = ()
+    scale: Scale = "log"
 
     @property
     def exploratory(self) -> bool:
         return not self.response.primary
-
-    @property
-    def scale(self) -> Scale:
-        """What a number of this response becomes: failures are judged by their odds."""
-        return "odds" if self.response.name == "errors" else "log"
-
-    @property
-    def paths(self) -> int:
-        """How many simulated sequences: fewer are as valid, and enough to explore."""
-        return PATHS if self.response.primary else EXPLORATORY_PATHS
 
 
 def comparisons(study: Study, plan: Plan) -> Iterator[Comparison]:
@@ -79,23 +70,60 @@ def comparisons(study: Study, plan: Plan) -> Iterator[Comparison]:
 
 def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Comparison]:
     """The comparisons of one response, pair by pair."""
-    compared = pairs(study, plan)
-    met = {pair: _met(plan, pair) for pair in compared}
-    compared = [pair for pair in compared if met[pair]]
-    everywhere = sum(len(met[pair]) for pair in compared)
-    for pair in compared:
-        for conditions in _places(met[pair]):
-            members = len(compared) if conditions is None else everywhere
-            alpha = study.trials.alpha
+    met = {pair: _met(plan, pair) for pair in pairs(study, plan)}
+    return shared(
+        response,
+        met,
+        study.trials.alpha,
+        against=None if study.judge.contrasts == "all pairs" else study.baseline,
+        guards=tuple(study.judge.guardrails.values()) if response.primary else (),
+        scale=scale_of(response),
+    )
+
+
+def shared(
+    response: ResponseSpec,
+    met: Mapping[Pair, Sequence[Conditions]],
+    alpha: float,
+    *,
+    against: str | None,
+    guards: tuple[GuardSpec, ...] = (),
+    scale: Scale = "log",
+) -> Iterator[Comparison]:
+    """Each pair overall and at each of its conditions, with its share of the error rate.
+
+    ``met``: the conditions that both systems of each pair can meet. ``against``: the baseline of
+    all pairs, ``None`` if each is compared with each.
+    """
+    met = {pair: conditions for pair, conditions in met.items() if conditions}
+    everywhere = sum(map(len, met.values()))
+    for pair, own in met.items():
+        for conditions in _places(own):
+            members = len(met) if conditions is None else everywhere
+            family = Family(
+                response=response.label,
+                scope="overall" if conditions is None else "conditions",
+                places=1 if conditions is None else len(own),
+                pairs=len(met),
+                baseline=against,
+            )
+            if not response.primary:
+                family = Family(response=response.label, scope="exploratory")
             yield Comparison(
                 response=response,
                 pair=pair,
                 conditions=conditions,
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
-                family=_family(study, response, len(compared), conditions, len(met[pair])),
-                guards=tuple(study.judge.guardrails.values()) if response.primary else (),
+                family=family,
+                guards=guards,
+                scale=scale,
             )
+
+
+def scale_of(response: ResponseSpec) -> Scale:
+    """What a number of a response becomes: failures are judged by their odds."""
+    return "odds" if response.name == "errors" else "log"
 
 
 def pairs(study: Study, plan: Plan) -> list[Pair]:
@@ -139,25 +167,6 @@ def _met(plan: Plan, pair: Pair) -> list[Conditions]:
     return [each for each in plan.conditions if met_by_both(plan, pair, each)]
 
 
-def _places(met: list[Conditions]) -> list[Conditions | None]:
+def _places(met: Sequence[Conditions]) -> list[Conditions | None]:
     """Overall and each condition; overall alone when there is one condition."""
     return [None, *met] if len(met) > 1 else [None]
-
-
-def _family(
-    study: Study,
-    response: ResponseSpec,
-    compared: int,
-    conditions: Conditions | None,
-    count: int,
-) -> Family:
-    if not response.primary:
-        return Family(response=response.label, scope="exploratory")
-    each_with_each = study.judge.contrasts == "all pairs"
-    return Family(
-        response=response.label,
-        scope="overall" if conditions is None else "conditions",
-        places=1 if conditions is None else count,
-        pairs=compared,
-        baseline=None if each_with_each else study.baseline,
-    )

@@ -11,13 +11,10 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from steelyard.inference.confidence import Stream
-from steelyard.inference.estimate import estimate_of
-from steelyard.inference.randomisation import PATHS
-from steelyard.inference.sequential import excluded
+from steelyard.inference.assumption import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, Readings, stream_of
+from steelyard.judge.series import Conditions, Pair, Visits
 from steelyard.judge.verdict_notes import GuardFinding, NotJudged, TooFewVisits
 from steelyard.study.model import GuardSpec, ResponseSpec
 
@@ -58,7 +55,7 @@ def guarded(
     spec: GuardSpec,
     pair: Pair,
     conditions: Conditions | None,
-    readings: Readings,
+    readings: Visits,
     *,
     other_wins: bool,
     alpha: float,
@@ -73,17 +70,17 @@ def guarded(
         too_few = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
         reason = series.problems[0] if series.problems else too_few
         return Guarded(spec, "not_measured", None, reason)
-    stream = stream_of(series, readings, pair, PATHS)
-    of_winner = stream if other_wins else stream.mirrored()
+    tests = readings.tests(series, pair)
+    of_winner = tests if other_wins else tests.mirrored
     margin = spec.margin if spec.absolute else math.log1p(spec.margin)
-    found = estimate_of(of_winner)
+    found = of_winner.estimate()
     return Guarded(spec, _state(of_winner, margin, alpha), found.ratio_log if found else None)
 
 
-def _state(of_winner: Stream, margin: float, alpha: float) -> State:
-    """Worse by the margin is ``-margin``: out from below, out from above, or neither."""
-    if excluded(of_winner, -margin, margin, alpha) is not None:
+def _state(of_winner: Inference, margin: float, alpha: float) -> State:
+    """Worse by the margin is ``-margin``: rejected from below, from above, or neither."""
+    if of_winner.excluded(-margin, margin, alpha) is not None:
         return "held"
-    if excluded(of_winner.mirrored(), margin, margin, alpha) is not None:
+    if of_winner.mirrored.excluded(margin, margin, alpha) is not None:
         return "broken"
     return "open"

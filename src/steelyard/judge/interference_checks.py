@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.inference.distributions import t_bound
+from steelyard.inference.robust import Mask
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.inference.welch import contrast
-from steelyard.judge.series import Pair, Readings, Series
+from steelyard.judge.series import Pair, Series, Visits
 from steelyard.judge.verdict_notes import (
     GeneratorSaturated,
     Interference,
@@ -19,8 +19,6 @@ from steelyard.judge.verdict_notes import (
     InterferenceUnequal,
 )
 from steelyard.records.warnings import WarningKind
-
-Mask = npt.NDArray[np.bool_]
 
 CAUSES: tuple[Interference, ...] = get_args(Interference)
 _LEVEL = 0.01
@@ -30,7 +28,7 @@ _MOST_SATURATED = 0.5
 
 
 def interference_unequal(
-    pair: Pair, series: Series, readings: Readings
+    pair: Pair, series: Series, readings: Visits
 ) -> InterferenceUnequal | None:
     """Interference with the visits of one system, much more often than with the other's.
 
@@ -54,7 +52,7 @@ def interference_unequal(
 
 
 def generator_saturated(
-    pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
+    pair: Pair, series: Series, readings: Visits, words: tuple[VerdictWord, ...]
 ) -> GeneratorSaturated | None:
     """Two systems called equivalent that were not the bottleneck: the generator was."""
     if VerdictWord.EQUIVALENT not in words:
@@ -67,7 +65,7 @@ def generator_saturated(
 
 
 def interference_explains(
-    pair: Pair, series: Series, readings: Readings, words: tuple[VerdictWord, ...]
+    pair: Pair, series: Series, readings: Visits, words: tuple[VerdictWord, ...]
 ) -> InterferenceExplains | None:
     """A difference that is not clear among visits with equal interference.
 
@@ -115,6 +113,6 @@ def _visits(pair: Pair, series: Series) -> dict[str, list[int]]:
     return found
 
 
-def _having(kind: WarningKind, visits: list[int], readings: Readings) -> int:
+def _having(kind: WarningKind, visits: list[int], readings: Visits) -> int:
     """How many of the visits have a good trial with such a warning."""
     return sum(kind in readings.warnings(visit) for visit in visits)

@@ -38,7 +38,7 @@ from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.families import beside, comparisons, contestants, pairs
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
-from steelyard.judge.series import Readings
+from steelyard.judge.series import EFFORT, Effort, Readings
 from steelyard.judge.stop import workload_caveats
 from steelyard.judge.study_caveats import study_caveats
 from steelyard.judge.study_checks import study_checks
@@ -61,6 +61,7 @@ class Evidence:
     records: Sequence[TrialRecord]
     events: Sequence[Event]
     courses: Mapping[str, Course]
+    effort: Effort = EFFORT
 
     @property
     def measured(self) -> tuple[Study, Plan, Sequence[TrialRecord]]:
@@ -72,7 +73,7 @@ class Evidence:
 
     @cached_property
     def readings(self) -> Readings:
-        return readings_of(*self.measured)
+        return readings_of(*self.measured, self.effort)
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -180,9 +181,9 @@ def _loaded(evidence: Evidence) -> Part:
     """Over the levels of a load."""
     return {
         "scaling": evidence.scaling,
-        "peaks": tuple(peak_verdicts(*evidence.measured)),
+        "peaks": tuple(peak_verdicts(*evidence.measured, evidence.effort.paths)),
         "capacities": tuple(capacity_findings(*evidence.measured)),
-        "capacity_verdicts": tuple(capacity_verdicts(*evidence.measured)),
+        "capacity_verdicts": tuple(capacity_verdicts(*evidence.measured, evidence.effort.paths)),
     }
 
 
@@ -190,7 +191,7 @@ def _together(evidence: Evidence) -> Part:
     """Several instances on one machine."""
     return {
         "consolidation": evidence.consolidation,
-        "densities": tuple(density_verdicts(*evidence.measured)),
+        "densities": tuple(density_verdicts(*evidence.measured, evidence.effort.paths)),
     }
 
 

@@ -10,11 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from steelyard.inference.robust import Floats
 from steelyard.records.schema import TrialRecord
-
-Floats = npt.NDArray[np.float64]
 
 PARTS = ("reference_kernel.cpu", "reference_kernel.memory", "reference_kernel.disk")
 """In the order in which they are taken for columns, as visits come."""

@@ -14,15 +14,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from steelyard.inference.confidence import Order, Stream
+from steelyard.inference.assumption import Assumption, Inference, Robust
 from steelyard.inference.exact import Pool, pool_of
-from steelyard.inference.randomisation import PATHS, Design, draw
-from steelyard.inference.weights import Floats
+from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS, Design, draw
+from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask
+from steelyard.inference.sequential import Memory
+from steelyard.inference.stream import Order, Stream
 from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
 from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
 from steelyard.judge.verdict_notes import NotJudged, NoVariation, Withheld
@@ -31,14 +32,12 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
 
+ROBUST = Robust()
 OF_TWO = ("big_stick", "pairs")
 """Designs of two systems, which both stay to the end."""
 
-Engine = Literal["exact", "normal"]
 Conditions = dict[str, Level]
 Key = tuple[tuple[str, Level], ...]
-
-_ROUNDING_LOG = 1e-12
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class Series:
 
     visits: tuple[int, ...]
     slots: tuple[int, ...]
-    other: npt.NDArray[np.bool_]
+    other: Mask
     values: Floats
     problems: tuple[NotJudged, ...]
     before: tuple[str | None, ...] = ()
@@ -94,7 +93,7 @@ class Series:
 
 def is_constant(arm: Floats) -> bool:
     """Whether an arm has one and the same figure in every visit; not one without visits."""
-    return bool(len(arm) and np.isfinite(arm).all() and np.ptp(arm) <= _ROUNDING_LOG)
+    return bool(len(arm) and np.isfinite(arm).all() and np.ptp(arm) <= ROUNDING_LOG)
 
 
 def without_variation(series: Series) -> Series:
@@ -120,10 +119,67 @@ class Pair:
     other: str
 
 
+@dataclass(frozen=True)
+class Paths:
+    """How many simulated orders each comparison is judged by: fewer are as valid, and see less.
+
+    The exploratory ones are the first of the others.
+    """
+
+    deciding: int = PATHS
+    exploratory: int = EXPLORATORY_PATHS
+
+
+ALL_PATHS = Paths()
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What judging costs, none of which changes what is decided of given paths.
+
+    ``memory``: the tests of earlier visits, for who judges the same study after each of them.
+    """
+
+    paths: Paths = ALL_PATHS
+    memory: Memory | None = None
+
+
+EFFORT = Effort()
+
+
+class Visits(Protocol):
+    """The visits of a study, from its records or from bare rows: what comparisons are judged by."""
+
+    @property
+    def distrusted(self) -> Withheld | None:
+        """A reason to decide nothing from them at all."""
+
+    def series(
+        self,
+        pair: Pair,
+        response: ResponseSpec,
+        conditions: Conditions | None,
+        *,
+        keep_failed: bool = False,
+        scale: Scale = "log",
+    ) -> Series:
+        """The numbers of a pair under the conditions that fit, or over all with ``None``."""
+
+    def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
+        """The series under test, with the orders it is judged by."""
+
+    def warnings(self, visit: int) -> frozenset[WarningKind]:
+        """The kinds of warning of the good trials of a visit."""
+
+    def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
+        """Invalid attempts of both systems in the visits of the pair, and all measured there."""
+
+
 class Readings:
     """The records by visit and condition, read once for all comparisons.
 
-    ``distrusted`` is a reason to decide nothing from them at all. ``engine`` judges them; with
+    ``distrusted`` is a reason to decide nothing from them at all. ``assumption`` says how they are
+    tested; with
     ``canary`` what was heard of the machine before each visit is its covariate.
     """
 
@@ -132,11 +188,13 @@ class Readings:
         plan: Plan,
         records: Sequence[TrialRecord],
         *,
-        engine: Engine = "exact",
+        assumption: Assumption = ROBUST,
+        paths: Paths = ALL_PATHS,
         canary: bool = False,
     ) -> None:
         self.plan = plan
-        self.engine = engine
+        self.assumption = assumption
+        self.paths = paths
         self._heard = heard_before(records) if canary else {}
         self.distrusted: Withheld | None = None
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
@@ -228,7 +286,7 @@ class Readings:
 
     def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
         """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
-        if self.engine == "normal":
+        if self.assumption.in_pairs:
             rows = _whole_pairs(rows)
         visits = tuple(row[0] for row in rows)
         return Series(
@@ -241,6 +299,22 @@ class Readings:
             parts=parts_of(visits, self._heard),
             problems=problems,
         )
+
+    def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
+        """The series under test, with the orders it is judged by."""
+        plan = self.plan
+        law = _Law(plan.seed, plan.design, len(slots_of(plan, pair)), self.paths.deciding)
+        paths = self.paths.exploratory if exploratory else self.paths.deciding
+        others = tuple(bool(other) for other in series.other)
+        stream = Stream(
+            values=series.values,
+            other=series.other,
+            pool=_pool(law, paths, series.slots, others),
+            horizon=horizon_of(plan, pair),
+            order=Order((law, paths), series.slots, others),
+            covariate=series.covariate,
+        )
+        return self.assumption.tests(stream)
 
     def _number(
         self,
@@ -314,23 +388,9 @@ def horizon_of(plan: Plan, pair: Pair) -> int:
     return sum(visit.system in (pair.baseline, pair.other) for visit in plan.budgeted)
 
 
-def stream_of(series: Series, readings: Readings, pair: Pair, paths: int = PATHS) -> Stream:
-    """The series with the sequences it is judged by."""
-    plan, engine = readings.plan, readings.engine
-    coin = _Coin(plan.seed, plan.design, len(slots_of(plan, pair)), paths)
-    others = tuple(bool(other) for other in series.other)
-    return Stream(
-        values=series.values,
-        other=series.other,
-        pool=_pool(coin, series.slots, others),
-        horizon=horizon_of(plan, pair),
-        order=Order(coin, series.slots, others),
-        engine=engine,
-        covariate=series.covariate if engine == "exact" else None,
-    )
+class _Law(NamedTuple):
+    """What the orders of a pair are drawn by."""
 
-
-class _Coin(NamedTuple):
     seed: int
     design: Design
     length: int
@@ -338,7 +398,7 @@ class _Coin(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _pool(coin: _Coin, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool:
+def _pool(law: _Law, paths: int, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool:
     """Kept for the conditions and responses that share it."""
-    simulated = draw(coin.seed, coin.design, coin.length, PATHS)[list(slots), : coin.paths]
+    simulated = draw(law.seed, law.design, law.length, law.paths)[list(slots), :paths]
     return pool_of(np.where(others, np.int8(1), np.int8(-1)), simulated)

@@ -25,6 +25,7 @@ from steelyard.judge.families import deciding, of_response
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
+from steelyard.judge.series import EFFORT, Effort
 from steelyard.judge.stop import find_stop, futility_caveats
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
@@ -42,6 +43,7 @@ def look(
     given_up: frozenset[str] = NOBODY,
     *,
     lost: Measured = NOTHING,
+    effort: Effort = EFFORT,
 ) -> Look:
     """The verdict so far on the primary response of every workload, and whether to go on.
 
@@ -54,11 +56,11 @@ def look(
         for one in apart(study, plan, records):
             name = name_of(one.study)
             without = given_up | lost.get(name, NOBODY)
-            seen = look(*one, without)
+            seen = look(*one, without, effort=effort)
             ended = name in lost and hopeless(one.study, one.plan, without)
             looks[name] = seen.without_hope(one.plan) if ended else seen
         return together(looks)
-    readings, margin = readings_of(study, plan, records), study.trials.margin_log
+    readings, margin = readings_of(study, plan, records, effort), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     asked = possible(deciding(study, plan), given_up)
     wanted = [each for each in judged if each.comparison in asked]
@@ -103,6 +105,7 @@ def judge_study(
     run: str,
     events: Sequence[Event] = (),
     courses: Mapping[str, Course] | None = None,
+    effort: Effort = EFFORT,
 ) -> RunFindings:
     """All findings of a study, decided or not.
 
@@ -114,7 +117,7 @@ def judge_study(
     """
     _refuse_foreign(study, plan, records)
     parts = tuple(apart(study, plan, records))
-    found = tuple(findings_of_one(Evidence(*one, events, courses or {})) for one in parts)
+    found = tuple(findings_of_one(Evidence(*one, events, courses or {}, effort)) for one in parts)
     gathered = [
         OneWorkload(one.study, one.plan, each.consolidation)
         for one, each in zip(parts, found, strict=True)

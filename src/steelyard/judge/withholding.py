@@ -10,16 +10,16 @@ import numpy as np
 
 from steelyard.inference.diagnostics import carry_over, counts_differ, halves
 from steelyard.inference.estimate import estimate
-from steelyard.inference.sequential import Decision, decide
+from steelyard.inference.robust import ROUNDING_LOG, Floats
+from steelyard.inference.sequential import Decision
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.inference.weights import Floats
 from steelyard.judge.families import Comparison
 from steelyard.judge.interference_checks import (
     generator_saturated,
     interference_explains,
     interference_unequal,
 )
-from steelyard.judge.series import Pair, Readings, Series, is_constant, stream_of
+from steelyard.judge.series import Pair, Series, Visits, is_constant
 from steelyard.judge.verdict_notes import (
     CarryOverDecides,
     CarryOverFound,
@@ -35,14 +35,13 @@ from steelyard.judge.verdict_notes import (
 MOST_INVALID = 0.10
 FEW_INVALID = 2
 _CLEAR_SES = 2.0
-_ROUNDING_LOG = 1e-12
 
 
 def veto(
     comparison: Comparison,
     series: Series,
     decision: Decision,
-    readings: Readings,
+    readings: Visits,
     margin_log: float,
 ) -> Withheld | None:
     """The gravest reason why a decision must not be announced."""
@@ -58,7 +57,7 @@ def veto(
     )
 
 
-def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) -> Withheld | None:
+def doubtful(pair: Pair, series: Series, readings: Visits, margin_log: float) -> Withheld | None:
     """What forbids any decision of these visits, whatever the question."""
     return (
         readings.distrusted
@@ -69,17 +68,7 @@ def doubtful(pair: Pair, series: Series, readings: Readings, margin_log: float) 
     )
 
 
-def of_visits(series: Series, decision: Decision, margin_log: float) -> Withheld | None:
-    """What speaks against a decision in the visits alone, whoever measured them."""
-    return (
-        carry_over_found(series, margin_log)
-        or changes_sign(series)
-        or contradicted(series, decision, margin_log)
-        or coarse(series, decision, margin_log)
-    )
-
-
-def too_many_invalid(pair: Pair, readings: Readings) -> TooManyInvalid | None:
+def too_many_invalid(pair: Pair, readings: Visits) -> TooManyInvalid | None:
     """More than a tenth of what was measured is invalid: the machine cannot carry this study."""
     counts = readings.invalid(pair)
     invalid = sum(count for count, _ in counts.values())
@@ -89,7 +78,7 @@ def too_many_invalid(pair: Pair, readings: Readings) -> TooManyInvalid | None:
     return TooManyInvalid(invalid=invalid, measured=measured, limit_share=MOST_INVALID)
 
 
-def invalid_unequal(comparison: Comparison, readings: Readings) -> InvalidUnequal | None:
+def invalid_unequal(comparison: Comparison, readings: Visits) -> InvalidUnequal | None:
     """Invalid trials that are not blind to the system: leaving them out would favour one."""
     pair = comparison.pair
     one, another = readings.invalid(pair).values()
@@ -156,7 +145,7 @@ def coarse(series: Series, decision: Decision, margin_log: float) -> StepsTooCoa
     if VerdictWord.EQUIVALENT not in decision.words or not any(map(is_constant, arms)):
         return None
     steps = np.diff(np.unique(known.values))
-    steps = steps[steps > _ROUNDING_LOG]
+    steps = steps[steps > ROUNDING_LOG]
     if not len(steps) or steps.min() <= margin_log:
         return None
     return StepsTooCoarse(step_log=float(steps.min()))
@@ -166,7 +155,7 @@ def _failed_attempts_decide(
     comparison: Comparison,
     series: Series,
     decision: Decision,
-    readings: Readings,
+    readings: Visits,
     margin_log: float,
 ) -> FailedAttemptsDecide | None:
     """A decision that depends on leaving out failed attempts."""
@@ -177,8 +166,8 @@ def _failed_attempts_decide(
     )
     if kept.visits == series.visits and (kept.values == series.values).all():
         return None
-    stream = stream_of(kept, readings, comparison.pair, comparison.paths)
-    if decide(stream, margin_log, comparison.share).words == decision.words:
+    tests = readings.tests(kept, comparison.pair, exploratory=comparison.exploratory)
+    if tests.decide(margin_log, comparison.share).words == decision.words:
         return None
     return FailedAttemptsDecide()
 
@@ -187,7 +176,7 @@ def _carry_over_decides(
     comparison: Comparison,
     series: Series,
     decision: Decision,
-    readings: Readings,
+    readings: Visits,
     margin_log: float,
 ) -> CarryOverDecides | None:
     """A decision that would be another with the largest plausible carry-over taken out.
@@ -199,8 +188,8 @@ def _carry_over_decides(
 
     def again(values: Floats) -> Decision:
         known = replace(series.defined(), values=values)
-        stream = stream_of(known, readings, comparison.pair, comparison.paths)
-        return decide(stream, margin_log, comparison.share)
+        tests = readings.tests(known, comparison.pair, exploratory=comparison.exploratory)
+        return tests.decide(margin_log, comparison.share)
 
     return carry_over_decides(series, decision, again)
 

@@ -10,10 +10,12 @@ import time
 from dataclasses import dataclass, field
 
 from steelyard.errors import HostError, RecordError
+from steelyard.inference.sequential import Memory
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.caveats import SystemFutility
 from steelyard.judge.each_workload import OfOne, apart, several
 from steelyard.judge.elimination import NOBODY, Measured, hopeless, still_measured
+from steelyard.judge.series import Effort
 from steelyard.judge.stop import workload_futility
 from steelyard.judge.verdict import look
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
@@ -178,6 +180,7 @@ class _Sitting:
     settled: frozenset[int] = frozenset()
     given_up: frozenset[str] = NOBODY
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
+    effort: Effort = field(default_factory=lambda: Effort(memory=Memory()))
 
     def go(self) -> SessionEnd:
         """Every visit that is not finished, in the order of the plan."""
@@ -227,7 +230,13 @@ class _Sitting:
             records = self.standing.records
             with stage.interrupt.waiting():
                 still = still_measured(
-                    stage.study, stage.plan, records, block, self.given_up, lost=self.lost
+                    stage.study,
+                    stage.plan,
+                    records,
+                    block,
+                    self.given_up,
+                    lost=self.lost,
+                    effort=self.effort,
                 )
             self._tell_who_left(block, still)
             self._races[block] = still
@@ -320,7 +329,14 @@ class _Sitting:
     def _decided(self) -> bool:
         stage, records = self.stage, self.standing.records
         with stage.interrupt.waiting():
-            seen = look(stage.study, stage.plan, records, self.given_up, lost=self.lost)
+            seen = look(
+                stage.study,
+                stage.plan,
+                records,
+                self.given_up,
+                lost=self.lost,
+                effort=self.effort,
+            )
         self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
         self.settled = seen.settled
         return seen.decided

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.judge.studies import a_study, measured, noisy
 
+from steelyard.inference.assumption import PairedNormal
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.series import Pair, Readings
 from steelyard.judge.verdict import judge_study, look
@@ -54,7 +55,7 @@ def test_a_visit_without_its_partner_does_not_count_for_normal() -> None:
     study = pairs("normal")
     plan = make_plan(study, SEED)
     records = [_failed(r) if r.visit == 4 else r for r in measured(plan, noisy(1.2), 15)]
-    series = Readings(plan, records, engine="normal").series(
+    series = Readings(plan, records, assumption=PairedNormal()).series(
         Pair("fast", "durable"), study.primary, None
     )
     assert series.visits == (1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)

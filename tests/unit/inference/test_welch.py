@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm, ttest_ind
 
-from steelyard.inference.confidence import Stream, high_end, low_end
+from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.randomisation import big_stick
-from steelyard.inference.sequential import decide
 from steelyard.inference.spending import spent_by_second
-from steelyard.inference.welch import contrast, lows
+from steelyard.inference.stream import Stream
+from steelyard.inference.welch import contrast, rejected_below
 
 
 def arms(visits: int, spread: float = 1.0, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -68,10 +68,10 @@ def test_with_one_visit_of_an_arm_nothing_is_known() -> None:
 
 def test_what_is_out_stays_out() -> None:
     values, other = arms(60, 2.0)
-    found = lows(values, other, 96, 0.025)
+    found = rejected_below(values, other, 96, 0.025)
     assert len(found) == 53
     assert (np.diff(found) >= 0).all()
-    assert (lows(values[:40], other[:40], 96, 0.025) == found[:33]).all()
+    assert (rejected_below(values[:40], other[:40], 96, 0.025) == found[:33]).all()
 
 
 def test_the_first_level_is_what_may_be_spent_and_all_looks_spend_no_more() -> None:
@@ -90,7 +90,7 @@ def test_a_wide_arm_is_not_called_faster_because_its_few_visits_lie_on_one_side(
     values = np.where(signs > 0, [0.3, 0, 0.02, 0, 0, 0.5, 0, 0.04], [0, 1e-3, 0, 2e-3] * 2)
     pool = pool_of(signs, big_stick(4_000, 8, np.random.default_rng(5)))
     stream = Stream(values, signs > 0, pool, 96)
-    assert decide(stream, math.log1p(0.02), 0.3).words == ()
+    assert Robust().tests(stream).decide(math.log1p(0.02), 0.3).words == ()
 
 
 def test_the_interval_is_the_wider_of_both_tests() -> None:
@@ -99,9 +99,8 @@ def test_the_interval_is_the_wider_of_both_tests() -> None:
     stream = Stream(
         values, other, pool_of(signs, big_stick(2_000, 40, np.random.default_rng(2))), 96
     )
-    low = low_end(stream, 0.0198, 0.025, 0.0)
-    high = high_end(stream, 0.0198, 0.025, 0.0)
+    [(low, high)] = Robust().tests(stream).intervals(0.0198, [0.025], 0.0)
     assert low is not None
     assert high is not None
-    assert low <= lows(values, other, 96, 0.025)[-1]
-    assert high >= -lows(-values, other, 96, 0.025)[-1]
+    assert low <= rejected_below(values, other, 96, 0.025)[-1]
+    assert high >= -rejected_below(-values, other, 96, 0.025)[-1]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import a_record
 
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import InstanceRecord, Measured, TrialRecord

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from tests.unit.judge.quick import racing
 
-from steelyard.judge.elimination import racing
 from steelyard.judge.findings import VerdictFinding
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import Measured, Outcome, TrialRecord

@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import MarginBelowResolution, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome

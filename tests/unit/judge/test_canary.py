@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import a_record, a_study
 
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
-from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Measured, Outcome, TrialRecord

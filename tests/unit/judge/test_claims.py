@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 import pytest
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import CarryOverFound, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.study.model import ClaimSpec

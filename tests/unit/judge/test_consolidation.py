@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.stats import binom
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -25,7 +26,6 @@ from steelyard.judge.analyses.consolidation.findings import (
     NoVisitWithBoth,
 )
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import InstanceRecord, Measured, TrialRecord

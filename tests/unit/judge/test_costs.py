@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import pytest
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.judge.analyses.consolidation.findings import NoGuestKernel
@@ -16,7 +17,6 @@ from steelyard.judge.analyses.costs.findings import (
     PlacementFinding,
 )
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import CostRecord, InstanceRecord, PlacementRecord, TrialRecord

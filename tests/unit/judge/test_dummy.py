@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.judge.quick import judge_study, look, racing
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
-from steelyard.judge.elimination import racing
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.make import make_plan
 from steelyard.report.assumptions import sure_lines

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, kinds, noisy
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial

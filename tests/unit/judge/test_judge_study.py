@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable
 
 import pytest
+from tests.unit.judge.quick import EFFORT, judge_study, look
 from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
-from steelyard.inference import sequential
+from steelyard.inference.sequential import Memory
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.series import Effort
 from steelyard.judge.verdict_notes import (
     CarryOverFound,
     DecisionContradicted,
@@ -268,20 +269,20 @@ def test_asking_after_every_visit_says_what_asking_once_says() -> None:
     study = a_study()
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.985, noise=0.02), visits=16)
+    session = Effort(EFFORT.paths, Memory())
     for visits in range(1, 16):
-        look(study, plan, records[: 2 * visits])
-    step_by_step = look(study, plan, records)
-    sequential._MEMORY._kept.clear()
-    assert look(study, plan, records) == step_by_step
+        look(study, plan, records[: 2 * visits], effort=session)
+    assert look(study, plan, records) == look(study, plan, records, effort=session)
 
 
 def test_a_changed_value_is_never_answered_from_memory() -> None:
     study = a_study(users=(1,))
     plan = make_plan(study, 3)
     records = measured(plan, noisy(0.8), visits=12)
-    assert look(study, plan, records).decided
+    session = Effort(EFFORT.paths, Memory())
+    assert look(study, plan, records, effort=session).decided
     equal = measured(plan, noisy(1.0, noise=0.05), visits=12)
-    assert not look(study, plan, equal).decided
+    assert not look(study, plan, equal, effort=session).decided
 
 
 def test_an_undecided_study_with_visits_left_may_continue_and_has_a_forecast() -> None:

@@ -8,10 +8,10 @@ from contextvars import Context
 
 import pytest
 from tests.unit.judge import several_workloads
+from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import a_study, measured
 
-from steelyard.judge import families, series
 from steelyard.judge.analyses.sections.findings import MeanFinding
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.study.model import ReportSpec, ResponseSpec
@@ -19,18 +18,6 @@ from steelyard.study.model import ReportSpec, ResponseSpec
 TIME = ResponseSpec(name="rate", label="run time", unit="s", direction="lower", primary=True)
 SECONDS = {"ext4": 10.0, "xfs": 20.0}
 LAYOUT = {"single": 1.0, "raid0": 0.5}
-
-
-@pytest.fixture(autouse=True)
-def few_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    few_orders(monkeypatch)
-
-
-def few_orders(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Far fewer simulated orders than a study has: as valid, and quick."""
-    for room in (families, series):
-        monkeypatch.setattr(room, "PATHS", 600)
-    monkeypatch.setattr(families, "EXPLORATORY_PATHS", 600)
 
 
 def found(

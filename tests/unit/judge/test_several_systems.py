@@ -7,14 +7,13 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from tests.unit.judge.quick import judge_study, look, racing
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.elimination import racing
 from steelyard.judge.families import Family
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.judge.verdict_notes import CarryOverFound
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
@@ -106,7 +105,11 @@ def test_the_look_names_both_systems_of_a_pair() -> None:
     study = a_study(NAMES[:3], (1,), judge={"contrasts": "all pairs"})
     plan = make_plan(study, 3)
     stands = look(study, plan, measured(plan, noisy(RATIOS), visits=6))
-    assert list(stands.words) == ["b against a", "c against a", "c against b"]
+    assert [(each.other, each.baseline) for each in stands.words] == [
+        ("b", "a"),
+        ("c", "a"),
+        ("c", "b"),
+    ]
 
 
 def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> None:

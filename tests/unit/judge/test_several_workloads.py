@@ -7,15 +7,15 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.unit.judge.quick import judge_study, look, racing, still_measured
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.consolidation.findings import NoScenario, NoVisitWithBoth
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.each_workload import apart
-from steelyard.judge.elimination import NOBODY, hopeless, racing, still_measured
+from steelyard.judge.elimination import NOBODY, hopeless
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.records.events import (
     CommonestFailure,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.calibration.warmups import MARGIN_LOG, SHAPES, series
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_study, measured, noisy
 
 from steelyard.judge.analyses.steadiness.findings import (
@@ -17,7 +18,6 @@ from steelyard.judge.analyses.steadiness.steady import mser, segments, steady
 from steelyard.judge.analyses.steadiness.windows import mean_course
 from steelyard.judge.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course, course_of

@@ -10,15 +10,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from tests.calibration.faults import FAULTS, struck
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import RESPONSES, a_record, a_study, kinds, measured, noisy
 
 from steelyard.inference.randomisation import big_stick
+from steelyard.inference.robust import Floats
 from steelyard.inference.sequential import Decision
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.inference.weights import Floats
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.series import Series
-from steelyard.judge.verdict import judge_study
 from steelyard.judge.verdict_notes import (
     CarryOverDecides,
     EffectChangesSign,

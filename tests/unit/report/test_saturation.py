@@ -7,14 +7,12 @@ import io
 from functools import cache
 
 import numpy as np
-import pytest
 from tests.calibration.curves import NOISE, Law, saturating, usl
+from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.judge import families, series
 from steelyard.judge.analyses.scaling.findings import GateRefusedLevel
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.charts.saturation import saturation_drawings
@@ -25,13 +23,6 @@ from steelyard.report.view import views
 
 LAWS: dict[str, Law] = {"fast": usl(0.03, 40.0), "durable": saturating(20.0)}
 REFUSED_AT = 128
-
-
-@pytest.fixture(autouse=True)
-def fewer_paths(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (families, series):
-        monkeypatch.setattr(module, "PATHS", 1_000)
-    monkeypatch.setattr(families, "EXPLORATORY_PATHS", 1_000)
 
 
 @cache

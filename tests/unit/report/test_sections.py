@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.golden.report_examples import changed
 from tests.golden.screened import influence
-from tests.unit.judge.test_sections import BY_PROFILE, few_orders, found
+from tests.unit.judge.test_sections import BY_PROFILE, found
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.csv import csv_text
@@ -27,9 +27,7 @@ from steelyard.study.model import ReportSpec
 
 @pytest.fixture(scope="module")
 def profiled() -> RunFindings:
-    with pytest.MonkeyPatch.context() as patch:
-        few_orders(patch)
-        findings = found(BY_PROFILE, lambda _: 1.1, names=("off", "balanced", "powersave"))
+    findings = found(BY_PROFILE, lambda _: 1.1, names=("off", "balanced", "powersave"))
     return findings.model_copy(
         update={"author_notes": {"balanced": "Boots & <all>.\nIt idles.\n\nMore 50 %."}}
     )
@@ -159,8 +157,7 @@ def test_latex_takes_the_fragment(profiled: RunFindings, tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout[-1000:]
 
 
-def test_sections_by_a_size_are_headed_as_charts_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    few_orders(monkeypatch)
+def test_sections_by_a_size_are_headed_as_charts_are() -> None:
     findings = found(ReportSpec(sections_by="layout", means_by="fs"), lambda _: 1.0)
     (section, *_) = findings.workloads[0].sections
     mean = section.means[0].model_copy(update={"level": 65536})

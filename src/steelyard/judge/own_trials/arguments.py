@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import get_args
 
+from steelyard.inference.assumption import Engine, assumption_of
 from steelyard.inference.randomisation import PATHS
 from steelyard.judge.own_trials.rows import DESIGNS, Design, TrialsError
-
-Engine = Literal["exact", "normal"]
 
 DEFAULT_BUDGET = 96
 
@@ -45,19 +44,20 @@ def refuse_arguments(design: str, direction: str, margin: float, alpha: float, p
 def refuse_engine(
     engine: Engine, design: Design, trials: int, budget: int | None, *, has_covariate: bool
 ) -> None:
-    if engine not in ("exact", "normal"):
-        raise TrialsError(f"`engine` is {engine!r}", "it is one of exact, normal")
-    if engine == "normal" and design != "pairs":
+    if engine not in get_args(Engine):
+        raise TrialsError(f"`engine` is {engine!r}", f"it is one of {', '.join(get_args(Engine))}")
+    assumption = assumption_of(engine)
+    if assumption.in_pairs and design != "pairs":
         raise TrialsError(
-            f"the engine `normal` judges pairs, and the design is `{design}`",
+            f"the engine `{engine}` judges pairs, and the design is `{design}`",
             "leave out the engine: the exact one judges any order that was drawn",
         )
-    if engine == "normal" and budget is not None and trials > budget:
+    if not assumption.extensible and budget is not None and trials > budget:
         raise TrialsError(
             f"{trials} trials of a budget of {budget}",
-            "the engine `normal` keeps nothing for an extension",
+            f"the engine `{engine}` keeps nothing for an extension",
         )
-    if engine == "normal" and has_covariate:
+    if has_covariate and not assumption.adjusts:
         raise TrialsError(
-            "the engine `normal` takes no covariate", "leave out the engine or the covariate"
+            f"the engine `{engine}` takes no covariate", "leave out the engine or the covariate"
         )

@@ -8,20 +8,15 @@ rate then rests on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.inference.confidence import Stream
-from steelyard.inference.exact import pool_of
-from steelyard.inference.randomisation import PATHS, Signs, draw, shuffles
-from steelyard.inference.sequential import UNDECIDED, decide
-from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.weights import Floats
+from steelyard.inference.assumption import Engine, assumption_of
+from steelyard.inference.randomisation import PATHS
 from steelyard.judge.caveats import (
     BudgetNotDeclared,
     Caveat,
@@ -29,29 +24,14 @@ from steelyard.judge.caveats import (
     JudgedOnce,
     OrderNotRandom,
 )
-from steelyard.judge.comparison import Judged, finding
-from steelyard.judge.families import Comparison, Family
+from steelyard.judge.comparison import finding, judge
+from steelyard.judge.families import shared
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.judge.own_trials.arguments import (
-    Engine,
-    budget_of,
-    refuse_arguments,
-    refuse_engine,
-)
-from steelyard.judge.own_trials.rows import (
-    Design,
-    TrialRows,
-    TrialsError,
-    Visit,
-    rounds_of,
-    visits_of,
-)
-from steelyard.judge.series import Pair, Series, without_variation
-from steelyard.judge.verdict_notes import NotJudged, NoVisits
-from steelyard.judge.withholding import carry_over_decides, of_visits
+from steelyard.judge.own_trials.arguments import budget_of, refuse_arguments, refuse_engine
+from steelyard.judge.own_trials.rows import Design, TrialRows, TrialsError, rounds_of, visits_of
+from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
+from steelyard.judge.series import Conditions, Pair
 from steelyard.study.model import Level, ResponseSpec
-
-LOAD = "load"
 
 
 class TrialsVerdict(BaseModel):
@@ -160,10 +140,36 @@ def judge_trials(
     loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
     limit = budget_of(budget, len(visits), len(systems))
     rounds = rounds_of(rows, visits, design)
-    bench = _Bench(visits, systems, loads, design, limit, paths, seed, engine, rounds)
     spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
-    verdicts = bench.verdicts(spec, math.log1p(margin), alpha)
-    return bench.told(rows, spec, verdicts, caveats=_caveats(design, budget, limit, engine))
+    measured = MeasuredVisits(
+        visits, systems, loads, design, rounds, limit, paths, seed, assumption_of(engine)
+    )
+    return TrialsVerdict(
+        response=ResponseFinding(
+            name=name, label=name, unit=unit, direction=direction, primary=True
+        ),
+        verdicts=tuple(_verdicts(measured, spec, math.log1p(margin), alpha)),
+        systems=systems,
+        loads=loads,
+        visits=len(visits),
+        trials=len(rows.system),
+        budget=limit,
+        design=design,
+        seed=seed,
+        beside_covariate=len(set(rows.covariate or ())) > 1,
+        caveats=tuple(_caveats(design, budget, limit, engine)),
+    )
+
+
+def _verdicts(
+    measured: MeasuredVisits, response: ResponseSpec, margin_log: float, alpha: float
+) -> Iterator[VerdictFinding]:
+    """Each system against the baseline, overall and at each load."""
+    baseline, *others = measured.systems
+    places: list[Conditions] = [{LOAD: load} for load in measured.loads] or [{}]
+    met = {Pair(baseline, other): places for other in others}
+    for each in shared(response, met, alpha, against=baseline):
+        yield finding(judge(each, measured, margin_log), margin_log)
 
 
 def _rows(
@@ -198,170 +204,8 @@ def _floats(values: Sequence[float] | npt.NDArray[np.floating[Any]], name: str) 
     return found
 
 
-@dataclass(frozen=True)
-class _Bench:
-    """All that the comparisons of one set of trials share."""
-
-    visits: list[Visit]
-    systems: tuple[str, ...]
-    loads: tuple[Level, ...]
-    design: Design
-    budget: int
-    paths: int
-    seed: int
-    engine: Engine
-    rounds: int = 1
-    """How often a block holds every system."""
-
-    def verdicts(
-        self, response: ResponseSpec, margin_log: float, alpha: float
-    ) -> Iterator[VerdictFinding]:
-        for each in _comparisons(response, self.systems, self.loads, alpha):
-            yield finding(self.judged(each, margin_log), margin_log)
-
-    def told(
-        self,
-        rows: TrialRows,
-        response: ResponseSpec,
-        verdicts: Iterable[VerdictFinding],
-        *,
-        caveats: Iterable[Caveat],
-    ) -> TrialsVerdict:
-        """The verdicts, with all that they rest on."""
-        return TrialsVerdict(
-            response=ResponseFinding(
-                name=response.name,
-                label=response.label,
-                unit=response.unit,
-                direction=response.direction,
-                primary=True,
-            ),
-            verdicts=tuple(verdicts),
-            systems=self.systems,
-            loads=self.loads,
-            visits=len(self.visits),
-            trials=len(rows.system),
-            budget=self.budget,
-            design=self.design,
-            seed=self.seed,
-            beside_covariate=len(set(rows.covariate or ())) > 1,
-            caveats=tuple(caveats),
-        )
-
-    def judged(self, comparison: Comparison, margin_log: float) -> Judged:
-        series = without_variation(self.series(comparison))
-        if series.problems or len(series.values) < FIRST_LOOK:
-            return Judged(comparison, series, None, UNDECIDED, None)
-        stream = self.stream(series)
-        decision = decide(stream, margin_log, comparison.share)
-        veto = None
-        if decision.words and not stream.once:
-            veto = of_visits(series, decision, margin_log) or carry_over_decides(
-                series,
-                decision,
-                lambda values: decide(
-                    self.stream(replace(series, values=values)), margin_log, comparison.share
-                ),
-            )
-        return Judged(comparison, series, stream, decision, veto)
-
-    def series(self, comparison: Comparison) -> Series:
-        """One number per visit of the pair: the mean over loads, or that at one of them."""
-        pair, conditions = comparison.pair, comparison.conditions
-        wanted: list[Level | None] = (
-            [conditions[LOAD]] if conditions else [*(self.loads or (None,))]
-        )
-        sign = -1.0 if comparison.response.direction == "lower" else 1.0
-        own = [v for v in enumerate(self.visits, start=1) if v[1].system in _members(pair)]
-        rows = [
-            (number, slot, visit.system == pair.other, sign * _mean(visit, wanted))
-            for slot, (number, visit) in enumerate(own)
-            if all(each in visit.logs for each in wanted)
-        ]
-        return Series(
-            visits=tuple(row[0] for row in rows),
-            slots=tuple(row[1] for row in rows),
-            other=np.array([row[2] for row in rows], dtype=np.bool_),
-            values=np.array([row[3] for row in rows], dtype=np.float64),
-            problems=_unmeasured(pair, [row[2] for row in rows]),
-            before=self._before([row[0] for row in rows]),
-        )
-
-    def _before(self, numbers: Iterable[int]) -> tuple[str | None, ...]:
-        """Among several systems, that of the visit before each, which may be of no pair with it."""
-        if len(self.systems) == 2:
-            return ()
-        return tuple(None if n == 1 else self.visits[n - 2].system for n in numbers)
-
-    def stream(self, series: Series) -> Stream:
-        signs = np.where(series.other, np.int8(1), np.int8(-1))
-        return Stream(
-            values=series.values,
-            other=series.other,
-            pool=pool_of(signs, self._orders(series, signs)),
-            horizon=self.budget * 2 // len(self.systems),
-            once=self.design == "none",
-            engine=self.engine,
-            covariate=self._covariate(series),
-        )
-
-    def _covariate(self, series: Series) -> Floats | None:
-        """That of each visit; ``None`` where all are alike, as without one."""
-        found = np.array([self.visits[visit - 1].covariate for visit in series.visits])
-        return found if np.ptp(found) > 0 else None
-
-    def _orders(self, series: Series, signs: Signs) -> Signs:
-        if self.design == "none":
-            return shuffles(signs, self.paths, self.seed)
-        law: Literal["big_stick", "pairs", "blocks", "double_blocks"]
-        law = "big_stick" if self.design == "bigstick" else self.design
-        if self.rounds == 2:
-            law = "double_blocks"
-        drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
-        return drawn[list(series.slots)]
-
-
-def _members(pair: Pair) -> tuple[str, str]:
-    return pair.baseline, pair.other
-
-
-def _unmeasured(pair: Pair, others: Sequence[bool]) -> tuple[NotJudged, ...]:
-    """Which of the two has no visit there."""
-    present = {pair.other if other else pair.baseline for other in others}
-    return tuple(NoVisits(system=name) for name in _members(pair) if name not in present)
-
-
-def _mean(visit: Visit, loads: Sequence[Level | None]) -> float:
-    return math.fsum(visit.logs[each] for each in loads) / len(loads)
-
-
-def _comparisons(
-    response: ResponseSpec, systems: tuple[str, ...], loads: tuple[Level, ...], alpha: float
-) -> Iterator[Comparison]:
-    """Overall and at each load, as ``families.py`` shares the error rate of a study."""
-    places: list[dict[str, Level] | None] = [None]
-    places += [{LOAD: load} for load in loads] if len(loads) > 1 else []
-    for other in systems[1:]:
-        for place in places:
-            members = (len(systems) - 1) * (1 if place is None else len(loads))
-            yield Comparison(
-                response=response,
-                pair=Pair(systems[0], other),
-                conditions=place,
-                alpha=alpha,
-                share=alpha / members,
-                family=Family(
-                    response=response.label,
-                    scope="overall" if place is None else "conditions",
-                    places=1 if place is None else len(loads),
-                    pairs=len(systems) - 1,
-                    baseline=systems[0],
-                ),
-            )
-
-
 def _caveats(design: Design, asked: int | None, budget: int, engine: Engine) -> Iterator[Caveat]:
-    if engine == "normal":
+    if not assumption_of(engine).by_orders:
         yield ErrorRateByNormality()
     if design == "none":
         yield OrderNotRandom()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from steelyard import __version__
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings, StopFinding, WorkloadFindings
-from steelyard.judge.own_trials.verdicts import LOAD, TrialsVerdict
+from steelyard.judge.own_trials.verdicts import TrialsVerdict
+from steelyard.judge.own_trials.visits import LOAD
 from steelyard.report.assumptions import caveat_lines, note_lines, resting_lines
 from steelyard.report.figures import counted
 from steelyard.report.view import View

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.judge.quick import judge_study, look
 
 from steelyard.judge.analyses.factors.findings import (
     EffectWord,
@@ -17,7 +18,6 @@ from steelyard.judge.analyses.factors.findings import (
     ReplicatesLeftOut,
 )
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord

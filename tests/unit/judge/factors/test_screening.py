@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors.boundary import boundary, looks
-from steelyard.judge.analyses.factors.design import Design, Floats, Layout, full_factorial
+from steelyard.judge.analyses.factors.design import Design, Layout, full_factorial
 from steelyard.judge.analyses.factors.findings import EffectWord
 from steelyard.judge.analyses.factors.questions import questions, terms
 from steelyard.judge.analyses.factors.screening import lenth_margin, screen

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_study
 
-from steelyard.inference.confidence import Stream
+from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import PATHS, Design, balanced_fours, big_stick, random_pairs
-from steelyard.inference.sequential import decide
+from steelyard.inference.stream import Stream
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.planning.reachable import reach_of, reaches
 from steelyard.plan.make import make_plan
@@ -27,7 +27,7 @@ def looks(design: Design, horizon: int, side: float, orders: int = 40) -> list[i
         signs = law(1, horizon, rng)[:, 0]
         values = 6.0 * (signs > 0) + rng.normal(0, 0.001, horizon)
         stream = Stream(values, signs > 0, pool_of(signs, simulated), horizon)
-        said = decide(stream, 0.02, 2 * side)
+        said = Robust().tests(stream).decide(0.02, 2 * side)
         if VerdictWord.FASTER in said.words and said.at is not None:
             found.append(said.at)
     return found

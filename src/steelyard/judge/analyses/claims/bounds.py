@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from steelyard.inference.randomisation import PATHS
 from steelyard.judge.analyses.claims.findings import ClaimFamily
 from steelyard.judge.families import contestants
 from steelyard.judge.series import Pair
@@ -34,7 +33,6 @@ class Bounded:
     alpha: float
     rate: float
     family: ClaimFamily
-    paths: int = PATHS
 
 
 def bounded(study: Study, plan: Plan) -> tuple[Bounded, ...]:

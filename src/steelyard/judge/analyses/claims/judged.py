@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.inference.confidence import Stream, high_end, low_end
-from steelyard.inference.estimate import estimate_of
-from steelyard.inference.sequential import excluded
+from steelyard.inference.assumption import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.claims.bounds import PEAK, Bounded, Part, bounded
 from steelyard.judge.analyses.claims.findings import (
@@ -20,7 +18,7 @@ from steelyard.judge.analyses.claims.findings import (
 )
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
-from steelyard.judge.series import Readings, Series, stream_of
+from steelyard.judge.series import Readings, Series
 from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.withholding import doubtful
 from steelyard.plan.model import Plan
@@ -33,7 +31,7 @@ class JudgedPart:
 
     part: Part
     series: Series
-    stream: Stream | None
+    tests: Inference | None
     word: ClaimWord
     why: VerdictNote | None
     sign: int
@@ -48,33 +46,33 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
     if len(series.values) < FIRST_LOOK:
         too_few = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
         return JudgedPart(part, series, None, ClaimWord.UNDECIDED, too_few, sign)
-    stream = stream_of(series, readings, part.pair, claim.paths)
+    tests = readings.tests(series, part.pair)
     low, high = (part.low, part.high) if sign > 0 else (-part.high, -part.low)
-    word = _word(stream, low, high, margin_log, claim.rate)
+    word = _word(tests, low, high, margin_log, claim.rate)
     why = None
     if word is not ClaimWord.UNDECIDED:
         why = doubtful(part.pair, series, readings, margin_log)
-    return JudgedPart(part, series, stream, ClaimWord.UNDECIDED if why else word, why, sign)
+    return JudgedPart(part, series, tests, ClaimWord.UNDECIDED if why else word, why, sign)
 
 
-def _word(stream: Stream, low: float, high: float, margin_log: float, rate: float) -> ClaimWord:
+def _word(tests: Inference, low: float, high: float, margin_log: float, rate: float) -> ClaimWord:
     """Supported when all outside the range is out, contradicted when all inside and beyond is.
 
     A claim is true or false, so only one of the two can be wrong: each has the whole rate. Of a
     range with two ends, either may be passed, and each has half.
     """
-    mirrored = stream.mirrored()
+    mirrored = tests.mirrored
     inside = [
-        excluded(stream, low, margin_log, rate) if math.isfinite(low) else 0,
-        excluded(mirrored, -high, margin_log, rate) if math.isfinite(high) else 0,
+        tests.excluded(low, margin_log, rate) if math.isfinite(low) else 0,
+        mirrored.excluded(-high, margin_log, rate) if math.isfinite(high) else 0,
     ]
     if None not in inside:
         return ClaimWord.SUPPORTED
     two_ends = math.isfinite(low) and math.isfinite(high)
     each = rate / 2 if two_ends else rate
     outside = [
-        excluded(mirrored, -low, margin_log, each) if math.isfinite(low) else None,
-        excluded(stream, high, margin_log, each) if math.isfinite(high) else None,
+        mirrored.excluded(-low, margin_log, each) if math.isfinite(low) else None,
+        tests.excluded(high, margin_log, each) if math.isfinite(high) else None,
     ]
     if any(look is not None for look in outside):
         return ClaimWord.CONTRADICTED
@@ -154,14 +152,12 @@ def _part_finding(claim: Bounded, judged: JudgedPart, margin_log: float) -> Clai
 
 def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
     ends: dict[str, Any] = {"estimate_log": None, "low_log": None, "high_log": None}
-    stream = judged.stream
-    found = None if stream is None else estimate_of(stream)
-    if stream is None or found is None:
+    tests = judged.tests
+    found = None if tests is None else tests.estimate()
+    if tests is None or found is None:
         return ends
-    low = low_end(stream, margin_log, rate, found.ratio_log)
-    high = high_end(stream, margin_log, rate, found.ratio_log)
-    if judged.sign < 0:
-        low, high = (None if high is None else -high), (None if low is None else -low)
+    [interval] = tests.intervals(margin_log, [rate], found.ratio_log)
+    low, high = interval.signed(judged.sign)
     return {"estimate_log": judged.sign * found.ratio_log, "low_log": low, "high_log": high}
 
 

@@ -11,7 +11,7 @@ from steelyard.judge.analyses.consolidation.together import of_visit
 from steelyard.judge.exploratory import by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, Readings, Series, slots_of
+from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Readings, Series, slots_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -21,9 +21,15 @@ class DensityReadings(Readings):
     """One number per visit: density of several at once, in logarithms."""
 
     def __init__(
-        self, plan: Plan, records: Sequence[TrialRecord], of: Gathering, response: ResponseSpec
+        self,
+        plan: Plan,
+        records: Sequence[TrialRecord],
+        of: Gathering,
+        response: ResponseSpec,
+        *,
+        paths: Paths,
     ) -> None:
-        super().__init__(plan, records)
+        super().__init__(plan, records, paths=paths)
         self.gathering = of
         self.told_by = response
 
@@ -49,7 +55,7 @@ class DensityReadings(Readings):
 
 
 def density_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline on what each instance keeps of one alone."""
     told_by = response_of(study)
@@ -63,6 +69,6 @@ def density_verdicts(
         for other in plan.systems
         if other != study.baseline and all(exists(plan, s, of) for s in (study.baseline, other))
     ):
-        readings = DensityReadings(plan, records, of, told_by)
+        readings = DensityReadings(plan, records, of, told_by, paths=paths)
         found = by_itself(study, other, response, of.conditions, readings=readings)
         yield found.model_copy(update={"conditions": of.together})

@@ -6,12 +6,11 @@ import math
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.inference.distributions import t_above, t_bound
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.consolidation.findings import RatioFinding
 
-Floats = npt.NDArray[np.float64]
 LEVEL = 0.95
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.consolidation.evenness import (
     LEVEL,
-    Floats,
     chance_of_none,
     fairness,
     holm,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.analyses.factors.design import Design, Floats, Layout, plots_of
+from steelyard.inference.robust import Floats
+from steelyard.judge.analyses.factors.design import Design, Layout, plots_of
 from steelyard.judge.analyses.factors.findings import NoRatio
 from steelyard.judge.series import Readings
 from steelyard.plan.model import Plan, PlannedVisit, ScreenPlan

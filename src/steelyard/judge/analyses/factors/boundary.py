@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from steelyard.inference.distributions import normal_bound, t_above
-from steelyard.judge.analyses.factors.design import Design, Floats
+from steelyard.inference.robust import Floats
+from steelyard.judge.analyses.factors.design import Design
 from steelyard.judge.analyses.factors.questions import questions
 from steelyard.judge.analyses.factors.strata import variance_factors
 from steelyard.plan.order import generator

@@ -9,9 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
 Levels = tuple[int, ...]
 
 TWO = 2

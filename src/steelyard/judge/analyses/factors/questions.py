@@ -15,7 +15,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from steelyard.judge.analyses.factors.design import Design, Floats, Layout, Levels
+from steelyard.inference.robust import Floats
+from steelyard.judge.analyses.factors.design import Design, Layout, Levels
 
 Subset = tuple[int, ...]
 PAIR = 2

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steelyard.inference.distributions import normal_above, t_bound
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors.boundary import boundary, looks
-from steelyard.judge.analyses.factors.design import Design, Floats
+from steelyard.judge.analyses.factors.design import Design
 from steelyard.judge.analyses.factors.findings import EffectWord
 from steelyard.judge.analyses.factors.questions import Question, questions
 from steelyard.judge.analyses.factors.strata import Fit, fit

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from steelyard.inference.distributions import f_above
-from steelyard.judge.analyses.factors.design import Floats
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors.questions import Term, terms
 from steelyard.judge.analyses.factors.strata import Fit, Stratum
 from steelyard.plan.order import generator

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steelyard.judge.analyses.factors.design import Design, Floats, Layout
+from steelyard.inference.robust import Floats
+from steelyard.judge.analyses.factors.design import Design, Layout
 from steelyard.judge.analyses.factors.questions import questions
 
 

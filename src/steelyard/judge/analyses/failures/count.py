@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.inference.confidence import high_end, low_end
 from steelyard.inference.distributions import counts_chance
-from steelyard.inference.estimate import estimate_of
-from steelyard.inference.randomisation import EXPLORATORY_PATHS
-from steelyard.inference.sequential import decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.failures.findings import (
@@ -21,7 +17,7 @@ from steelyard.judge.analyses.failures.findings import (
     FailureFinding,
     FailureWord,
 )
-from steelyard.judge.series import Pair, Readings, Series, stream_of
+from steelyard.judge.series import Pair, Readings, Series
 from steelyard.judge.verdict_notes import FailuresNotCounted, TooFewVisits
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -97,19 +93,19 @@ def _judged(series: Series, pair: Pair, readings: Readings, study: Study) -> dic
     if len(series.values) < FIRST_LOOK:
         return too_few
     alpha, margin = study.trials.alpha, study.trials.margin_log
-    stream = stream_of(series, readings, pair, EXPLORATORY_PATHS)
-    found = estimate_of(stream)
+    tests = readings.tests(series, pair, exploratory=True)
+    found = tests.estimate()
     if found is None:
         return too_few
-    words = decide(stream, margin, alpha).words
-    low = low_end(stream, margin, alpha / 2, found.ratio_log)
-    high = high_end(stream, margin, alpha / 2, found.ratio_log)
+    words = tests.decide(margin, alpha).words
+    [interval] = tests.intervals(margin, [alpha / 2], found.ratio_log)
+    low, high = interval.signed(-1)
     return {
         "word": _word(words),
         "note": None,
         "odds_log": -found.ratio_log,
-        "low_log": None if high is None else -high,
-        "high_log": None if low is None else -low,
+        "low_log": low,
+        "high_log": high,
     }
 
 

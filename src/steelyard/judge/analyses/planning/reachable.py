@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from steelyard.inference.assumption import assumption_of
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
 from steelyard.judge.each_workload import apart, several
@@ -30,9 +31,9 @@ _FOURS = (1.0, 1 / 2, 1 / 6, 1 / 6)
 def reaches(study: Study, plan: Plan) -> tuple[Reach, ...]:
     """For each workload: over all conditions, and at each of them if the study waits for these.
 
-    None for a study without compared visits, nor for the engine ``normal``, which has no orders.
+    None for a study without compared visits, nor for tests that do not rest on orders.
     """
-    if not plan.visits or study.judge.engine != "exact":
+    if not plan.visits or not assumption_of(study.judge.engine).by_orders:
         return ()
     if not several(study):
         return tuple(_of_one(study, plan, ""))

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from steelyard.inference.estimate import Estimate, visits_to_decide
+from steelyard.inference.robust import Floats, mad_sd
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.weights import Floats
 from steelyard.judge.analyses.planning.findings import (
     NoNoise,
     ReferenceKernelFailed,
@@ -24,7 +24,6 @@ from steelyard.records.events import Event, NoiseMeasured, ReferenceKernelSeries
 from steelyard.study.model import TrialsSpec
 
 _FEWEST = 8
-_MAD_TO_SD = 1.4826
 _MOST_VISITS = 10_000
 
 
@@ -67,7 +66,7 @@ def _missing(row: ReferenceKernelSeries, values: int) -> NoNoise:
 def noise_of(logs: Floats) -> float:
     """Robust standard deviation of one value, from differences of neighbours."""
     steps = np.diff(logs)
-    return _MAD_TO_SD * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
+    return mad_sd(steps) / math.sqrt(2)
 
 
 def visits_for(difference_log: float, noise_log: float, alpha: float) -> int | None:

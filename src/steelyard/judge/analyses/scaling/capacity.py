@@ -13,7 +13,7 @@ from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.not_measured import not_measured
-from steelyard.judge.series import Conditions, Readings, key_of
+from steelyard.judge.series import ALL_PATHS, Conditions, Paths, Readings, key_of
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec, Study
@@ -34,10 +34,10 @@ def capacity_findings(
 
 
 def capacity_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline, by the capacities of the visits, by itself."""
-    readings = Readings(plan, records)
+    readings = Readings(plan, records, paths=paths)
     for searched in plan.searches:
         response = capacity_response(study, str(searched[FIND]))
         rest = {name: level for name, level in searched.items() if name != FIND}

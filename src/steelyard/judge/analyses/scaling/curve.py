@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.scaling import usl
 from steelyard.judge.analyses.scaling.findings import (
     CurveRefusal,
@@ -24,7 +25,7 @@ from steelyard.judge.analyses.scaling.findings import (
 )
 from steelyard.judge.analyses.scaling.readings import Axis, Course, axis_of, courses
 from steelyard.judge.analyses.scaling.shape import fall, knee, super_linear, umbrella
-from steelyard.judge.analyses.scaling.table import Floats, Table
+from steelyard.judge.analyses.scaling.table import Table
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study

@@ -19,7 +19,16 @@ from steelyard.judge.analyses.scaling.shape import umbrella
 from steelyard.judge.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, Readings, Row, Series, slots_of
+from steelyard.judge.series import (
+    ALL_PATHS,
+    Conditions,
+    Pair,
+    Paths,
+    Readings,
+    Row,
+    Series,
+    slots_of,
+)
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study
@@ -33,8 +42,10 @@ class PeakReadings(Readings):
     response.
     """
 
-    def __init__(self, axis: Axis, plan: Plan, records: Sequence[TrialRecord]) -> None:
-        super().__init__(plan, records)
+    def __init__(
+        self, axis: Axis, plan: Plan, records: Sequence[TrialRecord], paths: Paths
+    ) -> None:
+        super().__init__(plan, records, paths=paths)
         self.axis = axis
 
     def series(
@@ -68,13 +79,13 @@ class PeakReadings(Readings):
 
 
 def peak_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline on its most, judged by the same engine, by itself."""
     axis = axis_of(study, plan)
     if axis is None:
         return
-    readings, response = PeakReadings(axis, plan, records), axis.response
+    readings, response = PeakReadings(axis, plan, records, paths), axis.response
     for conditions in axis.others:
         yield from each_by_itself(study, plan, response, conditions, readings=readings)
 

@@ -13,8 +13,9 @@ from functools import lru_cache
 import numpy as np
 
 from steelyard.inference.distributions import t_bound
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.scaling.findings import FallFinding, KneeFinding
-from steelyard.judge.analyses.scaling.table import Floats, Form, Table
+from steelyard.judge.analyses.scaling.table import Form, Table
 
 ERROR_RATE = 0.05
 _DRAWS = 40_000

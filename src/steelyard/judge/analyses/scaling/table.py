@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from steelyard.inference.robust import Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Table:
         return len(self.logs)
 
     @cached_property
-    def known(self) -> npt.NDArray[np.bool_]:
+    def known(self) -> Mask:
         return np.isfinite(self.logs)
 
     @cached_property

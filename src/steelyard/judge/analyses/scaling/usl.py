@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from steelyard.inference.distributions import f_above, f_quantile
-from steelyard.judge.analyses.scaling.table import Floats, Form, Table
+from steelyard.inference.robust import Floats
+from steelyard.judge.analyses.scaling.table import Form, Table
 
 LEVEL = 0.95
 _CONTENTIONS = np.concatenate(([0.0], np.geomspace(1e-4, 1.0, 40)))

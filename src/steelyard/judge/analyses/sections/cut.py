@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import median
 
-from steelyard.inference.confidence import high_end, low_end
-from steelyard.inference.estimate import estimate_of
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import Comparison, Family, pairs
-from steelyard.judge.series import Conditions, Pair, Readings, Series, stream_of
+from steelyard.judge.series import Conditions, Pair, Readings, Series
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level, Study
 
@@ -132,16 +130,15 @@ def _difference(
     if plain.problems or unit == 0 or not plain.n_other:
         return _Difference()
     scaled = replace(plain, values=plain.values / unit)
-    stream = stream_of(scaled, readings, comparison.pair, comparison.paths)
-    found = estimate_of(stream)
+    tests = readings.tests(scaled, comparison.pair, exploratory=comparison.exploratory)
+    found = tests.estimate()
     if found is None:
         return _Difference()
     raw = unit * (-1 if comparison.response.direction == "lower" else 1)
     if len(scaled.values) < FIRST_LOOK:
         return _Difference(raw * found.ratio_log)
     level = comparison.share / 2
-    low = low_end(stream, margin_log, level, found.ratio_log)
-    high = high_end(stream, margin_log, level, found.ratio_log)
-    ends = [None if end is None else raw * end for end in (low, high)]
+    [interval] = tests.intervals(margin_log, [level], found.ratio_log)
+    ends = [None if end is None else raw * end for end in interval]
     ends = ends if raw > 0 else ends[::-1]
     return _Difference(raw * found.ratio_log, ends[0], ends[1])

@@ -17,9 +17,9 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from steelyard.inference.distributions import t_bound
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.steadiness.findings import (
     Drifts,
     LevelChanges,
@@ -30,7 +30,6 @@ from steelyard.judge.analyses.steadiness.findings import (
     TooNoisy,
 )
 
-Floats = npt.NDArray[np.float64]
 FEWEST_BATCHES = 20
 SLOPE_BATCHES = 20
 _BATCH = 5

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
-from steelyard.judge.analyses.steadiness.steady import Floats, steady
+from steelyard.judge.analyses.steadiness.steady import steady
 from steelyard.judge.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan

@@ -1,0 +1,136 @@
+"""Trials that were measured elsewhere as the visits of a study: their numbers and their orders."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from steelyard.inference.assumption import Assumption, Inference
+from steelyard.inference.exact import pool_of
+from steelyard.inference.randomisation import Design as Law
+from steelyard.inference.randomisation import Signs, draw, shuffles
+from steelyard.inference.robust import Floats
+from steelyard.inference.stream import Stream
+from steelyard.judge.own_trials.rows import Design, Visit
+from steelyard.judge.scales import Scale
+from steelyard.judge.series import Conditions, Pair, Series
+from steelyard.judge.verdict_notes import NotJudged, NoVisits, Withheld
+from steelyard.records.warnings import WarningKind
+from steelyard.study.model import Level, ResponseSpec
+
+LOAD = "load"
+_LAWS: dict[Design, Law] = {"bigstick": "big_stick", "pairs": "pairs", "blocks": "blocks"}
+
+
+@dataclass(frozen=True)
+class MeasuredVisits:
+    """All that the comparisons of one set of trials share.
+
+    ``rounds``: how often a block holds every system. ``budget``: visits of all systems.
+    """
+
+    visits: list[Visit]
+    systems: tuple[str, ...]
+    loads: tuple[Level, ...]
+    design: Design
+    rounds: int
+    budget: int
+    paths: int
+    seed: int
+    assumption: Assumption
+    distrusted: Withheld | None = None
+
+    def series(
+        self,
+        pair: Pair,
+        response: ResponseSpec,
+        conditions: Conditions | None,
+        *,
+        keep_failed: bool = False,  # noqa: ARG002 - no trial has failed
+        scale: Scale = "log",  # noqa: ARG002 - rows are read as logarithms
+    ) -> Series:
+        """One number per visit of the pair: the mean over loads, or that at one of them."""
+        wanted: list[Level | None] = (
+            [conditions[LOAD]] if conditions else [*(self.loads or (None,))]
+        )
+        sign = -1.0 if response.direction == "lower" else 1.0
+        members = (pair.baseline, pair.other)
+        own = [v for v in enumerate(self.visits, start=1) if v[1].system in members]
+        rows = [
+            (number, slot, visit.system == pair.other, sign * _mean(visit, wanted))
+            for slot, (number, visit) in enumerate(own)
+            if all(each in visit.logs for each in wanted)
+        ]
+        visits = tuple(row[0] for row in rows)
+        others = [row[2] for row in rows]
+        return Series(
+            visits=visits,
+            slots=tuple(row[1] for row in rows),
+            other=np.array(others, dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            problems=_unmeasured(pair, others),
+            before=self._before(visits),
+            covariate=self._covariate(visits),
+        )
+
+    def tests(
+        self,
+        series: Series,
+        pair: Pair,  # noqa: ARG002 - all pairs have the same budget
+        *,
+        exploratory: bool = False,  # noqa: ARG002 - one response, which decides
+    ) -> Inference:
+        """The series under test; an order that was not drawn has one look, after the last visit."""
+        signs = np.where(series.other, np.int8(1), np.int8(-1))
+        stream = Stream(
+            values=series.values,
+            other=series.other,
+            pool=pool_of(signs, self._orders(series, signs)),
+            horizon=self.budget * 2 // len(self.systems),
+            once=self.design == "none",
+            covariate=series.covariate,
+        )
+        return self.assumption.tests(stream)
+
+    def warnings(self, visit: int) -> frozenset[WarningKind]:  # noqa: ARG002 - rows have none
+        """No kinds of warning."""
+        return frozenset()
+
+    def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
+        """None of all that were measured."""
+        return {
+            name: (0, sum(visit.system == name for visit in self.visits))
+            for name in (pair.baseline, pair.other)
+        }
+
+    def _before(self, numbers: Sequence[int]) -> tuple[str | None, ...]:
+        """Among several systems, that of the visit before each, which may be of no pair with it."""
+        if len(self.systems) == 2:
+            return ()
+        return tuple(None if n == 1 else self.visits[n - 2].system for n in numbers)
+
+    def _covariate(self, numbers: Sequence[int]) -> Floats | None:
+        """That of each visit; ``None`` where all are alike, as without one."""
+        found = np.array([self.visits[number - 1].covariate for number in numbers])
+        return found if len(found) and np.ptp(found) > 0 else None
+
+    def _orders(self, series: Series, signs: Signs) -> Signs:
+        if self.design == "none":
+            return shuffles(signs, self.paths, self.seed)
+        law = "double_blocks" if self.rounds == 2 else _LAWS[self.design]
+        drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
+        return drawn[list(series.slots)]
+
+
+def _mean(visit: Visit, loads: Sequence[Level | None]) -> float:
+    return math.fsum(visit.logs[each] for each in loads) / len(loads)
+
+
+def _unmeasured(pair: Pair, others: Sequence[bool]) -> tuple[NotJudged, ...]:
+    """Which of the two has no visit there."""
+    present = {pair.other if other else pair.baseline for other in others}
+    members = (pair.baseline, pair.other)
+    return tuple(NoVisits(system=name) for name in members if name not in present)

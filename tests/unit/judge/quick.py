@@ -1,0 +1,15 @@
+"""The judge with fewer simulated orders than a study has: as valid, and quick."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from steelyard.judge import elimination, verdict
+from steelyard.judge.series import Effort, Paths
+
+EFFORT = Effort(Paths(deciding=2_000, exploratory=1_000))
+
+judge_study = partial(verdict.judge_study, effort=EFFORT)
+look = partial(verdict.look, effort=EFFORT)
+racing = partial(elimination.racing, effort=EFFORT)
+still_measured = partial(elimination.still_measured, effort=EFFORT)
