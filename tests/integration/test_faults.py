@@ -94,10 +94,9 @@ def wait_for_sink(steelyard: Steelyard) -> int:
 def wait_for(steelyard: Steelyard, mode: bytes) -> int:
     """The engine process in this mode, after a first trial has been recorded."""
     trials = steelyard.folder / "results" / "tiny"
-    end = time.monotonic() + LONGEST_S
-    while time.monotonic() < end:
+    while running := steelyard.processes():
         if list(trials.glob("*/trials/0001-1")):
-            for pid in steelyard.processes():
+            for pid in running:
                 if mode in command_of(pid).split(b"\0")[:2]:
                     return pid
         time.sleep(0.005)

@@ -61,7 +61,8 @@ def bench(home: Path) -> Iterator[Bench]:
 def as_nobody(home: Path) -> Host:
     """This machine, as a user without rights sees it."""
     user = pwd.getpwnam(NOBODY)
-    places = {
+    places: dict[str, Path | str] = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",  # the test's own may have folders of root's
         "HOME": home,
         "XDG_RUNTIME_DIR": home / "run",
         "XDG_DATA_HOME": home / "data",

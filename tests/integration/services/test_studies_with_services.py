@@ -152,11 +152,11 @@ study: full
 question: Does a server with small mailboxes take as many messages?
 systems:
   roomy: {platform: native, service: {use: dovecot, mailboxes: 2}}
-  small: {platform: native, service: {use: dovecot, mailboxes: 2, quota: true, quota_size: 100 kB}}
+  small: {platform: native, service: {use: dovecot, mailboxes: 2, quota: true, quota_size: 50 kB}}
 workload: {use: lmtp, recipients: 2, body: 8 KiB}
 responses: {throughput: {primary: true}, errors.no_room: {}}
 gates: {errors.no_room: at most 10 %}
-trials: {margin: 50 %, window: 300 ms, warmup: 0 s, retry: 0, budget: {trials: 6 per cell}}
+trials: {margin: 50 %, window: 1500 ms, warmup: 0 s, retry: 0, budget: {trials: 6 per cell}}
 """
 
 
