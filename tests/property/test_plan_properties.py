@@ -54,14 +54,14 @@ def studies(draw: st.DrawFn) -> Study:
 
 @given(seed=SEEDS, visits=st.integers(0, 300))
 def test_the_coin_never_leads_by_more_than_two(seed: int, visits: int) -> None:
-    coin = design.coin(seed, ("a", "b"), "big_stick", visits)
+    coin = design.assignment(seed, ("a", "b"), "big_stick", visits)
     leads = accumulate(1 if system == "a" else -1 for system in coin)
     assert all(abs(lead) <= 2 for lead in leads)
 
 
 @given(seed=SEEDS, visits=st.integers(0, 300))
 def test_each_pair_of_visits_holds_both_systems(seed: int, visits: int) -> None:
-    coin = design.coin(seed, ("a", "b"), "pairs", visits)
+    coin = design.assignment(seed, ("a", "b"), "pairs", visits)
     assert all({*coin[i : i + 2]} == {"a", "b"} for i in range(0, visits - 1, 2))
 
 
@@ -71,8 +71,8 @@ def test_a_longer_coin_begins_like_a_shorter_one(
 ) -> None:
     names = tuple(f"s{i}" for i in range(systems))
     for drawn_as in ("big_stick", "pairs") if systems == 2 else ("double_blocks",):
-        longer = design.coin(seed, names, drawn_as, few + more)
-        assert longer[:few] == design.coin(seed, names, drawn_as, few)
+        longer = design.assignment(seed, names, drawn_as, few + more)
+        assert longer[:few] == design.assignment(seed, names, drawn_as, few)
 
 
 @settings(max_examples=40, deadline=None)

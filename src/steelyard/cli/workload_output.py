@@ -11,7 +11,7 @@ from steelyard import units
 from steelyard.errors import HostError
 from steelyard.records.schema import Measured
 from steelyard.report.figures import quantity
-from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.resolve.settings import defaults_of, read_value
@@ -38,7 +38,7 @@ def read_output_lines(
     unknown = dict.fromkeys(("folder", "mount", "device", "threads", "seed"), "UNKNOWN")
     values = tool_values(entry, chosen, unknown | {"window": 1, "warmup": 1})
     try:
-        measured = read_metrics(entry, chosen, values, texts, catalogue.responses())
+        measured = read_metrics(entry, chosen, values, texts, declared.responses())
     except OutputError as error:
         whys = [f"{name}: {why}" for name, why in error.missing.items()]
         raise HostError(

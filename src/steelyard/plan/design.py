@@ -1,4 +1,4 @@
-"""From a study to what is measured: conditions, cells, and the visits that a coin orders."""
+"""From a study to what is measured: conditions, cells, and visits in random order."""
 
 from __future__ import annotations
 
@@ -60,43 +60,43 @@ def cells(study: Study) -> tuple[Cell, ...]:
 
 
 def design_of(study: Study) -> Design:
-    """Two systems share a coin, for each visit or for each pair of them; more are met in blocks."""
+    """Two systems are assigned at random by visit or by pair of visits, more in blocks."""
     if len(study.compared) != 2:
         return "double_blocks"
     return "pairs" if study.trials.order == "pairs" else "big_stick"
 
 
-def coin(seed: int, systems: Sequence[str], design: Design, visits: int) -> tuple[str, ...]:
-    """The system of each of the first ``visits`` visits; longer coins begin alike."""
+def assignment(seed: int, systems: Sequence[str], design: Design, visits: int) -> tuple[str, ...]:
+    """The system of each of the first ``visits`` visits; longer assignments begin alike."""
     random = generator(seed, "coin")
     if design != "double_blocks":
-        toss = big_stick if design == "big_stick" else pairs
-        return tuple(systems[each] for each in toss(random, visits))
+        draw = big_stick if design == "big_stick" else pairs
+        return tuple(systems[each] for each in draw(random, visits))
     drawn = blocks(random, len(systems), -(-visits // block_size(systems, design)), ROUNDS)
     return tuple(systems[i] for block in drawn for i in block)[:visits]
 
 
 def block_size(systems: Sequence[str], design: Design) -> int:
-    """Visits of one block: with the big-stick coin each visit is one of its own."""
+    """Visits of one block: with the big-stick design each visit is one of its own."""
     return {"big_stick": 1, "pairs": 2, "double_blocks": ROUNDS * len(systems)}[design]
 
 
 def visits(
     seed: int,
-    coins: Sequence[str],
+    assigned: Sequence[str],
     in_block: int,
     under: Sequence[dict[str, Level]],
     missing: Collection[Cell] = (),
 ) -> tuple[PlannedVisit, ...]:
-    """Every visit of ``coins`` with its trials, numbered from 1 over the whole plan.
+    """Every visit of ``assigned`` with its trials, numbered from 1 over the whole plan.
 
     ``in_block`` visits make a block. Cells that do not exist are left out of the order that was
     drawn for all.
     """
-    orders = condition_orders(generator(seed, "conditions"), len(under), len(coins))
+    orders = condition_orders(generator(seed, "conditions"), len(under), len(assigned))
     planned = []
     trials = itertools.count(1)
-    for visit, (system, order) in enumerate(zip(coins, orders, strict=True), start=1):
+    for visit, (system, order) in enumerate(zip(assigned, orders, strict=True), start=1):
         met = (Cell(system=system, conditions=under[i]) for i in order)
         planned_trials = tuple(
             PlannedTrial(trial=next(trials), visit=visit, cell=cell)

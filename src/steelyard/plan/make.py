@@ -27,9 +27,9 @@ def make_plan(study: Study, seed: int) -> Plan:
     searches = design.searches(study) if compares(study) else ()
     count = visits_within(study)
     drawn_as = design.design_of(study)
-    coins = design.coin(seed, systems, drawn_as, 2 * count)
+    assigned = design.assignment(seed, systems, drawn_as, 2 * count)
     in_block = design.block_size(systems, drawn_as)
-    visits = design.visits(seed, coins[:count], in_block, (*conditions, *searches), missing)
+    visits = design.visits(seed, assigned[:count], in_block, (*conditions, *searches), missing)
     trials = sum(len(visit.trials) for visit in visits)
     return Plan(
         seed=seed,
@@ -37,7 +37,7 @@ def make_plan(study: Study, seed: int) -> Plan:
         design=drawn_as,
         systems=systems,
         conditions=conditions,
-        assignment=coins,
+        assignment=assigned,
         visits=visits,
         searches=searches,
         not_applicable=missing,

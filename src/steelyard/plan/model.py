@@ -64,7 +64,7 @@ class ScreenPlan(Stored):
 
     A replicate is a block: every cell of one of the ``fractions``, which take turns. What is
     ``hard_to_change`` keeps its level within a visit; without it a replicate is one visit. The
-    first level of each factor is the one that the others are told against.
+    first level of each factor is the one that the others are compared with.
     """
 
     system: str

@@ -35,7 +35,7 @@ def draw_seed() -> int:
 
 
 def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
-    """A coin for each visit: 0 or 1, each with probability 1/2, unless one leads by 2.
+    """A random assignment of each visit: 0 or 1, each with probability 1/2, unless one leads by 2.
 
     Then the other is forced. Source: Soares and Wu, "Some restricted randomization rules in
     sequential designs", Communications in Statistics, Theory and Methods 12 (1983) 2017-2034;
@@ -51,7 +51,7 @@ def big_stick(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
 
 
 def pairs(random: np.random.Generator, visits: int) -> npt.NDArray[np.int8]:
-    """A coin for each pair of visits: 0 and 1 or 1 and 0, each with probability 1/2."""
+    """A random order of each pair of visits: 0 and 1 or 1 and 0, each with probability 1/2."""
     first = random.integers(0, 2, size=(visits + 1) // 2, dtype=np.int8)
     return np.column_stack([first, 1 - first]).ravel()[:visits]
 

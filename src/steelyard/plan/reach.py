@@ -54,5 +54,5 @@ def _words(kind: Reach, workloads: list[str]) -> str:
 
 
 def first_reached(reaches: Sequence[Reach]) -> int | None:
-    """Visits of a pair after which any difference can be told; ``None``: not within the budget."""
+    """Visits of a pair after which any difference can be shown; ``None``: not within the budget."""
     return min((each.needed for each in reaches if each.needed is not None), default=None)

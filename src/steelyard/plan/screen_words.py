@@ -1,4 +1,4 @@
-"""The screening of a plan in words: factors, design, what cannot be told apart, replicates."""
+"""The screening of a plan in words: factors, design, aliases, replicates."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def _design(screen: ScreenPlan) -> str:
 def _replicates(study: Study, screen: ScreenPlan, asked: screening.Screened) -> str:
     trials = sum(len(visit.trials) for visit in screen.visits)
     one = format_duration(screening.replicate_s(study, asked))
-    told = f"{screen.replicates:,} at most, {trials:,} trials; one takes about {one}"
+    line = f"{screen.replicates:,} at most, {trials:,} trials; one takes about {one}"
     first = asked.first_answer
     if screen.replicates < first:
-        return f"{told}; nothing is called before {first}, so this can only suggest"
-    told += f"; an effect may be called after {first}"
+        return f"{line}; nothing is called before {first}, so this can only suggest"
+    line += f"; an effect may be called after {first}"
     if screen.replicates < _FEWEST_FOR_SHARES:
-        told += f"; shares of variation need {_FEWEST_FOR_SHARES}"
-    return told
+        line += f"; shares of variation need {_FEWEST_FOR_SHARES}"
+    return line

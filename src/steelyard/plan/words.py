@@ -211,9 +211,9 @@ def _calibration(plan: Plan) -> str:
 def _order(plan: Plan) -> str:
     inside = "conditions in random order within each visit"
     if plan.design == "big_stick":
-        return f"a coin for each visit, never more than 2 apart; {inside}"
+        return f"each visit at random, never more than 2 apart (big stick); {inside}"
     if plan.design == "pairs":
-        return f"pairs of visits, both systems in each, which is first by a coin; {inside}"
+        return f"pairs of visits, both systems in each, the first at random; {inside}"
     many = len(plan.systems)
     if plan.design == "blocks":
         return f"blocks of {many} visits, every system once in random order; {inside}"
@@ -261,8 +261,8 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
         rows = [("earliest verdict", f"after {_takes(study, after_s)}")]
     else:
         after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
-        told = f"after {visits} visits, {_takes(study, after_s)}"
-        rows = [("earliest verdict", told)] if reached or not reaches else []
+        earliest = f"after {visits} visits, {_takes(study, after_s)}"
+        rows = [("earliest verdict", earliest)] if reached or not reaches else []
     return rows + [("out of reach", words) for words in out_of_reach(reaches)]
 
 

@@ -52,7 +52,7 @@ class BoundCell:
     among: bool = False
     """Whether the study has further workloads."""
     scenario: bool = False
-    """Whether a scenario says what runs where; then what runs beside is repeated to the end."""
+    """Whether a scenario says what runs where; its background workloads repeat to the end."""
     find: FindSpec | None = None
 
     def workload_of(self, instance: int) -> WorkloadSpec:

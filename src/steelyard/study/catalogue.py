@@ -6,7 +6,7 @@ this version cannot run yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -14,10 +14,10 @@ from typing import Literal
 from pydantic import ConfigDict, TypeAdapter
 from ruamel.yaml import YAML
 
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import responses
 from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.file.complaints import Mistake
-from steelyard.study.model import Reset, ResponseSpec
+from steelyard.study.model import Reset
 from steelyard.study.platform.entry import Commands
 from steelyard.study.platform.settings import DRIVEN_SETTINGS, DiskSettings
 from steelyard.study.platform.settings import SharedSettings as PlatformSettings
@@ -159,82 +159,3 @@ def disk_settings() -> dict[str, Setting]:
     declared = _Settings.validate_python(_load("disks.yaml"))
     _refuse_models("settings", "disks", declared, {"disks": DiskSettings}, SettingsModel)
     return declared
-
-
-class _Responses(Entry):
-    """All responses as written; ``words`` are what places in their names stand for."""
-
-    statistics: dict[str, str]
-    words: dict[str, tuple[str, ...]]
-    responses: dict[str, Response]
-
-
-@cache
-def _responses() -> _Responses:
-    return _Responses.model_validate(_load("responses.yaml"))
-
-
-@cache
-def statistics() -> tuple[str, ...]:
-    """What a response such as ``response.{p}`` is given as."""
-    return tuple(_responses().statistics)
-
-
-@cache
-def response_words(place: str) -> tuple[str, ...]:
-    """What ``{place}`` in the name of a response stands for: ``kind`` or ``phase``."""
-    return _responses().words[place]
-
-
-@cache
-def families() -> tuple[str, ...]:
-    """Names of responses as people list them: ``response.*``, ``phase.PHASE.*``."""
-    words = {f"{{{place}}}": place.upper() for place in _responses().words}
-    return tuple(_replaced(name, words | {"{p}": "*"}) for name in _responses().responses)
-
-
-def _replaced(name: str, words: dict[str, str]) -> str:
-    for placeholder, word in words.items():
-        name = name.replace(placeholder, word)
-    return name
-
-
-@cache
-def responses() -> dict[str, Response]:
-    """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
-    data = _responses()
-    known: dict[str, Response] = {}
-    for name, written in data.responses.items():
-        for spelt, entry in _by_word(name, written, data.words):
-            if "{p}" not in spelt:
-                known[spelt] = entry
-                continue
-            for statistic, words in data.statistics.items():
-                label = f"{entry.label}, {words}"
-                known[spelt.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
-    return known
-
-
-def _by_word(
-    name: str, entry: Response, words: dict[str, tuple[str, ...]]
-) -> Iterator[tuple[str, Response]]:
-    place = next((place for place in words if f"{{{place}}}" in name), None)
-    if place is None:
-        yield name, entry
-        return
-    for word in words[place]:
-        label = entry.label.replace(f"{{{place}}}", word)
-        yield name.replace(f"{{{place}}}", word), entry.model_copy(update={"label": label})
-
-
-def response_spec(name: str, entry: Response, *, operation: str, primary: bool) -> ResponseSpec:
-    """A response as part of a study whose operations are called ``operation``."""
-    return ResponseSpec(
-        name=name,
-        label=entry.label,
-        unit=entry.unit.replace("{operation}", operation),
-        direction=entry.direction,
-        primary=primary,
-        meaning=entry.meaning,
-        source=entry.source,
-    )

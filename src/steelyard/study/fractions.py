@@ -143,5 +143,5 @@ def relation(fraction: Fraction) -> str:
     """The defining relation as books print it: ``I = ABCE = -BCDF``; empty of a full one."""
     words = defining_words(fraction)
     ordered = sorted(words, key=lambda word: (word.bit_count(), letters(word)))
-    told = [f"{'-' if words[word] < 0 else ''}{letters(word)}" for word in ordered]
-    return f"I = {' = '.join(told)}" if told else ""
+    words_of = [f"{'-' if words[word] < 0 else ''}{letters(word)}" for word in ordered]
+    return f"I = {' = '.join(words_of)}" if words_of else ""

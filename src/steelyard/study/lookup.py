@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
+from steelyard.study.declared import responses as declared
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.own_files import OwnFiles
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.platform.checks import check as check_platform
@@ -47,7 +48,7 @@ def _refuse_in_service(complaints: Complaints) -> None:
 def _check_workload(entry: Workload, complaints: Complaints) -> None:
     complaints.add_all(model_mistakes(WorkloadSettings, entry.settings, whole=False))
     if entry.is_tool:
-        complaints.add_all(workload_mistakes(entry, catalogue.responses()))
+        complaints.add_all(workload_mistakes(entry, declared.responses()))
         return
     complaints.add_all(setting_mistakes(entry))
     hint = "write `command: [PROGRAM, ...]`: the words that are measured"
@@ -132,7 +133,7 @@ def workload_of(spec: WorkloadSpec) -> Workload:
 
 def responses_of(entries: Iterable[Workload]) -> dict[str, Response]:
     """Every response by name where these workloads are driven: standard ones, metrics of tools."""
-    known = dict(catalogue.responses())
+    known = dict(declared.responses())
     for entry in entries:
         for name, metric in entry.metrics.items():
             known.setdefault(name, response_of(metric, None))

@@ -147,7 +147,7 @@ class GateSpec(Spec):
 
 
 class SampleSpec(Spec):
-    """How often the machines are sampled, and which: ``host`` is the carrier of what has one."""
+    """How often the machines are sampled, and which: ``host`` is that of the system."""
 
     every_s: float = 1.0
     where: tuple[str, ...] = ("system", "host")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
+from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Setting
 from steelyard.study.service.entry import Service
 from steelyard.study.workload.entry import Workload, response_of
@@ -137,7 +138,7 @@ def _tool_facts(entry: Workload) -> Iterator[str]:
 def _metrics(entry: Workload) -> Iterator[str]:
     if not entry.metrics:
         return
-    standard = catalogue.responses()
+    standard = declared.responses()
     yield "| response | unit | good | meaning |"
     yield "|---|---|---|---|"
     for name, metric in entry.metrics.items():

@@ -1,4 +1,4 @@
-"""What the scenarios of a study mean: who measures what, beside whom, where it applies. Pure."""
+"""What the scenarios of a study mean: what is measured, and what runs in the background. Pure."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ def measured_count(scenario: ScenarioSpec, name: str) -> int:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """What runs beside a measured workload: on its own instance, or on another."""
+    """A background workload: on the instance of the measured one, or on another."""
 
     workload: str
     near: bool
 
 
 def neighbours_of(scenario: ScenarioSpec, name: str) -> tuple[Neighbour, ...]:
-    """What runs beside a measured workload, once for each place."""
+    """The background workloads of a measured workload, once for each instance."""
     found = _named(scenario, name)
     settings = {} if found is None else found.settings
     first = [p.workload for p in scenario.instances.get(1, ()) if p.workload not in {name, EACH}]

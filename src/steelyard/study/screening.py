@@ -25,7 +25,7 @@ LEAST_DF = 5
 class Screened:
     """What is varied on one system. ``fixed`` are the conditions that stay, at their first level.
 
-    Levels start with the one that the others are told against.
+    Levels start with the one that the others are compared with.
     """
 
     system: str

@@ -9,7 +9,7 @@ from steelyard.study.ending import counted
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
 
-# Seconds that a reset takes beside the declared phases: allowances, not promises.
+# Seconds that a reset takes besides the declared phases: allowances, not promises.
 RESET_ALLOWANCE_S: dict[str, float] = {
     "service": 0.2,
     "process": 0.2,

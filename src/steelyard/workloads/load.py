@@ -45,7 +45,7 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Docum
 
 
 def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Document:
-    """The job of the bystander beside the load of ``bound``: by the clock, on few connections.
+    """The job of the latency probe during the load of ``bound``: by the clock, on few connections.
 
     Probes do not wait for each other: there are connections for all that can be under way until
     the first of them has timed out. Beside a load that ends by itself it has no end of its own.

@@ -17,6 +17,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.study.model import WorkloadSpec
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.services import RunningService
@@ -105,7 +106,7 @@ def measured(
     assert done.exit_code in tool.entry.good_exits, done.stdout + done.stderr
     texts = {"stdout": done.stdout, "stderr": done.stderr}
     texts |= {name: host.read_file(path) for name, path in tool.writes.items()}
-    return read_metrics(tool.entry, tool.settings, tool.values, texts, catalogue.responses())
+    return read_metrics(tool.entry, tool.settings, tool.values, texts, declared.responses())
 
 
 def value(read: dict[str, Measured], name: str) -> float:

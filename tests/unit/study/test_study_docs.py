@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from tests.unit.study.study_texts import written
 
 from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.study.file.grammar import StudyFile, VariantPart
 from steelyard.study.read import read_study, read_with_lacking
 
@@ -74,7 +75,7 @@ def test_every_entry_and_setting_is_in_the_page(shelf: catalogue.Shelf) -> None:
         assert set(SHELVES[shelf](name).settings) <= quoted, name
 
 
-@pytest.mark.parametrize("response", catalogue.responses())
+@pytest.mark.parametrize("response", declared.responses())
 def test_every_response_is_in_the_page(response: str) -> None:
     family, _, last = response.rpartition(".")
     place, _, word = family.rpartition(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from steelyard.records.schema import Measured
-from steelyard.study.catalogue import responses
+from steelyard.study.declared.responses import responses
 from steelyard.trial.observe.collect import Common, of_all_instances
 
 

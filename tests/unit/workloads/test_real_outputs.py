@@ -20,6 +20,7 @@ from ruamel.yaml import YAML
 from steelyard.hosts.failures import SystemFailure
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
@@ -63,7 +64,7 @@ def read(case: Path, texts: dict[str, str]) -> dict[str, Measured]:
     served = {"address": "127.0.0.1", "port": 1, "users": 1, "rate": 1, "device": "/dev/x"}
     served |= {"authority": "/f/key"} | json.loads(beside(case, "given.json", "{}"))
     values = tool_values(entry, settings, {**given, **served})
-    return read_metrics(entry, settings, values, texts, catalogue.responses())
+    return read_metrics(entry, settings, values, texts, declared.responses())
 
 
 def beside(case: Path, name: str, otherwise: str) -> str:

@@ -1,6 +1,6 @@
-"""Files of a user's own beside a study: platforms and services, found by path or by name.
+"""Files of a user's own next to a study: platforms and services, found by path or by name.
 
-``./mine.yaml`` names a file, ``mine`` the file ``mine.yaml`` in the folder of its kind beside the
+``./mine.yaml`` names a file, ``mine`` the file ``mine.yaml`` in the folder of its kind next to the
 study. The folder of a run keeps copies in a folder of that name, where they are found again.
 """
 
@@ -50,13 +50,13 @@ class OwnFiles(Generic[Entry]):
 
         ``study`` is the study's file or folder. A name of the catalogue never means a file.
         """
-        beside = study if study.is_dir() else study.parent
+        folder = study if study.is_dir() else study.parent
         if name in catalogue.names(self.shelf):
             return None
         if _is_path(name):
-            found = [beside / name, beside / self.shelf / Path(name).name]
+            found = [folder / name, folder / self.shelf / Path(name).name]
         else:
-            found = [beside / self.shelf / f"{name}.yaml"]
+            found = [folder / self.shelf / f"{name}.yaml"]
         return next((file for file in found if file.is_file()), None)
 
     def named(self, name: str, study: Path) -> tuple[Entry, str | None] | None:

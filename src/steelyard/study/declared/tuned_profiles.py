@@ -32,10 +32,10 @@ def read_profile(name: str, study: Path) -> str:
     Raises:
         ProfileError: it cannot be read.
     """
-    beside = study if study.is_dir() else study.parent
-    kept = beside / FOLDER / kept_name(name)
+    folder = study if study.is_dir() else study.parent
+    kept = folder / FOLDER / kept_name(name)
     try:
-        return (kept if kept.is_file() else beside / name).read_text(encoding="utf-8")
+        return (kept if kept.is_file() else folder / name).read_text(encoding="utf-8")
     except OSError as error:
         raise ProfileError((error.strerror or str(error)).lower()) from error
     except UnicodeDecodeError as error:

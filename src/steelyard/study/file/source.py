@@ -187,8 +187,8 @@ def _syntax_error(error: MarkedYAMLError, path: Path, what: str) -> StudyError:
     context = f" {error.context}" if error.context and error.problem else ""
     hints = (hint for part, hint in _SYNTAX_HINTS if part in problem)
     hint = next(hints, "check brackets, quotes and indentation near this place")
-    told = hint.replace("{what}", what)
-    return _stop(path, f"not valid YAML: {problem}{context}", told, place)
+    advice = hint.replace("{what}", what)
+    return _stop(path, f"not valid YAML: {problem}{context}", advice, place)
 
 
 def _place(node: Node) -> Place:

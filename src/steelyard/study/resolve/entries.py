@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.errors import StudyError
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Setting
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import StudyFile, WorkloadPart

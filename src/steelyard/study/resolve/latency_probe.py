@@ -1,4 +1,4 @@
-"""The part of a study that says what looks on while the load runs."""
+"""The latency probe of a study."""
 
 from __future__ import annotations
 

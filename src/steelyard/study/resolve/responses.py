@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from steelyard import units
-from steelyard.study import catalogue
-from steelyard.study.declared.response import Response
+from steelyard.study.declared import responses as declared
+from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints, nearest
 from steelyard.study.file.grammar import ResponsePart, StudyFile
 from steelyard.study.file.kinds import Limit
@@ -65,7 +65,7 @@ def read_responses(  # noqa: PLR0917 - what is written, where, and all that it i
     names = names if primary in names else [primary, *names]
     operation = workload.operation
     return {
-        name: catalogue.response_spec(
+        name: declared.response_spec(
             name, there[name], operation=operation, primary=name == primary
         )
         for name in names
@@ -98,8 +98,8 @@ def check_response(
 def _response_hint(name: str, known: Mapping[str, Response]) -> str:
     near = nearest(name, known)
     meant = f"did you mean `{near}`? " if near else ""
-    statistics = ", ".join(catalogue.statistics())
-    listed = [*catalogue.families(), *(n for n, entry in known.items() if entry.source == "tool")]
+    statistics = ", ".join(declared.statistics())
+    listed = [*declared.families(), *(n for n, entry in known.items() if entry.source == "tool")]
     return f"{meant}responses: {', '.join(listed)}; * is one of {statistics}"
 
 

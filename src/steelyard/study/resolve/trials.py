@@ -1,4 +1,4 @@
-"""How a study runs its trials: sampling, generator, caches, order, and what tools can be told."""
+"""How a study runs its trials: durations, sampling, generator, caches, order."""
 
 from __future__ import annotations
 
@@ -149,8 +149,8 @@ def check_order(file: StudyFile, compared: int, complaints: Complaints) -> None:
 def check_durations(
     workloads: Mapping[str, WorkloadSpec], trials: TrialsSpec, complaints: Complaints
 ) -> None:
-    """Adds what a tool cannot be told, as half a second where it takes whole seconds."""
-    told = {"window": trials.window_s, "warmup": trials.warmup_s}
+    """Adds durations that a tool cannot take, as half a second where it takes whole seconds."""
+    durations_s = {"window": trials.window_s, "warmup": trials.warmup_s}
     for spec in workloads.values():
         entry = known_workload(spec)
         if entry is None or not entry.is_tool:
@@ -161,8 +161,8 @@ def check_durations(
             for place in windows:
                 _check(place.unit, "warmup", spec.use, trials.warmup_s, complaints)
         for place in asked:
-            if place.name in told:
-                _check(place.unit, place.name, spec.use, told[place.name], complaints)
+            if place.name in durations_s:
+                _check(place.unit, place.name, spec.use, durations_s[place.name], complaints)
 
 
 def _check(unit: str | None, key: str, use: str, value_s: float, complaints: Complaints) -> None:

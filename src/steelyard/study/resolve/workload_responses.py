@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.source import Where

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from steelyard import units
 from steelyard.study.declared.conditions import condition_mistakes, no_setting, values_of
 from steelyard.study.declared.placeholders import placeholders
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.declared.text_checks import (
     placeholder_mistakes,
     value_mistakes,

@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import Field
 
 from steelyard.study.declared.conditions import holds
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Entry, Setting
 from steelyard.study.service.entry import FileText, Part, Step, Texts, When, Words
 from steelyard.study.workload.metric import Factor, Metric, Refusal, Scale, Table

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from steelyard.study.declared.response import Join
+from steelyard.study.declared.responses import Join
 from steelyard.study.file.kinds import mistake, shown
 from steelyard.study.model import Direction
 from steelyard.study.service.entry import Part, When

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from steelyard.engine.messages import LoadResult
 from steelyard.records.schema import Measured
 from steelyard.records.warnings import TrialWarning
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.ending import counted
 from steelyard.trial.attempt.attempt import Scene
 from steelyard.trial.attempt.instance import Instance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.records.schema import Measured, Outcome
-from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
@@ -40,7 +40,7 @@ def measured_by_tool(tool: ReadyTool, instance: Instance) -> dict[str, Measured]
             tool.settings,
             tool.values,
             instance.outputs,
-            catalogue.responses(),
+            declared.responses(),
             unread=instance.unread,
         )
     except OutputError as error:

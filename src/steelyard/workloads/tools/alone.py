@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
+from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Settings, SettingValue
 from steelyard.study.resolve.settings import defaults_of
 from steelyard.workloads.tools.metrics import read_metrics
@@ -24,7 +25,7 @@ def measured_alone(use: str, chosen: Settings, stdout: str) -> dict[str, Measure
     """
     entry, settings = catalogue.workload(use), _settings(use, chosen)
     values = tool_values(entry, settings, {})
-    return read_metrics(entry, settings, values, {"stdout": stdout}, catalogue.responses())
+    return read_metrics(entry, settings, values, {"stdout": stdout}, declared.responses())
 
 
 def _settings(use: str, chosen: Settings) -> dict[str, SettingValue]:

@@ -15,7 +15,7 @@ from statistics import fmean, median
 from steelyard.records.schema import Measured
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, fill
-from steelyard.study.declared.response import Response
+from steelyard.study.declared.responses import Response
 from steelyard.study.declared.setting import Settings
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.metric import Look, Metric, Scale, Take

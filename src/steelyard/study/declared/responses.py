@@ -1,0 +1,111 @@
+"""The numbers that a trial can give: unit, better direction, how several instances give one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from ruamel.yaml import YAML
+
+from steelyard.study.declared.setting import Entry
+from steelyard.study.model import Direction, ResponseSpec
+
+Join = Literal["sum", "largest", "least", "mean"]
+Shared = Literal["kernel", "disk", "network"]
+
+
+class Response(Entry):
+    """A number per trial. A name with ``{p}`` stands for one per statistic.
+
+    What may be zero has no logarithm and therefore cannot decide a study. ``instances`` says how
+    the figures of several instances become the one of their trial; ``shared`` what instances may
+    have in common, such as containers their kernel, which then counts once.
+    """
+
+    label: str
+    unit: str
+    direction: Direction
+    meaning: str
+    source: Literal["load", "samples", "probe", "command", "tool"]
+    may_be_zero: bool = False
+    instances: Join = "largest"
+    shared: Shared | None = None
+    runs: bool = True
+
+
+class _Responses(Entry):
+    """All responses as written; ``words`` are what places in their names stand for."""
+
+    statistics: dict[str, str]
+    words: dict[str, tuple[str, ...]]
+    responses: dict[str, Response]
+
+
+@cache
+def _responses() -> _Responses:
+    file = resources.files("steelyard.catalogue").joinpath("responses.yaml")
+    return _Responses.model_validate(
+        YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    )
+
+
+@cache
+def statistics() -> tuple[str, ...]:
+    """What a response such as ``response.{p}`` is given as."""
+    return tuple(_responses().statistics)
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """Names of responses as people list them: ``response.*``, ``phase.PHASE.*``."""
+    words = {f"{{{place}}}": place.upper() for place in _responses().words}
+    return tuple(_replaced(name, words | {"{p}": "*"}) for name in _responses().responses)
+
+
+def _replaced(name: str, words: dict[str, str]) -> str:
+    for placeholder, word in words.items():
+        name = name.replace(placeholder, word)
+    return name
+
+
+@cache
+def responses() -> dict[str, Response]:
+    """Every response by its full name; ``response.{p}`` is spelt out for each statistic."""
+    data = _responses()
+    known: dict[str, Response] = {}
+    for name, written in data.responses.items():
+        for spelt, entry in _by_word(name, written, data.words):
+            if "{p}" not in spelt:
+                known[spelt] = entry
+                continue
+            for statistic, words in data.statistics.items():
+                label = f"{entry.label}, {words}"
+                known[spelt.replace("{p}", statistic)] = entry.model_copy(update={"label": label})
+    return known
+
+
+def _by_word(
+    name: str, entry: Response, words: dict[str, tuple[str, ...]]
+) -> Iterator[tuple[str, Response]]:
+    place = next((place for place in words if f"{{{place}}}" in name), None)
+    if place is None:
+        yield name, entry
+        return
+    for word in words[place]:
+        label = entry.label.replace(f"{{{place}}}", word)
+        yield name.replace(f"{{{place}}}", word), entry.model_copy(update={"label": label})
+
+
+def response_spec(name: str, entry: Response, *, operation: str, primary: bool) -> ResponseSpec:
+    """A response as part of a study whose operations are called ``operation``."""
+    return ResponseSpec(
+        name=name,
+        label=entry.label,
+        unit=entry.unit.replace("{operation}", operation),
+        direction=entry.direction,
+        primary=primary,
+        meaning=entry.meaning,
+        source=entry.source,
+    )
