@@ -14,17 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.engine import files, footprint, machine, mail, mailbox, page, runs, streams, table, web
-from bench.engine.contest import (
-    Contest,
-    Probe,
-    Row,
-    rows_of_pairs,
-    rows_of_probe,
-    rows_without,
-    shoot_pairs,
-)
+from bench.engine.contest import Contest, Probe, shoot_pairs
 from bench.engine.needs import EVERYWHERE, first_lack
 from bench.engine.process import Unmeasurable
+from bench.engine.rows import Row, rows_of_pairs, rows_of_probe, rows_without
 
 from steelyard.errors import EngineError
 
@@ -52,8 +45,8 @@ def main() -> int:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.engine", description=__doc__)
     parser.add_argument("--only", action="append", default=[], help="name or its beginning")
-    parser.add_argument("--pairs", type=int, default=5, help="of runs in each contest")
-    parser.add_argument("--seconds", type=int, default=5, help="length of each run")
+    parser.add_argument("--pairs", type=int, default=10, help="of runs in each contest")
+    parser.add_argument("--seconds", type=int, default=3, help="length of each run")
     parser.add_argument("--list", action="store_true", help="say what there is, run nothing")
     parser.add_argument("--note", help="what a reader of the figures must know about this run")
     parser.add_argument("--out", type=Path, default=page.RUNS, help="folder for the figures")

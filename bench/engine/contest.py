@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
-import statistics
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Literal
 
 from bench.engine.needs import Need
 
 LEAST = "minimal client in C"
+Side = Literal["ours", "theirs", "least"]
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,22 @@ Shoot = Callable[[str, int], Shot]
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound for the ratio of a figure, ours to theirs; of a probe, for the figure itself."""
+    """A bound for the ratio of a figure, ours to theirs; of a probe, for the figure itself.
+
+    ``at_most``: less is better.
+    """
 
     figure: str
     unit: str
     bound: float
     at_most: bool = False
 
-    def met(self, value: float) -> bool:
-        return value <= self.bound if self.at_most else value >= self.bound
+    def met(self, low: float | None, high: float | None) -> bool | None:
+        """Whether all that lies between two ends meets it, or none; ``None`` for some of both."""
+        low, high = (-math.inf if low is None else low), (math.inf if high is None else high)
+        if self.at_most:
+            return True if high <= self.bound else False if low > self.bound else None
+        return True if low >= self.bound else False if high < self.bound else None
 
     def text(self) -> str:
         return f"{'<=' if self.at_most else '>='} {self.bound:g}"
@@ -112,35 +121,13 @@ class Pair:
     ours: Shot
     theirs: Shot
     least: Shot | None = None
+    order: tuple[Side, ...] = ("ours", "theirs")
+    """In which they were shot."""
 
-    def ratio(self, figure: str) -> float:
-        """Ours to theirs."""
-        return ratio(self.ours, self.theirs, figure)
-
-
-def ratio(one: Shot, other: Shot, figure: str) -> float:
-    """One shot's figure to that of another."""
-    return float(getattr(one, figure) / getattr(other, figure))
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table."""
-
-    name: str
-    peer: str
-    unit: str
-    goal: str
-    median: float | None = None
-    low: float | None = None
-    high: float | None = None
-    met: bool | None = None
-    least: float | None = None
-    """What the minimal client itself reaches against the peer."""
-    reason: str | None = None
-    """Why there is no figure."""
-    failed: bool = False
-    """The reason is a defect, not a lack."""
+    def shot(self, side: Side) -> Shot:
+        """That of a side that took part."""
+        found: Shot = getattr(self, side)
+        return found
 
 
 def shoot_pairs(contest: Contest, pairs: int, seconds: int) -> list[Pair]:
@@ -151,62 +138,8 @@ def shoot_pairs(contest: Contest, pairs: int, seconds: int) -> list[Pair]:
 
 def shoot_pair(contest: Contest, address: str, seconds: int) -> Pair:
     """All sides, in random order."""
-    sides = {"ours": contest.ours, "theirs": contest.theirs}
+    sides: dict[Side, Shoot] = {"ours": contest.ours, "theirs": contest.theirs}
     if contest.least is not None:
         sides["least"] = contest.least.shoot
-    order = random.sample(sorted(sides), k=len(sides))
-    return Pair(**{name: sides[name](address, seconds) for name in order})
-
-
-def rows_of_pairs(contest: Contest, pairs: list[Pair]) -> list[Row]:
-    """A row for each goal: the median of the pairs' ratios, and the least and the greatest."""
-    doubt = contest.doubt(pairs)
-    if doubt is not None:
-        return rows_without(contest, doubt, failed=False)
-    rows = [
-        replace(
-            row(contest.name, contest.peer, goal, [pair.ratio(goal.figure) for pair in pairs]),
-            least=least_to_peer(pairs, goal.figure),
-        )
-        for goal in contest.goals
-    ]
-    shots = [(pair.ours, pair.least) for pair in pairs if pair.least is not None]
-    if contest.least is None or not shots:
-        return rows
-    goal = contest.least.goal
-    values = [ratio(ours, least, goal.figure) for ours, least in shots]
-    return [*rows, row(contest.name, LEAST, goal, values)]
-
-
-def least_to_peer(pairs: list[Pair], figure: str) -> float | None:
-    """Median of what the minimal client reached against the peer."""
-    shots = [(pair.least, pair.theirs) for pair in pairs if pair.least is not None]
-    if not shots:
-        return None
-    return statistics.median(ratio(least, theirs, figure) for least, theirs in shots)
-
-
-def rows_of_probe(probe: Probe, readings: list[dict[str, float]]) -> list[Row]:
-    """A row for each bound: the figure itself."""
-    return [
-        row(probe.name, "-", goal, [reading[goal.figure] for reading in readings])
-        for goal in probe.goals
-    ]
-
-
-def rows_without(contest: Contest | Probe, reason: str, *, failed: bool) -> list[Row]:
-    """A row for each goal that says why there is no figure."""
-    peer = contest.peer if isinstance(contest, Contest) else "-"
-    goals = [(peer, goal) for goal in contest.goals]
-    if isinstance(contest, Contest) and contest.least is not None:
-        goals.append((LEAST, contest.least.goal))
-    return [
-        Row(contest.name, peer, goal.unit, goal.text(), reason=reason, failed=failed)
-        for peer, goal in goals
-    ]
-
-
-def row(name: str, peer: str, goal: Goal, values: list[float]) -> Row:
-    middle = statistics.median(values)
-    spread = (min(values), max(values))
-    return Row(name, peer, goal.unit, goal.text(), middle, *spread, met=goal.met(middle))
+    order = tuple(random.sample(sorted(sides), k=len(sides)))
+    return Pair(order=order, **{side: sides[side](address, seconds) for side in order})

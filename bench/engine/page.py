@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.engine.rows import Row
+from bench.engine.table import HEAD, cells
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "methods" / "engine-against-peers.md"
 RUNS = ROOT / "bench" / "runs"
 END_KEY = "load_average_at_end"
+NO_RUN = "No run has been judged yet: `make bench-engine`."
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def engine_text(document: dict[str, Any], name: str) -> str:
     )
     parts = [
         engine_heading(document, name),
-        table([*HEAD, "minimal client"], [engine_cells(row) for row in document["summary"]]),
+        judged_table(document["summary"]),
         "\n".join(reasons),
         f"Versions: {versions(document)}.",
     ]
@@ -86,7 +90,9 @@ def kernels_text(document: dict[str, Any], name: str) -> str:
         f"`bench/runs/{name}`: {document['cpu_model']}, kernel {document['kernel']}, "
         f"{document['pairs']} pairs; load average {document['load_average'][0]:.1f}."
     )
-    return f"{heading}\n\n{table(HEAD, [cells(row) for row in document['summary']])}"
+    return (
+        f"{heading}\n\n{table(KERNELS_HEAD, [kernels_cells(row) for row in document['summary']])}"
+    )
 
 
 def soak_text(document: dict[str, Any], name: str) -> str:
@@ -94,10 +100,10 @@ def soak_text(document: dict[str, Any], name: str) -> str:
     (run,) = document["contests"]["memory-soak"]["runs"]
     sizes = " to ".join(f"{run[key] / 1e6:.2f} MB" for key in ("first_bytes", "last_bytes"))
     heading = f"`bench/runs/{name}`, {document['seconds'] / 60:g} min: {sizes}."
-    return f"{heading}\n\n{table(HEAD, [cells(row) for row in document['summary']])}"
+    return f"{heading}\n\n{judged_table(document['summary'])}"
 
 
-HEAD = ["contest", "against", "figure", "goal", "ratio", "spread", "met"]
+KERNELS_HEAD = ["contest", "against", "figure", "goal", "ratio", "spread", "met"]
 ENGINE = Block("engine", engine_text)
 KERNELS = Block("kernels-against-peers", kernels_text)
 SOAK = Block("memory-soak", soak_text)
@@ -123,17 +129,15 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("|" + "|".join(f" {cell} " for cell in line) + "|" for line in lines)
 
 
-def engine_cells(row: dict[str, Any]) -> list[str]:
-    """One goal; what could not be measured is no number."""
-    if row["median"] is None:
-        state = "failed" if row["failed"] else "not measured"
-        return [row["name"], row["peer"], row["unit"], row["goal"], state, "", "?", ""]
-    least = row.get("least")
-    return [*cells(row), "" if least is None else f"{least:.3g}"]
+def judged_table(summary: list[dict[str, Any]]) -> str:
+    """As on the screen, with a missed goal in bold."""
+    rows = [cells(Row(**row)) for row in summary]
+    bold = [["**no**" if cell == "no" else cell for cell in row] for row in rows]
+    return table([*HEAD], bold)
 
 
-def cells(row: dict[str, Any]) -> list[str]:
-    """One goal that was measured."""
+def kernels_cells(row: dict[str, Any]) -> list[str]:
+    """One goal: the median of the pairs' ratios, and the least and the greatest."""
     spread = f"{row['low']:.3g} to {row['high']:.3g}"
     met = "yes" if row["met"] else "**no**"
     return [row["name"], row["peer"], row["unit"], row["goal"], f"{row['median']:.3g}", spread, met]

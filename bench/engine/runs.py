@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from bench.engine.contest import Row
+from bench.engine.rows import Row
 
 
 def store(

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.engine import machine, page, runs, table
-from bench.engine.contest import Goal, Probe, rows_of_probe
+from bench.engine.contest import Goal, Probe
 from bench.engine.footprint import resident_now
 from bench.engine.process import CLIENT_CORE, Unmeasurable, start
+from bench.engine.rows import rows_of_probe
 from bench.engine.steelyard import engine, sink
 
 CONNECTIONS = 64

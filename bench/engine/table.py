@@ -1,10 +1,13 @@
-"""The table of ratios."""
+"""The table of ratios, on a screen and on a page."""
 
 from __future__ import annotations
 
-from bench.engine.contest import Row
+from bench.engine.rows import Row
 
-HEAD = ("contest", "peer", "figure", "ratio", "spread", "goal", "met", "minimal client")
+HEAD = (
+    *("contest", "against", "figure", "goal", "ratio", "95 % interval", "verdict", "n", "met"),
+    "minimal client",
+)
 
 
 def text(rows: list[Row]) -> str:
@@ -15,13 +18,22 @@ def text(rows: list[Row]) -> str:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    if row.median is None or row.low is None or row.high is None:
-        state = "failed" if row.failed else "not measured"
-        return (row.name, row.peer, row.unit, state, "", row.goal, "?", "")
-    spread = f"{row.low:.3g} to {row.high:.3g}"
-    met = "yes" if row.met else "NO"
+    """One goal; what could not be measured is no number."""
+    begin = (row.name, row.peer, row.unit, row.goal)
+    if row.value is None:
+        return (*begin, "failed" if row.failed else "not measured", "", "", "", "?", "")
+    met = {True: "yes", False: "no", None: "open"}[row.met]
     least = "" if row.least is None else f"{row.least:.3g}"
-    return (row.name, row.peer, row.unit, f"{row.median:.3g}", spread, row.goal, met, least)
+    return (*begin, f"{row.value:.3g}", interval(row), row.verdict, str(row.count), met, least)
+
+
+def interval(row: Row) -> str:
+    """Nothing for a reading."""
+    if not row.verdict:
+        return ""
+    low = "0" if row.low is None else f"{row.low:.3g}"
+    high = "unbounded" if row.high is None else f"{row.high:.3g}"
+    return f"{low} to {high}"
 
 
 def line_of(line: tuple[str, ...], widths: list[int]) -> str:

@@ -74,7 +74,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
     (told,) = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
     assert [each.cell.conditions for each in told.cells] == [{"load.users": 2}] * len(told.cells)
     report = (run.report_path / "report.html").read_text(encoding="utf-8")
-    assert "The generator&#39;s own limits" in report
+    assert "Generator capacity" in report
 
 
 def test_calibration_can_be_switched_off(steelyard: Steelyard) -> None:
