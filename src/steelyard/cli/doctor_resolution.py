@@ -13,7 +13,7 @@ from steelyard.hosts.host import Host
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.report.tables.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
-from steelyard.trial.attempt.reference_kernel import soundings
+from steelyard.trial.attempt.reference_kernel import noise_at_rest
 
 _TIME_S = 0.3
 
@@ -29,7 +29,7 @@ def resolution_checks(host: Host, results: Path, margin: str) -> Iterator[Check]
     folder = results.absolute()
     while not folder.exists():
         folder = folder.parent
-    rows = soundings(host, str(folder), _TIME_S)
+    rows = noise_at_rest(host, str(folder), _TIME_S)
     found = resolutions(rows, TrialsSpec(margin_ratio=ratio))
     for line in resolution_lines(found):
         yield Check("resolution", "good", line)

@@ -48,7 +48,7 @@ class Display:
         self._trial = "starting"
         self._verdict = "none yet: the first is possible after 8 visits"
 
-    def put_right(self, undone: list[PendingUndo]) -> None:
+    def undo_earlier(self, undone: list[PendingUndo]) -> None:
         for undo in undone:
             tell(f"left by an earlier session, done on {undo.host}: {undo.inverse}")
 
@@ -65,7 +65,7 @@ class Display:
         self._trial = "calibrating the generator"
         self._show()
 
-    def sounded(self, found: list[ResolutionFinding]) -> None:
+    def noise_measured(self, found: list[ResolutionFinding]) -> None:
         for line in resolution_lines(found):
             tell(line)
 

@@ -154,7 +154,7 @@ def _extended(event: Document) -> Document:
 _EVENTS: dict[str, Callable[[Document], Document]] = {
     "environment_seen": _recorded,
     "environment_compared": _compared,
-    "sounded": _noise,
+    "noise_measured": _noise,
     "calibrated": _calibrated,
     "systems_left": _systems_left,
     "workloads_left": _workloads_left,

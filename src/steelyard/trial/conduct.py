@@ -1,8 +1,8 @@
 """The life of one trial, on one screen.
 
-hear canary → restore → attach disks → configure → start service → make ready → audit → settle →
-drop caches → measure (warm-up and window) → collect → check → undo. Each is a function named so.
-Whatever happens, ``undo`` runs and what is known becomes a record.
+reference kernel → restore → attach disks → configure → start service → make ready → audit →
+settle → drop caches → measure (warm-up and window) → collect → check → undo. Each is a function
+of that name. Whatever happens, ``undo`` runs and what is known becomes a record.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from steelyard.records.schema import Outcome
 from steelyard.study.lookup import responses_in, workload_of
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
-from steelyard.trial.attempt.attempt import Attempted, Ending, Scene
+from steelyard.trial.attempt.attempt import Attempt, AttemptResult, Ending
 from steelyard.trial.attempt.gates import (
     check_gates,
     connection_warnings,
@@ -35,7 +35,7 @@ from steelyard.trial.attempt.prepare import (
     take_back_inside,
     take_back_outside,
 )
-from steelyard.trial.attempt.reference_kernel import canary_of
+from steelyard.trial.attempt.reference_kernel import reference_kernel_of
 from steelyard.trial.attempt.tools import make_tools_ready
 from steelyard.trial.drive.measure import clock_of, measure_all
 from steelyard.trial.observe.bottleneck import bottleneck_of
@@ -52,63 +52,63 @@ from steelyard.trial.observe.disturbances import incidents_of
 from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
-from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import together
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
 
 
-def conduct(stage: Stage, trial: PlannedTrial, attempt: int) -> Attempted:
+def conduct(session: SessionContext, trial: PlannedTrial, number: int) -> AttemptResult:
     """Runs one attempt to its end, good or bad; what went wrong is in the record."""
-    scene = Scene(stage, trial, attempt)
+    attempt = Attempt(session, trial, number)
     try:
-        ending = _perform(scene)
+        ending = _perform(attempt)
     finally:
-        undoing = _undo(scene)
-    return scene.attempted(undoing or ending)
+        undoing = _undo(attempt)
+    return attempt.result(undoing or ending)
 
 
-def run_reference_kernel(scene: Scene) -> None:
+def run_reference_kernel(attempt: Attempt) -> None:
     """Looks what the machine that carries the system is like just now, where the study says so.
 
     Before anything of the trial is done to it: what a system changes is no state of the machine.
     """
-    scene.canary = canary_of(scene)
+    attempt.reference_kernel = reference_kernel_of(attempt)
 
 
-def restore(scene: Scene) -> None:
+def restore(attempt: Attempt) -> None:
     """Brings every instance back to its declared state, proved, with an empty folder."""
-    strength = scene.cell.system.reset or scene.stage.study.trials.reset
+    strength = attempt.cell.system.reset or attempt.session.study.trials.reset
 
     def brought_back(platform: Platform) -> Instance:
         proof = platform.reset(strength)
         host = platform.host()
-        folder = f"{platform.folder()}/{scene.key}"
+        folder = f"{platform.folder()}/{attempt.key}"
         host.remove_tree(folder)
         host.make_directory(folder)
         number = platform.context.instance
-        return Instance(number, platform, host, folder, scene.cell.workload_of(number), proof)
+        return Instance(number, platform, host, folder, attempt.cell.workload_of(number), proof)
 
-    scene.instances = together(brought_back, scene.stage.lodging.house(scene.cell.system))
+    attempt.instances = together(brought_back, attempt.session.pool.bring_up(attempt.cell.system))
 
 
-def attach_disks(scene: Scene) -> None:
+def attach_disks(attempt: Attempt) -> None:
     """Attaches every disk of the study, lays them out, and mounts what is made on them."""
-    for instance in scene.instances:
-        lay_out_disks(scene, instance)
+    for instance in attempt.instances:
+        lay_out_disks(attempt, instance)
 
 
-def configure(scene: Scene) -> None:
+def configure(attempt: Attempt) -> None:
     """Applies settings: of the machine that carries the system, then inside each instance."""
-    configure_outside(scene)
-    for instance in scene.instances:
-        configure_inside(scene, instance)
+    configure_outside(attempt)
+    for instance in attempt.instances:
+        configure_inside(attempt, instance)
 
 
-def start_service(scene: Scene) -> None:
+def start_service(attempt: Attempt) -> None:
     """Starts the service that each instance needs, and waits until it says that it is ready."""
-    for instance in scene.instances:
-        spec = scene.cell.service_of(instance.number)
+    for instance in attempt.instances:
+        spec = attempt.cell.service_of(instance.number)
         if spec is None:
             continue
         instance.service = services.start(
@@ -123,93 +123,95 @@ def start_service(scene: Scene) -> None:
         )
 
 
-def make_ready(scene: Scene) -> None:
+def make_ready(attempt: Attempt) -> None:
     """Finds the tools of the workload, and does what has to be done before they are measured."""
-    make_tools_ready(scene)
+    make_tools_ready(attempt)
 
 
-def audit(scene: Scene) -> None:
+def audit(attempt: Attempt) -> None:
     """Stores what is true of the machines now, and refuses one that cannot hold the trial."""
-    for instance in scene.instances:
-        instance.clocks.append(clock_of(scene, instance.host))
+    for instance in attempt.instances:
+        instance.clocks.append(clock_of(attempt, instance.host))
         instance.walls.append(instance.host.clock())
-        declared = scene.system_facts(instance)
-        scene.facts[instance.name] = {**instance.host.facts(), **declared}
+        declared = attempt.system_facts(instance)
+        attempt.facts[instance.name] = {**instance.host.facts(), **declared}
         _refuse_full_disk(instance)
-    if any(instance.carried for instance in scene.instances):
-        scene.facts["host"] = scene.carrier().facts()
-    scene.incidents = {host.name: incidents_of(host) for host in scene.machines()}
+    if any(instance.carried for instance in attempt.instances):
+        attempt.facts["host"] = attempt.host_machine().facts()
+    attempt.incidents = {host.name: incidents_of(host) for host in attempt.machines()}
 
 
-def settle(scene: Scene) -> None:
+def settle(attempt: Attempt) -> None:
     """Waits as long as the study asks, so that what the start stirred up has come to rest."""
-    wait_until_idle(scene)
+    wait_until_idle(attempt)
 
 
-def drop_caches(scene: Scene) -> None:
+def drop_caches(attempt: Attempt) -> None:
     """Drops caches where the study says so: inside, and on the machine that carries it."""
-    caches = scene.stage.study.caches
+    caches = attempt.session.study.caches
     if caches.dropped:
-        outside = scene.carrier() if "host" in caches.where else None
-        for instance in scene.instances:
+        outside = attempt.host_machine() if "host" in caches.where else None
+        for instance in attempt.instances:
             disks.drop_caches(instance.host, outside or instance.host)
 
 
-def measure(scene: Scene) -> None:
+def measure(attempt: Attempt) -> None:
     """Drives the load through warm-up and window while the machines are sampled."""
-    measure_all(scene)
+    measure_all(attempt)
 
 
-def collect(scene: Scene) -> None:
+def collect(attempt: Attempt) -> None:
     """Turns what was seen in the window into responses."""
-    wanted = wanted_units(scene.cell.study)
-    for instance in scene.measured:
-        seen = seen_of(scene, instance)
+    wanted = wanted_units(attempt.cell.study)
+    for instance in attempt.measured:
+        seen = seen_of(attempt, instance)
         instance.responses = measure_responses(wanted, seen)
         instance.costs = reconciled(seen)
         if seen.driven is not None and workload_of(instance.workload).request_times:
             instance.distributions = distributions_of(seen.driven)
-        scene.bottleneck = scene.bottleneck or bottleneck_of(seen, scene.cores())
-    each_one = [each.responses for each in scene.measured]
-    common = [common_of(each) for each in scene.measured]
-    scene.responses = of_all_instances(wanted, each_one, responses_in(scene.stage.study), common)
-    scene.responses |= {k: v for each in scene.measured for k, v in each.found.items()}
-    calibration = scene.stage.calibrations.get(cell_key(scene.trial.cell))
-    loads = [each.load.result for each in scene.measured if each.load is not None]
+        attempt.bottleneck = attempt.bottleneck or bottleneck_of(seen, attempt.cores())
+    each_one = [each.responses for each in attempt.measured]
+    common = [common_of(each) for each in attempt.measured]
+    attempt.responses = of_all_instances(
+        wanted, each_one, responses_in(attempt.session.study), common
+    )
+    attempt.responses |= {k: v for each in attempt.measured for k, v in each.found.items()}
+    calibration = attempt.session.calibrations.get(cell_key(attempt.trial.cell))
+    loads = [each.load.result for each in attempt.measured if each.load is not None]
     if loads:
-        scene.calibration = held_against(calibration, loads)
+        attempt.calibration = held_against(calibration, loads)
 
 
-def check(scene: Scene) -> None:
+def check(attempt: Attempt) -> None:
     """Decides whether the trial counts."""
-    for instance in scene.instances:
+    for instance in attempt.instances:
         _refuse_dead_service(instance)
         instance.placements = placements(instance)
-        scene.warnings += hidden_wait_warnings(instance.name, instance.costs)
-        instance.clocks.append(clock_of(scene, instance.host))
+        attempt.warnings += hidden_wait_warnings(instance.name, instance.costs)
+        instance.clocks.append(clock_of(attempt, instance.host))
         instance.walls.append(instance.host.clock())
-        scene.warnings += drift_warnings(instance.name, instance.clocks, instance.walls)
-    scene.warnings += disturbances(scene)
-    for load in scene.loads():
-        scene.warnings += generator_warnings(load) + connection_warnings(load)
-    scene.warnings += calibration_warnings(scene.calibration)
-    scene.warnings += warnings_of_probes(scene)
-    scene.gates = check_gates(scene.cell.study.gates, scene.responses)
-    if scene.stage.study.clock == "system":
-        refuse_unsteady_clock(scene.warnings)
-    for load in scene.loads():
+        attempt.warnings += drift_warnings(instance.name, instance.clocks, instance.walls)
+    attempt.warnings += disturbances(attempt)
+    for load in attempt.loads():
+        attempt.warnings += generator_warnings(load) + connection_warnings(load)
+    attempt.warnings += calibration_warnings(attempt.calibration)
+    attempt.warnings += warnings_of_probes(attempt)
+    attempt.gates = check_gates(attempt.cell.study.gates, attempt.responses)
+    if attempt.session.study.clock == "system":
+        refuse_unsteady_clock(attempt.warnings)
+    for load in attempt.loads():
         refuse_invalid(load)
-    refuse_by_gates(scene.gates, *(load.errors for load in scene.loads()))
+    refuse_by_gates(attempt.gates, *(load.errors for load in attempt.loads()))
 
 
-def undo(scene: Scene) -> None:
+def undo(attempt: Attempt) -> None:
     """Ends what was started and takes back what was changed, in reverse."""
-    for instance in reversed(scene.instances):
+    for instance in reversed(attempt.instances):
         if instance.service is not None and not instance.host.lost:
-            hurried = scene.stage.interrupt.hurried
-            scene.keep_counters(instance, services.stop(instance.service, hurried=hurried))
-        take_back_inside(scene, instance)
-    take_back_outside(scene)
+            hurried = attempt.session.interrupt.hurried
+            attempt.keep_counters(instance, services.stop(instance.service, hurried=hurried))
+        take_back_inside(attempt, instance)
+    take_back_outside(attempt)
 
 
 _PHASES = (
@@ -228,28 +230,28 @@ _PHASES = (
 )
 
 
-def _perform(scene: Scene) -> Ending:
+def _perform(attempt: Attempt) -> Ending:
     try:
         for phase in _PHASES:
-            scene.stage.interrupt.check()
-            with scene.timeline.during(phase.__name__), scene.stage.interrupt.cutting():
-                phase(scene)
+            attempt.session.interrupt.check()
+            with attempt.timeline.during(phase.__name__), attempt.session.interrupt.cutting():
+                phase(attempt)
     except BaseException as error:  # noqa: BLE001 - as_failed raises again what is no trial's
-        failed = _closer_cause(scene, as_failed(error))
-        if scene.timeline.phase == "restore":
-            scene.stage.lodging.forget()  # what could not be brought back is made anew
-        failure = failed.in_phase(scene.timeline.phase)
+        failed = _closer_cause(attempt, as_failed(error))
+        if attempt.timeline.phase == "restore":
+            attempt.session.pool.forget()  # what could not be brought back is made anew
+        failure = failed.in_phase(attempt.timeline.phase)
         return Ending(failed.outcome, failure, _for_the_operator(error))
     return Ending(Outcome.OK, None)
 
 
-def _undo(scene: Scene) -> Ending | None:
+def _undo(attempt: Attempt) -> Ending | None:
     try:
-        with scene.timeline.during("undo"):
-            undo(scene)
+        with attempt.timeline.during("undo"):
+            undo(attempt)
     except (AgentRefusal, EngineError, SystemFailure) as error:
         failed = as_failed(error)
-        scene.stage.lodging.forget()
+        attempt.session.pool.forget()
         return Ending(Outcome.UNDO_FAILED, failed.in_phase("undo"))
     return None
 
@@ -270,15 +272,15 @@ def _refuse_full_disk(instance: Instance) -> None:
         )
 
 
-def _closer_cause(scene: Scene, failed: TrialFailed) -> TrialFailed:
+def _closer_cause(attempt: Attempt, failed: TrialFailed) -> TrialFailed:
     """A service that died explains whatever else went wrong during the load."""
-    if scene.timeline.phase != "measure" or failed.outcome in {
+    if attempt.timeline.phase != "measure" or failed.outcome in {
         Outcome.INTERRUPTED,
         Outcome.AGENT_LOST,
     }:
         return failed
     try:
-        for instance in scene.instances:
+        for instance in attempt.instances:
             _refuse_dead_service(instance)
     except TrialFailed as closer:
         return closer

@@ -41,15 +41,15 @@ from steelyard.records.sessions import spent_ns
 from steelyard.study.each_workload import name_of, study_of
 from steelyard.study.model import FIND, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
-from steelyard.trial.attempt.reference_kernel import sound_out
+from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.calibrate import calibrate, cell_key
-from steelyard.trial.session_state.context import Stage
-from steelyard.trial.session_state.environment import Surroundings
+from steelyard.trial.session_state.context import SessionContext
+from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.futility import in_vain, with_trials
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.preflight import refuse_what_cannot_start
-from steelyard.trial.session_state.progress import Standing, torn_attempts
+from steelyard.trial.session_state.progress import Progress, torn_attempts
 from steelyard.trial.session_state.watcher import Watcher
 
 
@@ -65,115 +65,115 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
     _refuse_changed_study(study, plan, run)
     with Ledger(run.ledger_path) as ledger, interrupt.heard():
         try:
-            return _sit(Stage(study, plan, run, ledger, interrupt), watcher)
+            return _run(SessionContext(study, plan, run, ledger, interrupt), watcher)
         except OSError as error:
             raise _disk_error(run, error) from error
 
 
-def _sit(stage: Stage, watcher: Watcher) -> SessionEnd:
-    before = stage.ledger.events()
-    stage.ledger.append(SessionOpened())
+def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
+    before = session.ledger.events()
+    session.ledger.append(SessionOpened())
     reason: SessionEnd | None = None
-    surroundings = Surroundings(stage.run, stage.ledger, stage.mark)
+    snapshots = EnvironmentSnapshots(session.run, session.ledger, session.mark)
     try:
-        watcher.put_right(stage.put_right())
-        surroundings.look(stage.carriers(), stage.machines.at)
-        record_torn_attempts(stage.run, stage.plan, before)
-        standing = Standing(stage.study.trials.retry, stage.run.records())
-        watcher.starts(stage.plan, standing.trials_measured(stage.plan))
+        watcher.undo_earlier(session.undo_earlier())
+        snapshots.look(session.host_machines(), session.machines.at)
+        record_torn_attempts(session.run, session.plan, before)
+        progress = Progress(session.study.trials.retry, session.run.records())
+        watcher.starts(session.plan, progress.trials_measured(session.plan))
         if (
-            _foreseen(stage, standing)
-            and _sounded_out(stage, before, watcher)
-            and _calibrated(stage, standing, watcher)
+            _preflight_passed(session, progress)
+            and _noise_measured(session, before, watcher)
+            and _calibrated(session, progress, watcher)
         ):
-            reason = _Sitting(stage, standing, watcher, _deadline_ns(stage, before)).go()
+            reason = _Session(session, progress, watcher, _deadline_ns(session, before)).go()
         else:
             reason = "interrupted"
     finally:
         watcher.undoing()
         try:
-            stage.put_away()
-            surroundings.compare(stage.machines.at, hurried=stage.interrupt.hurried)
+            session.undo_all()
+            snapshots.compare(session.machines.at, hurried=session.interrupt.hurried)
         finally:
-            stage.close()
-        stage.ledger.append(SessionClosed(reason=reason))
+            session.close()
+        session.ledger.append(SessionClosed(reason=reason))
     return reason
 
 
-def _foreseen(stage: Stage, standing: Standing) -> bool:
+def _preflight_passed(session: SessionContext, progress: Progress) -> bool:
     """Refuses what cannot come up on its machine; false when the user stops it."""
     try:
-        refuse_what_cannot_start(stage, _still_to_measure(stage, standing))
+        refuse_what_cannot_start(session, _still_to_measure(session, progress))
     except KeyboardInterrupt:
         return False
     return True
 
 
-def _calibrated(stage: Stage, standing: Standing, watcher: Watcher) -> bool:
+def _calibrated(session: SessionContext, progress: Progress, watcher: Watcher) -> bool:
     """Calibrates the generator for what is still to be measured; false when the user stops it."""
     watcher.calibrating()
     try:
-        cells = _still_to_measure(stage, standing)
-        stage.calibrations = calibrate(stage, cells)
+        cells = _still_to_measure(session, progress)
+        session.calibrations = calibrate(session, cells)
     except KeyboardInterrupt:
         return False
-    stage.ledger.append(_calibrations(stage, cells))
+    session.ledger.append(_calibrations(session, cells))
     return True
 
 
-def _still_to_measure(stage: Stage, standing: Standing) -> list[Cell]:
+def _still_to_measure(session: SessionContext, progress: Progress) -> list[Cell]:
     """Every cell that a further trial measures.
 
     Raises:
         KeyboardInterrupt: the user asks to stop.
     """
-    study, block = stage.study, standing.block(stage.plan)
-    with stage.interrupt.waiting():
-        still = still_measured(study, stage.plan, standing.records, block)
-    compared = {visit.visit for visit in stage.plan.visits}
-    trials = (trial for visit in stage.plan.every_visit for trial in visit.trials)
+    study, block = session.study, progress.block(session.plan)
+    with session.interrupt.waiting():
+        still = still_measured(study, session.plan, progress.records, block)
+    compared = {visit.visit for visit in session.plan.visits}
+    trials = (trial for visit in session.plan.every_visit for trial in visit.trials)
     cells = {
         cell_key(t.cell): t.cell
         for t in trials
         if (_of_race(study, t, still) or t.visit not in compared)
-        and not standing.finished(t)
+        and not progress.finished(t)
         and FIND not in t.cell.conditions
     }
     return list(cells.values())
 
 
-def _sounded_out(stage: Stage, before: list[Event], watcher: Watcher) -> bool:
+def _noise_measured(session: SessionContext, before: list[Event], watcher: Watcher) -> bool:
     """Looks once in a run what the machines are like at rest; false when the user stops it."""
     if any(isinstance(event, NoiseMeasured) for event in before):
         return True
     watcher.calibrating()
     try:
-        rows = sound_out(stage)
+        rows = measure_noise_at_rest(session)
     except KeyboardInterrupt:
         return False
     if rows:
-        stage.ledger.append(NoiseMeasured(series=tuple(rows)))
-        watcher.sounded(resolutions(rows, stage.study.trials))
+        session.ledger.append(NoiseMeasured(series=tuple(rows)))
+        watcher.noise_measured(resolutions(rows, session.study.trials))
     return True
 
 
-def _calibrations(stage: Stage, cells: list[Cell]) -> GeneratorCalibrated:
-    found = [(cell, stage.calibrations[cell_key(cell)]) for cell in cells]
+def _calibrations(session: SessionContext, cells: list[Cell]) -> GeneratorCalibrated:
+    found = [(cell, session.calibrations[cell_key(cell)]) for cell in cells]
     return GeneratorCalibrated(
         cells=tuple(CellCalibration(cell=cell, **dict(each)) for cell, each in found)
     )
 
 
 @dataclass
-class _Sitting:
+class _Session:
     """One session on one run.
 
     ``settled`` are visits that the judge has no further use for, ``given_up`` systems of which
     nothing comes, ``lost`` those on which nothing comes of a workload of several.
     """
 
-    stage: Stage
-    standing: Standing
+    session: SessionContext
+    progress: Progress
     watcher: Watcher
     deadline_ns: int | None
     _races: dict[int, Measured] = field(default_factory=dict)
@@ -190,9 +190,9 @@ class _Sitting:
             return "interrupted"
 
     def _through_the_plan(self) -> SessionEnd:
-        reason = self._reason_to_stop() if self.standing.records else None
-        for visit in self.stage.plan.every_visit:
-            if self.standing.visit_finished(visit) or self._needless(visit):
+        reason = self._reason_to_stop() if self.progress.records else None
+        for visit in self.session.plan.every_visit:
+            if self.progress.visit_finished(visit) or self._needless(visit):
                 continue
             if reason is not None:
                 return reason
@@ -206,9 +206,9 @@ class _Sitting:
         """
         if visit.visit in self.settled:
             return True
-        if visit.visit > len(self.stage.plan.visits):
+        if visit.visit > len(self.session.plan.visits):
             return False
-        study, still = self.stage.study, self._still(visit.block)
+        study, still = self.session.study, self._still(visit.block)
         gone = [
             trial
             for trial in visit.trials
@@ -216,22 +216,22 @@ class _Sitting:
         ]
         if visit.system in self.given_up or len(gone) == len(visit.trials):
             return True
-        self.standing.leave_out(gone)
+        self.progress.leave_out(gone)
         return False
 
     def _is_lost(self, trial: PlannedTrial) -> bool:
-        workload = workload_name(self.stage.study, trial.cell.conditions)
+        workload = workload_name(self.session.study, trial.cell.conditions)
         return trial.cell.system in self.lost.get(workload, NOBODY)
 
     def _still(self, block: int) -> Measured:
         """What is measured in a block, known when it begins: see ``judge/elimination.py``."""
         if block not in self._races:
-            stage = self.stage
-            records = self.standing.records
-            with stage.interrupt.waiting():
+            session = self.session
+            records = self.progress.records
+            with session.interrupt.waiting():
                 still = still_measured(
-                    stage.study,
-                    stage.plan,
+                    session.study,
+                    session.plan,
                     records,
                     block,
                     self.given_up,
@@ -248,31 +248,31 @@ class _Sitting:
             if before is not None and still != before:
                 (systems,) = still.values()
                 remaining = tuple(sorted(systems))
-                self.stage.ledger.append(SystemsEliminated(block=block, remaining=remaining))
+                self.session.ledger.append(SystemsEliminated(block=block, remaining=remaining))
             return
-        everyone = dict.fromkeys(still, frozenset(self.stage.plan.systems) - self.given_up)
+        everyone = dict.fromkeys(still, frozenset(self.session.plan.systems) - self.given_up)
         if still != (before or everyone):
             measured = {name: tuple(sorted(systems)) for name, systems in still.items()}
-            self.stage.ledger.append(WorkloadsEliminated(block=block, remaining=measured))
+            self.session.ledger.append(WorkloadsEliminated(block=block, remaining=measured))
 
     def _visit(self, visit: PlannedVisit) -> SessionEnd | None:
         for trial in visit.trials:
-            while not self.standing.finished(trial):
-                if self.stage.interrupt.asked:
+            while not self.progress.finished(trial):
+                if self.session.interrupt.asked:
                     return "interrupted"
                 self._attempt(trial)
         return None
 
     def _attempt(self, trial: PlannedTrial) -> None:
-        attempt = self.standing.next_attempt(trial)
-        ledger = self.stage.ledger
+        attempt = self.progress.next_attempt(trial)
+        ledger = self.session.ledger
         ledger.append(AttemptStarted(trial=trial.trial, attempt=attempt))
         self.watcher.attempt_starts(trial, attempt)
-        done = conduct(self.stage, trial, attempt)
-        self.stage.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
+        done = conduct(self.session, trial, attempt)
+        self.session.run.write_attempt(done.record, documents=done.documents, samples=done.samples)
         outcome = done.record.outcome
         ledger.append(AttemptFinished(trial=trial.trial, attempt=attempt, outcome=outcome))
-        self.standing.add(done.record)
+        self.progress.add(done.record)
         self.watcher.attempt_ends(done.record)
         if done.stop is not None:
             raise done.stop
@@ -280,7 +280,7 @@ class _Sitting:
     def _reason_to_stop(self) -> SessionEnd | None:
         self._give_up()
         self._give_up_workloads()
-        if hopeless(self.stage.study, self.stage.plan, self.given_up, self.lost):
+        if hopeless(self.session.study, self.session.plan, self.given_up, self.lost):
             return "failures"
         if self._decided():
             return "decided"
@@ -289,55 +289,55 @@ class _Sitting:
         return None
 
     def _give_up(self) -> None:
-        """Lets systems leave of which nothing comes, and says so in the ledger, once a session."""
-        stage = self.stage
-        failed = in_vain(self.standing, stage.plan, lambda r: _primary(stage.study, r))
+        """Drops systems that produce no valid trial, with a ledger entry, once a session."""
+        session = self.session
+        failed = in_vain(self.progress, session.plan, lambda r: _primary(session.study, r))
         for system in [
-            name for name in stage.plan.systems if name in failed.keys() - self.given_up
+            name for name in session.plan.systems if name in failed.keys() - self.given_up
         ]:
-            stage.ledger.append(SystemStopped(system=system, reason=failed[system]))
+            session.ledger.append(SystemStopped(system=system, reason=failed[system]))
             self.watcher.gives_up(SystemFutility(system=system, reason=failed[system]))
         self.given_up |= failed.keys()
 
     def _give_up_workloads(self) -> None:
-        """Lets workloads of several leave of which nothing comes, by the rules of systems."""
-        stage = self.stage
-        if not several(stage.study) or hopeless(stage.study, stage.plan, self.given_up):
+        """Drops workloads that produce no valid trial, by the rules of systems."""
+        session = self.session
+        if not several(session.study) or hopeless(session.study, session.plan, self.given_up):
             return
-        for one in apart(stage.study, stage.plan, self.standing.records):
+        for one in apart(session.study, session.plan, self.progress.records):
             self._give_up_workload(one)
 
     def _give_up_workload(self, one: OfOne) -> None:
-        stage, name = self.stage, name_of(one.study)
+        session, name = self.session, name_of(one.study)
         before = self.lost.get(name, NOBODY)
-        standing = Standing(stage.study.trials.retry, one.records)
-        failed = in_vain(standing, with_trials(one.plan), lambda _: one.study.primary)
+        progress = Progress(session.study.trials.retry, one.records)
+        failed = in_vain(progress, with_trials(one.plan), lambda _: one.study.primary)
         new = {s: why for s, why in failed.items() if s not in before | self.given_up}
         if not new:
             return
         gone = before | new.keys()
         if hopeless(one.study, one.plan, self.given_up | gone):
-            gone = frozenset(stage.plan.systems)
-        done = max(visit.visit for visit in self.standing.visits_done(stage.plan))
+            gone = frozenset(session.plan.systems)
+        done = max(visit.visit for visit in self.progress.visits_done(session.plan))
         stopped = WorkloadStopped(
             workload=name, reasons=new, stopped_on=tuple(sorted(gone)), visit=done
         )
-        stage.ledger.append(stopped)
+        session.ledger.append(stopped)
         self.watcher.gives_up(workload_futility(stopped))
         self.lost[name] = gone
 
     def _decided(self) -> bool:
-        stage, records = self.stage, self.standing.records
-        with stage.interrupt.waiting():
+        session, records = self.session, self.progress.records
+        with session.interrupt.waiting():
             seen = look(
-                stage.study,
-                stage.plan,
+                session.study,
+                session.plan,
                 records,
                 self.given_up,
                 lost=self.lost,
                 effort=self.effort,
             )
-        self.watcher.looked(seen, len(self.standing.visits_done(self.stage.plan)))
+        self.watcher.looked(seen, len(self.progress.visits_done(self.session.plan)))
         self.settled = seen.settled
         return seen.decided
 
@@ -380,11 +380,11 @@ def _lost(trial: PlannedTrial, event: AttemptStarted) -> TrialRecord:
     )
 
 
-def _deadline_ns(stage: Stage, before: list[Event]) -> int | None:
-    budget_s = stage.study.trials.budget.time_s
+def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:
+    budget_s = session.study.trials.budget.time_s
     if budget_s is None:
         return None
-    if stage.plan.budget_visits is not None:
+    if session.plan.budget_visits is not None:
         budget_s *= 2  # extended, as visits are
     return time.monotonic_ns() + round(budget_s * 1e9) - spent_ns(before)
 

@@ -15,7 +15,7 @@ from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host
 from steelyard.records.schema import Outcome
 from steelyard.study import catalogue
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.drive.drivers import RunDrive
@@ -77,13 +77,13 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
     assert [str(error) for error in untold] == ["the agent has ended"]
 
 
-def an_attempt(probed: bool = True) -> Scene:
+def an_attempt(probed: bool = True) -> Attempt:
     """Of the system ``slow``, with or without a bystander."""
-    stage = SimpleNamespace(ahead_s={})
+    session = SimpleNamespace(ahead_s={})
     study = SimpleNamespace(latency_probe="probe" if probed else None)
     cell = SimpleNamespace(study=study, find=None)
     trial = SimpleNamespace(cell=SimpleNamespace(system="slow"))
-    return cast("Scene", SimpleNamespace(stage=stage, cell=cell, trial=trial))
+    return cast("Attempt", SimpleNamespace(session=session, cell=cell, trial=trial))
 
 
 def late() -> AgentRefusal:
@@ -94,16 +94,16 @@ def late() -> AgentRefusal:
 def test_a_system_that_was_not_ready_to_start_gets_longer_the_next_time(
     probed: bool, waits: list[float]
 ) -> None:
-    scene, found = an_attempt(probed), []
+    attempt, found = an_attempt(probed), []
     for _ in waits:
-        found.append(_ahead_s(scene))
-        _give_longer(scene, late())
+        found.append(_ahead_s(attempt))
+        _give_longer(attempt, late())
     assert found == waits
-    assert list(scene.stage.ahead_s) == ["slow"]
+    assert list(attempt.session.ahead_s) == ["slow"]
 
 
 def test_whatever_else_fails_leaves_the_start_as_it_is() -> None:
-    scene = an_attempt()
-    _give_longer(scene, AgentRefusal("load", Failure(kind="unreachable", message="no answer")))
-    _give_longer(scene, KeyboardInterrupt())
-    assert scene.stage.ahead_s == {}
+    attempt = an_attempt()
+    _give_longer(attempt, AgentRefusal("load", Failure(kind="unreachable", message="no answer")))
+    _give_longer(attempt, KeyboardInterrupt())
+    assert attempt.session.ahead_s == {}

@@ -81,7 +81,9 @@ def test_limits_that_hold_at_the_largest_load_tried_are_no_answer() -> None:
 
 def test_what_cannot_be_told_ends_the_search_with_its_reason() -> None:
     steps = [Step(4, held=False, broken="response.p99: too few", untold=True)]
-    assert next_step(steps, USERS) == Found(None, "at 4 it cannot be told: response.p99: too few")
+    assert next_step(steps, USERS) == Found(
+        None, "at 4 it cannot be determined: response.p99: too few"
+    )
 
 
 P95 = GateSpec(name="response.p95", at_most=30e6, unit="ns", text="at most 30 ms")
@@ -163,7 +165,7 @@ def test_a_percentile_that_no_run_can_tell_gives_no_capacity(
     found = instance.found["capacity"]
     assert found.value is None
     assert found.missing is not None
-    assert "cannot be told" in found.missing
+    assert "cannot be determined" in found.missing
 
 
 def test_a_search_begins_at_the_smallest_load_and_goes_well_beyond_the_largest() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event, SessionOpened
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.trial.session_state.progress import Standing, torn_attempts
+from steelyard.trial.session_state.progress import Progress, torn_attempts
 
 FORECAST = Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1)
 
@@ -56,31 +56,31 @@ def first(planned: Plan) -> PlannedTrial:
 
 
 def test_a_trial_without_records_is_to_be_done() -> None:
-    standing = Standing(retry=3)
-    assert not standing.finished(first(plan("ab")))
-    assert standing.next_attempt(first(plan("ab"))) == 1
+    progress = Progress(retry=3)
+    assert not progress.finished(first(plan("ab")))
+    assert progress.next_attempt(first(plan("ab"))) == 1
 
 
 def test_a_good_attempt_finishes_a_trial() -> None:
-    assert Standing(3, [record(1, Outcome.OK)]).finished(first(plan("ab")))
+    assert Progress(3, [record(1, Outcome.OK)]).finished(first(plan("ab")))
 
 
 def test_a_failure_that_may_pass_is_tried_again_until_the_retries_are_used_up() -> None:
     tries = [record(1, Outcome.SERVICE_DIED, attempt) for attempt in (1, 2, 3, 4)]
-    assert not Standing(3, tries[:3]).finished(first(plan("ab")))
-    assert Standing(3, tries).given_up(first(plan("ab")))
+    assert not Progress(3, tries[:3]).finished(first(plan("ab")))
+    assert Progress(3, tries).given_up(first(plan("ab")))
 
 
 def test_a_failure_that_will_not_pass_is_not_tried_again() -> None:
-    assert Standing(3, [record(1, Outcome.PERMISSION_DENIED)]).given_up(first(plan("ab")))
+    assert Progress(3, [record(1, Outcome.PERMISSION_DENIED)]).given_up(first(plan("ab")))
 
 
 def test_what_ended_from_outside_uses_up_no_retry() -> None:
     outside = [record(1, Outcome.CONTROLLER_LOST, n) for n in range(1, 9)]
     outside.append(record(1, Outcome.INTERRUPTED, 9))
-    standing = Standing(0, outside)
-    assert not standing.finished(first(plan("ab")))
-    assert standing.next_attempt(first(plan("ab"))) == 10
+    progress = Progress(0, outside)
+    assert not progress.finished(first(plan("ab")))
+    assert progress.next_attempt(first(plan("ab"))) == 10
 
 
 def test_an_attempt_that_started_and_left_no_record_is_torn() -> None:

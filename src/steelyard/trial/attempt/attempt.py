@@ -35,7 +35,7 @@ from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.timeline import Timeline
 from steelyard.trial.drive.sampling import Sampled
 from steelyard.trial.observe.disturbances import Incidents
-from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.context import SessionContext
 
 IDLE = "idle"
 _ASIDE = 100
@@ -52,7 +52,7 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Attempted:
+class AttemptResult:
     """One finished attempt: its record, and what is stored beside it by file name."""
 
     record: TrialRecord
@@ -70,19 +70,19 @@ class Outside:
 
 
 @dataclass
-class Scene:
+class Attempt:
     """Filled by the phases of ``conduct``, in their order."""
 
-    stage: Stage
+    session: SessionContext
     trial: PlannedTrial
-    attempt: int
+    number: int
     timeline: Timeline = field(default_factory=Timeline)
     instances: list[Instance] = field(default_factory=list)
     aside: list[Instance] = field(default_factory=list)
     """Places once more, for what runs together with the first workload of an instance."""
     outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    canary: dict[str, Measured] = field(default_factory=dict)
+    reference_kernel: dict[str, Measured] = field(default_factory=dict)
     incidents: dict[str, Incidents] = field(default_factory=dict)
     sampled: dict[str, Sampled] = field(default_factory=dict)
     apart: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -96,12 +96,12 @@ class Scene:
     @property
     def key(self) -> str:
         """Names the attempt within its run: ``0007-1``."""
-        return attempt_key(self.trial.trial, self.attempt)
+        return attempt_key(self.trial.trial, self.number)
 
     @cached_property
     def cell(self) -> BoundCell:
         """Every setting of the system and the workload at the levels of this cell."""
-        return bind(self.stage.study, self.trial.cell)
+        return bind(self.session.study, self.trial.cell)
 
     @property
     def measured(self) -> list[Instance]:
@@ -117,20 +117,20 @@ class Scene:
         """What every generator says of its load."""
         return [each.load.result for each in self.instances if each.load is not None]
 
-    def carrier(self) -> Host:
+    def host_machine(self) -> Host:
         """The machine that carries the system; itself where nothing lies between."""
-        return self.stage.machines.at(self.cell.system.carrier)
+        return self.session.machines.at(self.cell.system.carrier)
 
     def generator(self, instance: Instance) -> Host:
         """Where the load on an instance comes from: a machine, or another instance."""
-        stage = self.stage
-        other = peer_of(instance.workload.settings) or stage.study.generator.instance
+        session = self.session
+        other = peer_of(instance.workload.settings) or session.study.generator.instance
         if other is not None:
             return self.instances[other - 1].host
-        return stage.machines.generator(
+        return session.machines.generator(
             instance.number + _ASIDE * instance.turn,
-            stage.study.generator.host,
-            stage.lodging.network,
+            session.study.generator.host,
+            session.pool.network,
         )
 
     def span_ns(self) -> tuple[int, int]:
@@ -140,10 +140,10 @@ class Scene:
 
     def machines(self) -> list[Host]:
         """Every machine that takes part, each once; a container is on the one that carries it."""
-        stage = self.stage
-        hosts = [self.carrier(), *(each.host for each in self.instances)]
-        if stage.study.generator.instance is None:
-            hosts.append(stage.machines.at(stage.study.generator.host))
+        session = self.session
+        hosts = [self.host_machine(), *(each.host for each in self.instances)]
+        if session.study.generator.instance is None:
+            hosts.append(session.machines.at(session.study.generator.host))
         return list({host.boot_id or host.name: host for host in reversed(hosts)}.values())
 
     def seed(self, instance: Instance) -> int:
@@ -151,7 +151,7 @@ class Scene:
         hidden choice is the same for all, and known from the plan.
         """
         which = "" if instance.number == 1 else f":{instance.number}"
-        text = f"{self.stage.plan.seed}:load:{self.trial.trial}{which}"
+        text = f"{self.session.plan.seed}:load:{self.trial.trial}{which}"
         digest = hashlib.sha256(text.encode()).digest()
         return int.from_bytes(digest[:8], "big")
 
@@ -170,7 +170,7 @@ class Scene:
         """What the study declares of this system, as facts beside those of its machine."""
         system = self.cell.system
         facts: dict[str, str | None] = {"system.platform": system.platform}
-        facts["system.reset"] = system.reset or self.stage.study.trials.reset
+        facts["system.reset"] = system.reset or self.session.study.trials.reset
         facts |= _declared("system", system.settings)
         facts |= _declared("settings", system.inside)
         facts |= _declared("host_settings", system.outside)
@@ -194,7 +194,7 @@ class Scene:
         told = self.facts.get("system", {}).get("cpu.count")
         return int(told) if told is not None and told.isdigit() else None
 
-    def attempted(self, ending: Ending) -> Attempted:
+    def result(self, ending: Ending) -> AttemptResult:
         """The attempt as it is stored."""
         documents: dict[str, bytes] = {}
         for instance in self.instances:
@@ -213,7 +213,7 @@ class Scene:
             self._split_measure(self.loads()[0])
         frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
         record = self._record(ending, tuple(documents), tuple(frames))
-        return Attempted(record, documents, frames, ending.stop)
+        return AttemptResult(record, documents, frames, ending.stop)
 
     def _neighbours(self) -> dict[str, bytes]:
         """What loads that only ran beside did, by the number of their instance."""
@@ -236,7 +236,7 @@ class Scene:
         ]
 
     def _split_measure(self, load: LoadResult) -> None:
-        warmup_ns = round(self.stage.study.trials.warmup_s * 1e9)
+        warmup_ns = round(self.session.study.trials.warmup_s * 1e9)
         self.timeline.split_measure(warmup_ns, load.load.window_ns)
 
     def _record(
@@ -245,7 +245,7 @@ class Scene:
         starts = [each.began_ns for each in self.instances if each.began_ns is not None]
         return TrialRecord(
             trial=self.trial.trial,
-            attempt=self.attempt,
+            attempt=self.number,
             visit=self.trial.visit,
             cell=self.trial.cell,
             outcome=ending.outcome,
@@ -253,7 +253,7 @@ class Scene:
             started_unix_ns=self.timeline.started_unix_ns,
             finished_unix_ns=time.time_ns(),
             phases_ns=self.timeline.durations_ns,
-            responses={**self.responses, **self.canary},
+            responses={**self.responses, **self.reference_kernel},
             gates=self.gates,
             warnings=tuple(self.warnings),
             bottleneck=self.bottleneck,

@@ -7,23 +7,23 @@ from dataclasses import replace
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import INSIDE
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.workloads.operations.model import Server
 
 _FOR_ITS_OWNER = 0o600
 
 
-def server_for(scene: Scene, instance: Instance, generator: Host) -> Server:
+def server_for(attempt: Attempt, instance: Instance, generator: Host) -> Server:
     """Where the load goes; the file that this needs lies where the generator is."""
-    server, stage = instance.server(), scene.stage
+    server, session = instance.server(), attempt.session
     same_files = generator.boot_id == instance.host.boot_id and not instance.throwaway
     if server.authority is None or same_files:
         return server
     content = instance.host.read_file(server.authority)
-    folder = stage.folder_on(generator, f"authority-{instance.number}")
-    machine = generator.name if generator.name.startswith(INSIDE) else stage.study.generator.host
-    instance.undos.append((generator, stage.undo.plan(machine, RemoveTree(folder))))
+    folder = session.folder_on(generator, f"authority-{instance.number}")
+    machine = generator.name if generator.name.startswith(INSIDE) else session.study.generator.host
+    instance.undos.append((generator, session.undo.plan(machine, RemoveTree(folder))))
     generator.make_directory(folder)
     path = f"{folder}/authority.pem"
     generator.write_file(path, content, mode=_FOR_ITS_OWNER, create=True)

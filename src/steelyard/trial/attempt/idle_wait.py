@@ -6,31 +6,31 @@ import time
 
 from steelyard.hosts.host import Host
 from steelyard.records.warnings import WarningKind
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 
 IDLE_SHARE = 0.97
 """A machine is idle when its processors were that idle, or waited for nothing, for a second."""
 _LOOK_EVERY_S = 1.0
 
 
-def wait_until_idle(scene: Scene) -> None:
+def wait_until_idle(attempt: Attempt) -> None:
     """Pauses for the whole time, or at most that long when the study says ``until idle``.
 
     A machine that is not idle by then is measured nevertheless, with a warning.
     """
-    trials = scene.stage.study.trials
+    trials = attempt.session.study.trials
     if not trials.settle_s:
         return
-    with scene.stage.interrupt.waiting():
+    with attempt.session.interrupt.waiting():
         if not trials.settle_until_idle:
             time.sleep(trials.settle_s)
             return
         deadline = time.monotonic() + trials.settle_s
-        hosts = {id(each.host): each.host for each in scene.instances}
-        hosts[id(scene.carrier())] = scene.carrier()
+        hosts = {id(each.host): each.host for each in attempt.instances}
+        hosts[id(attempt.host_machine())] = attempt.host_machine()
         busy = [host.name for host in hosts.values() if not _rests(host, deadline)]
     if busy:
-        scene.warn(WarningKind.NOT_IDLE, machines=", ".join(busy), waited_s=trials.settle_s)
+        attempt.warn(WarningKind.NOT_IDLE, machines=", ".join(busy), waited_s=trials.settle_s)
 
 
 def _rests(host: Host, deadline: float) -> bool:

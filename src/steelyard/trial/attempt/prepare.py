@@ -10,26 +10,26 @@ from steelyard.systems import disks
 from steelyard.systems.disks import DiskPlan
 from steelyard.systems.platform import RawDisk
 from steelyard.systems.settings import Place, apply_settings, revert_settings
-from steelyard.trial.attempt.attempt import Outside, Scene
+from steelyard.trial.attempt.attempt import Attempt, Outside
 from steelyard.trial.attempt.instance import Instance
 
 DEFAULT_SIZE_BYTES = 1024**3
 
 
-def lay_out_disks(scene: Scene, instance: Instance) -> None:
+def lay_out_disks(attempt: Attempt, instance: Instance) -> None:
     """Attaches the disks of the study, joins them, makes filesystems, and mounts those.
 
     Raises:
         SystemFailure: the platform or the kernel inside cannot do it; typed.
     """
-    for name, wanted in scene.cell.system.disks.items():
+    for name, wanted in attempt.cell.system.disks.items():
         attached = []
         for raw in raw_disks(name, wanted):
             disk = instance.platform.attach(raw)
             instance.attached.append(disk)
             attached.append(disk)
         plan = disk_plan(name, wanted, f"{instance.folder}/{name}")
-        prepared = disks.prepare(instance.host, attached, plan, scene.stage.undo)
+        prepared = disks.prepare(instance.host, attached, plan, attempt.session.undo)
         instance.prepared[name] = prepared
         instance.caches += disks.caching_places(instance.host, prepared)
 
@@ -58,43 +58,45 @@ def disk_plan(name: str, settings: Settings, mount_point: str) -> DiskPlan:
     )
 
 
-def configure_outside(scene: Scene) -> None:
+def configure_outside(attempt: Attempt) -> None:
     """Applies the settings of the machine that carries the system."""
-    settings = scene.cell.system.outside
+    settings = attempt.cell.system.outside
     if settings:
-        host, context = scene.carrier(), scene.instances[0].platform.context
+        host, context = attempt.host_machine(), attempt.instances[0].platform.context
         place = Place(
-            f"steelyard-{scene.stage.mark}", context.folder, profiles=scene.cell.system.profiles
+            f"steelyard-{attempt.session.mark}",
+            context.folder,
+            profiles=attempt.cell.system.profiles,
         )
-        scene.outside = Outside(host, apply_settings(host, settings, scene.stage.undo, place))
+        attempt.outside = Outside(host, apply_settings(host, settings, attempt.session.undo, place))
 
 
-def configure_inside(scene: Scene, instance: Instance) -> None:
+def configure_inside(attempt: Attempt, instance: Instance) -> None:
     """Applies the settings of the machine that the system is."""
-    settings = scene.cell.system.inside
+    settings = attempt.cell.system.inside
     if settings:
         devices = tuple(disk.device.removeprefix("/dev/") for disk in instance.attached)
-        label, profiles = instance.platform.context.label, scene.cell.system.profiles
+        label, profiles = instance.platform.context.label, attempt.cell.system.profiles
         place = Place(label, instance.data, devices, profiles)
-        instance.applied = apply_settings(instance.host, settings, scene.stage.undo, place)
+        instance.applied = apply_settings(instance.host, settings, attempt.session.undo, place)
 
 
-def take_back_inside(scene: Scene, instance: Instance) -> None:
+def take_back_inside(attempt: Attempt, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
     makes it anew. On a machine that stays, a new agent takes back what the lost one did.
     """
     for machine, pending in reversed(instance.undos):
-        there = _still_there(scene, machine)
+        there = _still_there(attempt, machine)
         if there is not None:
-            scene.stage.undo.apply(there, pending)
-    host = _still_there(scene, instance.host)
+            attempt.session.undo.apply(there, pending)
+    host = _still_there(attempt, instance.host)
     if instance.host.lost:
-        scene.stage.lodging.forget()
+        attempt.session.pool.forget()
     if host is None:
         return
-    undo = scene.stage.undo
+    undo = attempt.session.undo
     revert_settings(host, instance.applied, undo)
     for prepared in reversed(instance.prepared.values()):
         disks.take_down(host, prepared, undo)
@@ -103,18 +105,20 @@ def take_back_inside(scene: Scene, instance: Instance) -> None:
     host.remove_tree(instance.folder)
 
 
-def take_back_outside(scene: Scene) -> None:
+def take_back_outside(attempt: Attempt) -> None:
     """Settings of the machine that carries the system."""
-    if scene.outside is not None:
-        host = _still_there(scene, scene.outside.host) or scene.carrier()
-        revert_settings(host, scene.outside.applied, scene.stage.undo)
+    if attempt.outside is not None:
+        host = _still_there(attempt, attempt.outside.host) or attempt.host_machine()
+        revert_settings(host, attempt.outside.applied, attempt.session.undo)
 
 
-def _still_there(scene: Scene, host: Host) -> Host | None:
+def _still_there(attempt: Attempt, host: Host) -> Host | None:
     """The machine by an agent that answers; ``None`` when it was thrown away with its agent."""
     if not host.lost:
         return host
     if host.name.startswith(INSIDE):
         return None
     of_load = host.name.startswith("generator ")
-    return scene.stage.machines.at(scene.stage.study.generator.host if of_load else host.name)
+    return attempt.session.machines.at(
+        attempt.session.study.generator.host if of_load else host.name
+    )

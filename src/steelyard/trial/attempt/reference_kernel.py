@@ -15,11 +15,11 @@ from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.records.events import ReferenceKernelSeries
 from steelyard.records.schema import Measured, Outcome
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.outcomes import TrialFailed
-from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.context import SessionContext
 
-SOUNDINGS = 24
+REPETITIONS = 24
 """Canaries in a row before the first trial: enough to know a noise within about 15 %."""
 
 _PARTS = {
@@ -30,62 +30,66 @@ _PARTS = {
 _ALLOWANCE_S = 30.0
 
 
-def canary_of(scene: Scene) -> dict[str, Measured]:
-    """One canary before a trial; nothing when the study has none.
+def reference_kernel_of(attempt: Attempt) -> dict[str, Measured]:
+    """The reference kernel before a trial; nothing when the study has none.
 
     Raises:
         TrialFailed: the carrier cannot run it.
     """
-    stage, host = scene.stage, scene.carrier()
-    time_s = stage.study.trials.reference_kernel_s
+    session, host = attempt.session, attempt.host_machine()
+    time_s = session.study.trials.reference_kernel_s
     if time_s is None:
         return {}
-    with stage.interrupt.waiting():
-        return sing(host, _folder(stage, host), time_s)
+    with session.interrupt.waiting():
+        return run_kernel(host, _folder(session, host), time_s)
 
 
-def sound_out(stage: Stage) -> list[ReferenceKernelSeries]:
+def measure_noise_at_rest(session: SessionContext) -> list[ReferenceKernelSeries]:
     """What each carrier is like at rest, for the ledger: a row per machine and part.
 
     Raises:
-        HostError: a carrier cannot run the canary.
+        HostError: a host cannot run it.
         KeyboardInterrupt: the user asks to stop.
     """
-    time_s = stage.study.trials.reference_kernel_s
+    time_s = session.study.trials.reference_kernel_s
     if time_s is None:
         return []
     try:
-        return [row for name in stage.carriers() for row in _sounded(stage, name, time_s)]
+        return [
+            row for name in session.host_machines() for row in _measured_on(session, name, time_s)
+        ]
     except TrialFailed as failed:
         raise HostError(failed.message, hint=failed.hint or "", slug="canary-failed") from failed
 
 
-def _sounded(stage: Stage, machine: str, time_s: float) -> list[ReferenceKernelSeries]:
-    host = stage.machines.at(machine)
-    with stage.interrupt.waiting():
-        return soundings(host, _folder(stage, host), time_s)
+def _measured_on(
+    session: SessionContext, machine: str, time_s: float
+) -> list[ReferenceKernelSeries]:
+    host = session.machines.at(machine)
+    with session.interrupt.waiting():
+        return noise_at_rest(host, _folder(session, host), time_s)
 
 
-def soundings(host: Host, folder: str, time_s: float) -> list[ReferenceKernelSeries]:
+def noise_at_rest(host: Host, folder: str, time_s: float) -> list[ReferenceKernelSeries]:
     """Many canaries in a row on one machine: a row per part, with all values.
 
     Raises:
         TrialFailed: the machine cannot run it.
     """
-    sung = [sing(host, folder, time_s) for _ in range(SOUNDINGS)]
+    runs = [run_kernel(host, folder, time_s) for _ in range(REPETITIONS)]
     return [
         ReferenceKernelSeries(
             machine=host.name,
             part=part,
-            values=tuple(one[part].value for one in sung),
-            missing=sung[0][part].missing,
+            values=tuple(one[part].value for one in runs),
+            missing=runs[0][part].missing,
         )
         for part in _PARTS
     ]
 
 
-def sing(host: Host, folder: str, time_s: float) -> dict[str, Measured]:
-    """One canary, with its disk part in ``folder``, where nothing is left.
+def run_kernel(host: Host, folder: str, time_s: float) -> dict[str, Measured]:
+    """One run, with its disk part in ``folder``, where nothing is left.
 
     Raises:
         TrialFailed: the machine cannot run it.
@@ -96,21 +100,21 @@ def sing(host: Host, folder: str, time_s: float) -> dict[str, Measured]:
     if ran.exit_code != 0:
         raise TrialFailed(
             Outcome.TOOL_FAILED,
-            f"the canary on {host.name} failed: {ran.stderr.strip() or 'it said nothing'}",
-            "take `canary` out of `trials`, or mend what it names",
+            f"the reference kernel on {host.name} failed: {ran.stderr.strip() or 'no output'}",
+            "remove `reference_kernel` from `trials`, or fix the cause",
         )
-    return read_canary(json.loads(ran.stdout))
+    return read_kernel(json.loads(ran.stdout))
 
 
-def _folder(stage: Stage, host: Host) -> str:
+def _folder(session: SessionContext, host: Host) -> str:
     """Where it writes a file without a name: the disk of the records, or that of ``/var/tmp``."""
-    if host is not stage.local():
+    if host is not session.local():
         return "/var/tmp"  # noqa: S108 - nothing is left there
-    host.make_directory(stage.scratch)
-    return stage.scratch
+    host.make_directory(session.scratch)
+    return session.scratch
 
 
-def read_canary(document: Mapping[str, Any]) -> dict[str, Measured]:
+def read_kernel(document: Mapping[str, Any]) -> dict[str, Measured]:
     """The parts of ``schemas/canary-result.schema.json`` as responses of a trial."""
     why = document["disk_refused"] or "it was not measured"
     return {

@@ -11,7 +11,7 @@ from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.study.declared.placeholders import Value
 from steelyard.study.lookup import workload_of
 from steelyard.study.workload.settings import SharedSettings
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
 from steelyard.workloads.operations.model import Server
@@ -22,47 +22,47 @@ _SEEDS = 2**31 - 1
 """Tools take seeds of 31 bits; 0 means something else to most."""
 
 
-def make_tools_ready(scene: Scene) -> None:
+def make_tools_ready(attempt: Attempt) -> None:
     """Finds the tool of every instance that runs one, and does what comes before its window.
 
     Raises:
         AgentRefusal, SystemFailure: it is not there, or cannot be prepared.
     """
-    scene.aside = [
+    attempt.aside = [
         instance.shadow(workload, turn)
-        for instance in scene.instances
-        for turn, workload in enumerate(scene.cell.aside.get(instance.number, ()), start=1)
+        for instance in attempt.instances
+        for turn, workload in enumerate(attempt.cell.aside.get(instance.number, ()), start=1)
     ]
-    for instance in (*scene.instances, *scene.aside):
+    for instance in (*attempt.instances, *attempt.aside):
         if workload_of(instance.workload).is_tool:
-            instance.tool = make_ready(instance.workload, _ground(scene, instance))
+            instance.tool = make_ready(instance.workload, _ground(attempt, instance))
 
 
-def _ground(scene: Scene, instance: Instance) -> ToolContext:
-    entry, study = workload_of(instance.workload), scene.stage.study
+def _ground(attempt: Attempt, instance: Instance) -> ToolContext:
+    entry, study = workload_of(instance.workload), attempt.session.study
     on_system = entry.on == "system"
-    host = instance.host if on_system else scene.generator(instance)
-    machine = _machine(scene, host)
+    host = instance.host if on_system else attempt.generator(instance)
+    machine = _machine(attempt, host)
 
     def plan(inverse: Command) -> None:
-        instance.undos.append((host, scene.stage.undo.plan(machine, inverse)))
+        instance.undos.append((host, attempt.session.undo.plan(machine, inverse)))
 
-    folder = instance.folder if on_system else _folder(scene, instance, host, machine)
+    folder = instance.folder if on_system else _folder(attempt, instance, host, machine)
     trials, mount = study.trials, _mount(instance) if on_system else folder
     given: dict[str, Value] = {
         "folder": folder,
         "mount": mount,
         "device": _device(host, mount),
-        "seed": scene.seed(instance) % _SEEDS + 1,
+        "seed": attempt.seed(instance) % _SEEDS + 1,
         "window": _plain(trials.window_s),
         "warmup": _plain(trials.warmup_s),
-        "users": scene.cell.users,
-        "rate": scene.cell.rate_per_s,
+        "users": attempt.cell.users,
+        "rate": attempt.cell.rate_per_s,
     }
     if on_system:
         given |= {name: disk.plan.mount_point for name, disk in instance.prepared.items()}
     if entry.speaks and instance.service is not None:
-        given |= _served(server_for(scene, instance, host), entry.speaks)
+        given |= _served(server_for(attempt, instance, host), entry.speaks)
     enter = instance.enter() if on_system else ()
     return ToolContext(host, folder, given, plan, trials.command_s, enter)
 
@@ -86,16 +86,16 @@ def _plain(duration_s: float) -> Value:
     return int(duration_s) if duration_s == int(duration_s) else duration_s
 
 
-def _machine(scene: Scene, host: Host) -> str:
+def _machine(attempt: Attempt, host: Host) -> str:
     """The name by which a machine is found again by ``restore``."""
     of_load = host.name.startswith("generator ")
-    return scene.stage.study.generator.host if of_load else host.name
+    return attempt.session.study.generator.host if of_load else host.name
 
 
-def _folder(scene: Scene, instance: Instance, host: Host, machine: str) -> str:
+def _folder(attempt: Attempt, instance: Instance, host: Host, machine: str) -> str:
     """A folder of the tool's own on the generator, removed after the trial."""
-    folder = scene.stage.folder_on(host, f"tool-{scene.key}-{instance.number}")
-    instance.undos.append((host, scene.stage.undo.plan(machine, RemoveTree(folder))))
+    folder = attempt.session.folder_on(host, f"tool-{attempt.key}-{instance.number}")
+    instance.undos.append((host, attempt.session.undo.plan(machine, RemoveTree(folder))))
     host.make_directory(folder)
     return folder
 

@@ -1,4 +1,4 @@
-"""The bystander: one operation after the other by the clock, while the load runs.
+"""The latency probe: one operation after the other by the clock, while the load runs.
 
 Its agent is one of its own, so that it shares no thread with the load, on the machine of the
 generator. It has the warm-up and the window of the load; beside a load that ends by a number of

@@ -66,7 +66,7 @@ def _ended(steps: Sequence[Step]) -> Found | None:
     if held:
         return Found(held[0].load, None)
     if steps and steps[-1].untold:
-        return Found(None, f"at {steps[-1].load:g} it cannot be told: {steps[-1].broken}")
+        return Found(None, f"at {steps[-1].load:g} it cannot be determined: {steps[-1].broken}")
     if len(finals) >= MOST_FINALS or len(steps) >= MOST_STEPS:
         return Found(None, f"no load held twice in {len(steps)} runs")
     return None

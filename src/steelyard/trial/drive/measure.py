@@ -15,7 +15,7 @@ from steelyard.hosts.host import Host
 from steelyard.records.warnings import WarningKind
 from steelyard.study.ending import counted
 from steelyard.systems.platform import Costs, Threads
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.background import EndlessLoad, driven_beside, repeated, without_end
@@ -31,13 +31,13 @@ _Thing = TypeVar("_Thing")
 BARRIER_S = 0.3
 """From the first job sent to the common start: long enough for every agent to have read its own."""
 _PROBED_BARRIER_S = 2.0
-"""Where a bystander starts with the load: a busy machine has one more agent to wake."""
+"""Where a latency probe starts with the load: a busy machine has one more agent to wake."""
 _LONGER_S = (2.0, 8.0, 30.0)
 """What a system gets instead whose service took too long to take all connections."""
 LATE_START = "late_start"
 
 
-def measure_all(scene: Scene) -> None:
+def measure_all(attempt: Attempt) -> None:
     """Warm-up and window on every instance, started together.
 
     Raises:
@@ -45,87 +45,89 @@ def measure_all(scene: Scene) -> None:
             or a machine cannot tell what was sampled.
         KeyboardInterrupt: the user asks to stop.
     """
-    watches = list(_watches(scene))
-    drives = [_drive(scene, instance) for instance in (*scene.working, *scene.aside)]
-    probes = [_probe(scene, instance) for instance in scene.measured] if _probed(scene) else []
+    watches = list(_watches(attempt))
+    drives = [_drive(attempt, instance) for instance in (*attempt.working, *attempt.aside)]
+    probes = (
+        [_probe(attempt, instance) for instance in attempt.measured] if _probed(attempt) else []
+    )
     untold: list[AgentRefusal | EngineError] = []
     try:
         for drive in drives:
             drive.warmup()
-        start_sampling(watches, scene.stage.study.sample.every_s)
-        _begin(drives, probes, _ahead_s(scene))
-        with scene.stage.interrupt.waiting():
-            _finish(scene, drives, probes)
+        start_sampling(watches, attempt.session.study.sample.every_s)
+        _begin(drives, probes, _ahead_s(attempt))
+        with attempt.session.interrupt.waiting():
+            _finish(attempt, drives, probes)
     except BaseException as failure:
-        _give_longer(scene, failure)
+        _give_longer(attempt, failure)
         for cancel in [each.cancel for each in drives] + [each.cancel for each in probes]:
-            with suppress(AgentRefusal, EngineError):  # what went wrong first is what is told
+            with suppress(AgentRefusal, EngineError):  # what went wrong first is what is reported
                 cancel()
         raise
     finally:
-        scene.sampled, untold = stop_sampling(watches)
+        attempt.sampled, untold = stop_sampling(watches)
     if untold:
         raise untold[0]
-    _note_lost_rows(scene)
+    _note_lost_rows(attempt)
 
 
-def _drive(scene: Scene, instance: Instance) -> Drive:
-    study, cell, tool = scene.stage.study, scene.cell, instance.tool
-    beside = cell.scenario and instance not in scene.measured
+def _drive(attempt: Attempt, instance: Instance) -> Drive:
+    study, cell, tool = attempt.session.study, attempt.cell, instance.tool
+    beside = cell.scenario and instance not in attempt.measured
     if tool is not None:
         tool = repeated(tool) if beside else tool
-        clock = clock_of(scene, tool.host)
+        clock = clock_of(attempt, tool.host)
         own = study.clock == "system"
         return RunDrive(instance, clock, tool, study.trials.command_s, own_clock=own)
-    generator = scene.generator(instance)
+    generator = attempt.generator(instance)
     if beside:
-        return _endless(scene, instance, generator)
+        return _endless(attempt, instance, generator)
     cell = replace(cell, workload=instance.workload)
-    server = server_for(scene, instance, generator)
-    seed, clock = scene.seed(instance), clock_of(scene, generator)
+    server = server_for(attempt, instance, generator)
+    seed, clock = attempt.seed(instance), clock_of(attempt, generator)
     if cell.find is not None:
         return SearchDrive(instance, generator, clock, cell.study, cell, server, seed)
     job = load_job(study, cell, server, seed)
     return LoadDrive(instance, generator, clock, job, longest_run_s(study, cell.workload))
 
 
-def _endless(scene: Scene, instance: Instance, generator: Host) -> Drive:
+def _endless(attempt: Attempt, instance: Instance, generator: Host) -> Drive:
     """A load beside: as long as what is measured, which may have no window."""
-    study = scene.stage.study
-    cell = driven_beside(study, scene.cell, instance.workload)
-    server = server_for(scene, instance, generator)
-    job = load_job(without_end(study), cell, server, scene.seed(instance))
+    study = attempt.session.study
+    cell = driven_beside(study, attempt.cell, instance.workload)
+    server = server_for(attempt, instance, generator)
+    job = load_job(without_end(study), cell, server, attempt.seed(instance))
     longest_s = study.trials.command_s + longest_run_s(study, cell.workload)
-    return EndlessLoad(instance, generator, clock_of(scene, generator), job, longest_s)
+    return EndlessLoad(instance, generator, clock_of(attempt, generator), job, longest_s)
 
 
-def _probed(scene: Scene) -> bool:
-    """Whether a bystander looks on: not at a search, whose runs start one after the other."""
-    return scene.cell.study.latency_probe is not None and scene.cell.find is None
+def _probed(attempt: Attempt) -> bool:
+    """Whether a latency probe runs: not at a search, whose runs start one after the other."""
+    return attempt.cell.study.latency_probe is not None and attempt.cell.find is None
 
 
-def _probe(scene: Scene, instance: Instance) -> ProbeDrive:
-    stage = scene.stage
-    host = stage.study.generator.host
-    prober = stage.machines.prober(instance.number, host, stage.lodging.network)
-    cell = replace(scene.cell, workload=instance.workload)
-    job = probe_job(cell.study, cell, server_for(scene, instance, prober), scene.seed(instance))
+def _probe(attempt: Attempt, instance: Instance) -> ProbeDrive:
+    session = attempt.session
+    host = session.study.generator.host
+    prober = session.machines.prober(instance.number, host, session.pool.network)
+    cell = replace(attempt.cell, workload=instance.workload)
+    job = probe_job(cell.study, cell, server_for(attempt, instance, prober), attempt.seed(instance))
     open_ended = counted(instance.workload.settings) is not None
-    return ProbeDrive(instance, prober, clock_of(scene, prober), job, open_ended)
+    return ProbeDrive(instance, prober, clock_of(attempt, prober), job, open_ended)
 
 
-def _ahead_s(scene: Scene) -> float:
+def _ahead_s(attempt: Attempt) -> float:
     """From the first job sent to the common start."""
-    usual_s = _PROBED_BARRIER_S if _probed(scene) else BARRIER_S
-    return max(usual_s, scene.stage.ahead_s.get(scene.trial.cell.system, 0.0))
+    usual_s = _PROBED_BARRIER_S if _probed(attempt) else BARRIER_S
+    return max(usual_s, attempt.session.ahead_s.get(attempt.trial.cell.system, 0.0))
 
 
-def _give_longer(scene: Scene, failure: BaseException) -> None:
+def _give_longer(attempt: Attempt, failure: BaseException) -> None:
     """The next attempt on this system has a later start if this one was not ready for its own."""
     if isinstance(failure, AgentRefusal) and failure.failure.kind == LATE_START:
-        now_s = _ahead_s(scene)
+        now_s = _ahead_s(attempt)
         longer_s = next((each for each in _LONGER_S if each > now_s), now_s)
-        scene.stage.ahead_s[scene.trial.cell.system] = longer_s
+        attempt.session.ahead_s[attempt.trial.cell.system] = longer_s
 
 
 def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> None:
@@ -138,10 +140,10 @@ def _begin(drives: list[Drive], probes: list[ProbeDrive], ahead_s: float) -> Non
         drive.begin(together_ns)
 
 
-def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None:
+def _finish(attempt: Attempt, drives: list[Drive], probes: list[ProbeDrive]) -> None:
     longest_s = max(drive.longest_s for drive in drives)
     deadline_ns = time.monotonic_ns() + round((longest_s + _LONGER_S[-1]) * 1e9)
-    measured = [drive for drive in drives if drive.instance in scene.measured]
+    measured = [drive for drive in drives if drive.instance in attempt.measured]
     for drive in measured:
         drive.finish(deadline_ns)
     for probe in probes:
@@ -151,51 +153,51 @@ def _finish(scene: Scene, drives: list[Drive], probes: list[ProbeDrive]) -> None
             idle_s = drive.end_beside()
             if idle_s is not None:
                 number = drive.instance.number
-                scene.warn(WarningKind.BACKGROUND_ENDED, instance=number, idle_s=idle_s)
+                attempt.warn(WarningKind.BACKGROUND_ENDED, instance=number, idle_s=idle_s)
 
 
-def clock_of(scene: Scene, host: Host) -> ClockOffset:
+def clock_of(attempt: Attempt, host: Host) -> ClockOffset:
     """The clock of a machine against the controller's; exactly the same on the same kernel."""
-    local = scene.stage.local()
+    local = attempt.session.local()
     if host.boot_id is not None and host.boot_id == local.boot_id:
         return ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=time.monotonic_ns())
     return host.clock_offset()
 
 
-def _watches(scene: Scene) -> Iterator[Watch]:
+def _watches(attempt: Attempt) -> Iterator[Watch]:
     """Each machine once: an agent samples one thing at a time."""
     watched: set[int] = set()
-    for instance in scene.instances:
+    for instance in attempt.instances:
         watched.add(id(instance.host))
         yield Watch(
             instance.name,
             instance.host,
-            clock_of(scene, instance.host).offset_ns,
-            processes={**ours_inside(scene, instance), **_service_processes(instance)},
+            clock_of(attempt, instance.host).offset_ns,
+            processes={**ours_inside(attempt, instance), **_service_processes(instance)},
             disks={STORE: instance.data},
         )
-    where = scene.stage.study.sample.where
-    generator = scene.stage.study.generator
-    others = {"host": scene.carrier()}
+    where = attempt.session.study.sample.where
+    generator = attempt.session.study.generator
+    others = {"host": attempt.host_machine()}
     if generator.instance is None:
-        network = scene.stage.lodging.network
-        others["generator"] = scene.stage.machines.generator(1, generator.host, network)
+        network = attempt.session.pool.network
+        others["generator"] = attempt.session.machines.generator(1, generator.host, network)
     for name, host in others.items():
         if name in where and id(host) not in watched:
             watched.add(id(host))
-            offset_ns = clock_of(scene, host).offset_ns
-            if host is not scene.carrier():
+            offset_ns = clock_of(attempt, host).offset_ns
+            if host is not attempt.host_machine():
                 yield Watch(name, host, offset_ns)
                 continue
-            costs = {each.column: each.platform.costs() for each in scene.instances}
-            ours = ours_on_carrier(scene, costs)
-            scene.apart[name] = ours.apart
+            costs = {each.column: each.platform.costs() for each in attempt.instances}
+            ours = ours_on_carrier(attempt, costs)
+            attempt.apart[name] = ours.apart
             yield Watch(
                 name,
                 host,
                 offset_ns,
                 processes=ours.processes,
-                disks={STORE: scene.instances[0].platform.context.folder},
+                disks={STORE: attempt.instances[0].platform.context.folder},
                 costs=_together(costs),
             )
 
@@ -205,7 +207,7 @@ def _service_processes(instance: Instance) -> Mapping[str, int]:
 
 
 def _together(costs: Mapping[str, Costs]) -> Costs:
-    """What stands for each instance on the carrier, by its number."""
+    """What stands for each instance on the host, by its number."""
     processes: dict[str, int] = {}
     threads: dict[str, Threads] = {}
     cgroups: dict[str, str] = {}
@@ -221,7 +223,7 @@ def _renamed(things: Mapping[str, _Thing], name: str) -> dict[str, _Thing]:
     return dict(zip([name], things.values(), strict=False))
 
 
-def _note_lost_rows(scene: Scene) -> None:
-    for name, sampled in scene.sampled.items():
+def _note_lost_rows(attempt: Attempt) -> None:
+    for name, sampled in attempt.sampled.items():
         if sampled.rows_lost:
-            scene.warn(WarningKind.SAMPLES_LOST, machine=name, samples=sampled.rows_lost)
+            attempt.warn(WarningKind.SAMPLES_LOST, machine=name, samples=sampled.rows_lost)

@@ -119,14 +119,14 @@ class SearchDrive:
 
 @dataclass(frozen=True)
 class Broken:
-    """A limit that did not hold; ``known`` is false when what it limits could not be told."""
+    """A limit that did not hold; ``known`` is false when what it limits could not be determined."""
 
     words: str
     known: bool
 
 
 def broken_limit(load: LoadResult, limits: Sequence[GateSpec]) -> Broken | None:
-    """The first limit that broke in a run, or that cannot be told from it; ``None`` if all held."""
+    """The first limit that broke in a run, or that it cannot determine; ``None`` if all held."""
     nothing = WindowSamples(pl.DataFrame(), {})
     wanted = {limit.name: limit.unit for limit in limits}
     measured = measure_responses(wanted, Seen(driven=load, window=nothing))

@@ -1,4 +1,4 @@
-"""From what was seen of each instance to the responses of a trial. Pure but for reading a scene."""
+"""From what was seen of each instance to the responses of a trial. Pure but for reading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.records.schema import Measured
 from steelyard.records.warnings import TrialWarning
 from steelyard.study.declared.responses import Response
 from steelyard.study.ending import counted
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
 from steelyard.trial.drive.sampling import Sampled
@@ -27,7 +27,7 @@ _JOINED: dict[str, Callable[[Sequence[float]], float]] = {
 }
 
 
-def seen_of(scene: Scene, instance: Instance) -> Seen:
+def seen_of(attempt: Attempt, instance: Instance) -> Seen:
     """What was seen of one instance in its window: of its load, inside it, and on its host."""
     if instance.window_ns is None:
         raise RuntimeError("the workload was not run")
@@ -36,27 +36,27 @@ def seen_of(scene: Scene, instance: Instance) -> Seen:
     def window(sampled: Sampled) -> WindowSamples:
         return sampled.window(start_ns, end_ns)
 
-    host, generator = scene.sampled.get("host"), scene.sampled.get("generator")
+    host, generator = attempt.sampled.get("host"), attempt.sampled.get("generator")
     return Seen(
         driven=None if instance.load is None else instance.load.result,
-        window=window(scene.sampled[instance.name]),
+        window=window(attempt.sampled[instance.name]),
         host=None if host is None else window(host),
         generator=None if generator is None else window(generator),
         own=_own(instance),
         probe=_seen_by_probe(instance),
         probe_missing=instance.probe_missing,
         column=instance.column,
-        own_kernel=instance.host.boot_id != scene.carrier().boot_id,
-        through_loopback=_through_loopback(scene, instance),
+        own_kernel=instance.host.boot_id != attempt.host_machine().boot_id,
+        through_loopback=_through_loopback(attempt, instance),
     )
 
 
-def _through_loopback(scene: Scene, instance: Instance) -> bool:
+def _through_loopback(attempt: Attempt, instance: Instance) -> bool:
     """Of a load from the very machine that it goes to, without a network between."""
-    same = scene.stage.study.generator.host == scene.cell.system.carrier
+    same = attempt.session.study.generator.host == attempt.cell.system.carrier
     return (
         same
-        and scene.cell.system.platform == "native"
+        and attempt.cell.system.platform == "native"
         and instance.platform.context.interface() is None
     )
 
@@ -68,21 +68,21 @@ def _seen_by_probe(instance: Instance) -> LoadResult | None:
     return seen if counted(instance.workload.settings) is None else without_unsent(seen)
 
 
-def disturbances(scene: Scene) -> Iterator[TrialWarning]:
+def disturbances(attempt: Attempt) -> Iterator[TrialWarning]:
     """What else happened on the machines of a trial; asked for after the load."""
-    for host in scene.machines():
-        before = scene.incidents.get(host.name)
+    for host in attempt.machines():
+        before = attempt.incidents.get(host.name)
         if before is not None:
             yield from incident_warnings(host.name, before, incidents_of(host))
-    guests = {each.name for each in scene.instances if each.carried}
-    for name, sampled in scene.sampled.items():
-        window, apart = sampled.window(*scene.span_ns()), scene.apart.get(name, ())
+    guests = {each.name for each in attempt.instances if each.carried}
+    for name, sampled in attempt.sampled.items():
+        window, apart = sampled.window(*attempt.span_ns()), attempt.apart.get(name, ())
         yield from sample_warnings(name, window, guest=name in guests, apart=apart)
 
 
-def warnings_of_probes(scene: Scene) -> Iterator[TrialWarning]:
+def warnings_of_probes(attempt: Attempt) -> Iterator[TrialWarning]:
     """What speaks against the figures of the latency probes of a trial."""
-    for instance in scene.measured:
+    for instance in attempt.measured:
         if instance.probe is not None:
             open_ended = counted(instance.workload.settings) is not None
             yield from probe_warnings(instance.probe.result, open_ended=open_ended)
@@ -96,7 +96,7 @@ def _own(instance: Instance) -> Mapping[str, Measured]:
 class Common:
     """What an instance may have in common with others: its kernel, disk and network devices there.
 
-    What is not known is nobody else's.
+    What is not known is no one else's.
     """
 
     kernel: Hashable = None

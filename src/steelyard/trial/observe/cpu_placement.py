@@ -16,7 +16,7 @@ MOST_GROUPS = 64
 
 
 def placements(instance: Instance) -> tuple[PlacementRecord, ...]:
-    """Of its service inside, and of what stands for it on its carrier."""
+    """Of its service inside, and of what stands for it on its host."""
     return tuple(_placements(instance))
 
 
@@ -26,9 +26,9 @@ def _placements(instance: Instance) -> Iterator[PlacementRecord]:
         yield from grouped(instance.name, name, _threads(instance.host, pid))
     if not instance.carried:
         return
-    carrier = instance.platform.context.host_machine()
+    host = instance.platform.context.host_machine()
     for name, pid in instance.platform.costs().processes.items():
-        yield from grouped("host", name, _threads(carrier, pid))
+        yield from grouped("host", name, _threads(host, pid))
 
 
 def _threads(host: Host, pid: int) -> list[ThreadPlace]:

@@ -39,7 +39,10 @@ def disk_time(window: WindowSamples, kind: str) -> Reading:
     if not count:
         return None, f"no {kind} ended in the window"
     if spent * window.span_s < _LEAST_TOLD_NS:
-        return None, f"all {plural} took less than 20 ms together, which is told in steps of 1 ms"
+        return (
+            None,
+            f"all {plural} took less than 20 ms together, counted in steps of 1 ms",
+        )
     return spent / count, None
 
 

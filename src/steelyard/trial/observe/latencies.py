@@ -44,7 +44,7 @@ REFUSALS = frozenset(
         "h2_goaway",
     }
 )
-"""Kinds of failure in which a server says no, or nobody listens."""
+"""Kinds of failure in which a server says no, or nothing listens."""
 OUT_OF_TIME = frozenset({"conn_timeout", "send_timeout", "recv_timeout", "too_slow"})
 
 

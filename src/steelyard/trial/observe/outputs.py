@@ -46,7 +46,7 @@ def measured_by_tool(tool: ReadyTool, instance: Instance) -> dict[str, Measured]
     except OutputError as error:
         raise TrialFailed(
             Outcome.OUTPUT_NOT_UNDERSTOOD,
-            f"what `{instance.workload.use}`{_version(tool)} printed is not understood: {error}",
+            f"what `{instance.workload.use}`{_version(tool)} printed cannot be parsed: {error}",
             "its output is kept with the trial; `steelyard workload check FILE --output OUTPUT` "
             "shows what is read from it",
         ) from error

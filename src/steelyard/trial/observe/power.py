@@ -21,7 +21,7 @@ _NOT_DISCHARGING = (
 
 
 def mean_power_w(window: WindowSamples) -> Reading:
-    """Watts over the window, or why nothing is told."""
+    """Watts over the window, or why there is no figure."""
     if window.unsampled is not None:
         return None, window.unsampled
     zones = zones_of(window)
@@ -82,5 +82,5 @@ def zones_of(window: WindowSamples) -> list[str]:
     memory = [name for name in names if name.rpartition(".")[2] == _MEMORY]
     packages = [name for name in names if name.startswith(_PACKAGE) and name not in memory]
     if _MEMORY in memory and len(packages) > 1:
-        memory = []  # of an engine that told one of several packages, nobody knows which
+        memory = []  # an engine that reports one of several packages does not say which
     return [*packages, *memory]

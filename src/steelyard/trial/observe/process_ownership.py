@@ -1,4 +1,4 @@
-"""Which processes of a machine are Steelyard's, so that strangers can be told from them.
+"""Which processes of a machine are Steelyard's, so that foreign processes are known.
 
 What a trial runs is below the controller, or below the agent of a far machine; a container is
 below whatever its tool has started, and is known by its control group.
@@ -14,7 +14,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.host import Host
 from steelyard.systems.images.engine_layer import starts_only_us
 from steelyard.systems.platform import Costs
-from steelyard.trial.attempt.attempt import Scene
+from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.observe.disturbances import OURS
 
@@ -25,7 +25,7 @@ _MOST_GENERATIONS = 32
 class Ours:
     """Roots of process trees by name, and columns of control groups that are in none of them.
 
-    Without a root nothing is known of strangers there.
+    Without a root nothing is known of foreign processes there.
     """
 
     processes: dict[str, int]
@@ -35,40 +35,42 @@ class Ours:
 NOT_KNOWN = Ours({})
 
 
-def ours_inside(scene: Scene, instance: Instance) -> dict[str, int]:
-    """The root of our processes where an instance is; none where nothing is known of strangers.
+def ours_inside(attempt: Attempt, instance: Instance) -> dict[str, int]:
+    """The root of our processes where an instance is; none where the others are unknown.
 
     Nothing is known in a container, whose kernel counts for the whole machine, and on a far
     machine where another agent generates the load. And in a guest that starts nothing but the
-    agent there are no strangers; a server may end its children there without ever hearing what
-    they had computed.
+    agent there are no foreign processes; a server may end its children there without ever learning
+    what they had computed.
     """
     host = instance.host
-    if instance.carried and (host.boot_id == scene.carrier().boot_id or starts_only_us(host)):
+    if instance.carried and (
+        host.boot_id == attempt.host_machine().boot_id or starts_only_us(host)
+    ):
         return {}
-    if host.boot_id == scene.stage.local().boot_id:
+    if host.boot_id == attempt.session.local().boot_id:
         return {OURS: os.getpid()}
-    generates = scene.stage.study.generator.host == scene.cell.system.carrier
+    generates = attempt.session.study.generator.host == attempt.cell.system.carrier
     return {} if generates and not instance.carried else {OURS: host.agent_pid}
 
 
-def ours_on_carrier(scene: Scene, costs: Mapping[str, Costs]) -> Ours:
+def ours_on_carrier(attempt: Attempt, costs: Mapping[str, Costs]) -> Ours:
     """On the machine that carries the instances, theirs included; ``costs`` by their columns.
 
     Nothing is known where an instance cannot be found among the processes, nor on a far machine
     where another agent generates the load.
     """
-    carrier = scene.carrier()
-    if carrier.boot_id == scene.stage.local().boot_id:
+    machine = attempt.host_machine()
+    if machine.boot_id == attempt.session.local().boot_id:
         root = os.getpid()
-    elif scene.stage.study.generator.host == scene.cell.system.carrier:
+    elif attempt.session.study.generator.host == attempt.cell.system.carrier:
         return NOT_KNOWN
     else:
-        root = carrier.agent_pid
+        root = machine.agent_pid
     apart = []
     for column, own in costs.items():
         pid = next(iter(own.processes.values()), None)
-        if scene.cell.system.platform == "native" or descends(carrier, pid, root):
+        if attempt.cell.system.platform == "native" or descends(machine, pid, root):
             continue
         if not own.cgroups:
             return NOT_KNOWN

@@ -48,7 +48,7 @@ class Seen:
     """All that was seen of one trial's window: of the load, inside the system, outside of it.
 
     ``driven`` is ``None`` for a workload that drives no load; ``own`` is what such a workload
-    measured itself. ``probe`` is what a bystander saw meanwhile; without it, why.
+    measured itself. ``probe`` is what a latency probe measured meanwhile; without it, why.
     """
 
     driven: LoadResult | None
@@ -84,7 +84,7 @@ def wanted_units(study: Study) -> dict[str, str]:
     """What every trial must measure, with units: responses, what limits look at, failures."""
     limits = [limit for find in study.find.values() for limit in find.limits]
     gates = {gate.name: gate.unit for gate in (*study.gates.values(), *limits)}
-    gates |= {guard.name: guard.unit for guard in study.judge.guardrails.values()}
+    gates |= {each.name: each.unit for each in study.judge.guardrails.values()}
     if study.has_operations:
         gates |= {ERRORS: "ratio"}
     return gates | {response.name: response.unit for response in study.responses.values()}

@@ -32,7 +32,7 @@ from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.timing import calibration_window_s
 from steelyard.systems import services
 from steelyard.trial.observe.responses import throughput_of
-from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.context import SessionContext
 from steelyard.workloads.load import load_job, longest_run_s
 from steelyard.workloads.operations.model import Server
 
@@ -41,7 +41,7 @@ SINK = "calibration"
 SKIPPED = "the study says `calibrate: false`"
 
 
-def calibrate(stage: Stage, cells: Iterable[Cell]) -> dict[str, Calibration]:
+def calibrate(session: SessionContext, cells: Iterable[Cell]) -> dict[str, Calibration]:
     """The generator's capacity and baseline latency for each cell, by :func:`cell_key`.
 
     Cells of one shape share one measurement. What cannot be calibrated says why; nothing that
@@ -53,15 +53,15 @@ def calibrate(stage: Stage, cells: Iterable[Cell]) -> dict[str, Calibration]:
     found: dict[str, Calibration] = {}
     shapes: dict[str, Calibration] = {}
     for cell in cells:
-        bound = bind(stage.study, cell)
+        bound = bind(session.study, cell)
         sink = sink_for(bound)
-        if not stage.study.generator.calibrate or sink is None:
-            found[cell_key(cell)] = Calibration(not_calibrated=_why_not(stage.study, bound))
+        if not session.study.generator.calibrate or sink is None:
+            found[cell_key(cell)] = Calibration(not_calibrated=_why_not(session.study, bound))
             continue
         shape = _shape(bound, sink)
         if shape not in shapes:
-            stage.interrupt.check()
-            shapes[shape] = _measured(stage, bound, sink)
+            session.interrupt.check()
+            shapes[shape] = _measured(session, bound, sink)
         found[cell_key(cell)] = shapes[shape]
     return found
 
@@ -121,7 +121,7 @@ def _why_not(study: Study, bound: BoundCell) -> str:
 class _Bench:
     """A server of the engine's own that is ready, and who asks it."""
 
-    stage: Stage
+    session: SessionContext
     host: Host
     server: Server
 
@@ -132,23 +132,23 @@ class _Bench:
             AgentRefusal: the engine cannot run it.
             TimeoutError: it did not end in its time.
         """
-        answer = self.host.start_load(load_job(study, bound, self.server, self.stage.plan.seed))
+        answer = self.host.start_load(load_job(study, bound, self.server, self.session.plan.seed))
         try:
-            with self.stage.interrupt.waiting():
+            with self.session.interrupt.waiting():
                 return read_load(answer.result(longest_run_s(study, bound.workload))).result
         except (KeyboardInterrupt, TimeoutError):
             self.host.cancel_load()
             raise
 
 
-def _measured(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     started_ns = time.monotonic_ns()
     try:
-        calibration = _on_bench(stage, bound, sink)
+        calibration = _on_bench(session, bound, sink)
     except AgentRefusal as refusal:
         calibration = Calibration(sink=sink.use, not_calibrated=refusal.failure.message)
     except EngineError as error:
-        stage.machines.lose(stage.study.generator.host)
+        session.machines.lose(session.study.generator.host)
         calibration = Calibration(sink=sink.use, not_calibrated=error.message)
     except TimeoutError:
         reason = "the run did not end in its time"
@@ -156,26 +156,26 @@ def _measured(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     return calibration.model_copy(update={"took_ns": time.monotonic_ns() - started_ns})
 
 
-def _on_bench(stage: Stage, bound: BoundCell, sink: ServiceSpec) -> Calibration:
-    host = stage.machines.at(stage.study.generator.host)
-    folder = stage.folder_on(host, SINK)
-    pending = stage.undo.plan(host.name, RemoveTree(folder))
+def _on_bench(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
+    host = session.machines.at(session.study.generator.host)
+    folder = session.folder_on(host, SINK)
+    pending = session.undo.plan(host.name, RemoveTree(folder))
     host.make_directory(folder)
     try:
         running = services.start(host, sink, folder, SINK)
         try:
             server = Server(running.address, running.listeners, running.authority)
-            return _figures(_Bench(stage, host, server), bound, sink)
+            return _figures(_Bench(session, host, server), bound, sink)
         finally:
             if not host.lost:
                 services.stop(running)
     finally:
         if not host.lost:
-            stage.undo.apply(host, pending)
+            session.undo.apply(host, pending)
 
 
 def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
-    study = _short(bench.stage.study)
+    study = _short(bench.session.study)
     full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
     fast = bench.run(study, full)
     capacity, missing = throughput_of(fast)

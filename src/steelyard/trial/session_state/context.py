@@ -16,9 +16,9 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
-from steelyard.trial.session_state.instance_pool import Lodging
+from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.interrupt import Interrupt
-from steelyard.trial.session_state.machines import Machines
+from steelyard.trial.session_state.machines import SessionMachines
 
 SCRATCH = "scratch"
 
@@ -28,7 +28,7 @@ def mark_of(scratch: str) -> str:
     return hashlib.sha256(scratch.encode()).hexdigest()[:8]
 
 
-class Stage:
+class SessionContext:
     """The machines of one session; opened when first needed, and again after one was lost."""
 
     def __init__(
@@ -40,8 +40,8 @@ class Stage:
         self.ledger = ledger
         self.interrupt = interrupt
         self.undo = UndoLog(ledger)
-        self.machines = Machines(self.undo)
-        self.lodging = Lodging(self.machines, self.undo, self.folder_on, self.mark)
+        self.machines = SessionMachines(self.undo)
+        self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
         self.ahead_s: dict[str, float] = {}
@@ -72,28 +72,28 @@ class Stage:
             self._scratch = self.undo.plan(LOCAL, RemoveTree(self.scratch))
         return self.machines.local()
 
-    def put_right(self) -> list[PendingUndo]:
-        """Takes back what earlier sessions left, newest first; returns what that was.
+    def undo_earlier(self) -> list[PendingUndo]:
+        """Undoes what earlier sessions left, newest first; returns what that was.
 
         Raises:
-            HostError: something could not be taken back; it stays pending.
+            HostError: something could not be undone; it stays pending.
         """
         restored = take_back(self.undo, self.machines.at)
         if restored.left:
             raise _not_put_right(str(restored.left[0]))
         return restored.undone
 
-    def carriers(self) -> list[str]:
+    def host_machines(self) -> list[str]:
         """Every machine that carries a system, by name."""
         return list(dict.fromkeys(system.carrier for system in self.study.systems.values()))
 
-    def put_away(self) -> None:
-        """Takes back every change of this session.
+    def undo_all(self) -> None:
+        """Undoes every change of this session.
 
         Raises:
             HostError: a machine refuses; what is left stays pending.
         """
-        self.lodging.clear()
+        self.pool.clear()
         if self._scratch is not None:
             self._apply_even_if_lost(self._scratch)
             self._scratch = None
@@ -121,6 +121,6 @@ class Stage:
 def _not_put_right(message: str) -> HostError:
     return HostError(
         message,
-        hint="mend what it names, then run `steelyard restore` with the folder of the run",
+        hint="fix what it names, then run `steelyard restore` with the folder of the run",
         slug="machine-cannot-be-put-right",
     )

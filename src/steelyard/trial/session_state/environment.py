@@ -1,7 +1,7 @@
 """What the machines that carry systems are like before a session and after it.
 
 Both are kept in the run's folder; what differs, and does not move by itself, is in the ledger, so
-that the report can say whether the machines were left as found.
+that the report can say whether the machines were restored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_RECORDED = 50
 _MARK = re.compile(r"steelyard-([0-9a-f]{8})\b")
 
 
-class Surroundings:
+class EnvironmentSnapshots:
     """The machines of one session, looked at twice."""
 
     def __init__(self, run: Run, ledger: Ledger, mark: str) -> None:

@@ -1,4 +1,4 @@
-"""Systems of which nothing comes: they leave a run, so that it does not go on in vain.
+"""Stopping for futility: systems and workloads that produce no valid trial are dropped.
 
 Two rules, neither of which chance fulfils easily. A system leaves when its last three visits
 brought no good trial at all, retries included. And it leaves when the primary response was never
@@ -16,7 +16,7 @@ from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT
-from steelyard.trial.session_state.progress import Standing
+from steelyard.trial.session_state.progress import Progress
 
 VISITS = 3
 TRIALS = 6
@@ -25,18 +25,18 @@ PrimaryOf = Callable[[TrialRecord], ResponseSpec]
 """The primary response of the workload that a record measures."""
 
 
-def in_vain(standing: Standing, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
+def in_vain(progress: Progress, plan: Plan, primary_of: PrimaryOf) -> dict[str, FutilityReason]:
     """Why each system has to be stopped, by its name; nothing of the others."""
-    visits = standing.visits_done(plan)
+    visits = progress.visits_done(plan)
     own = {name: [visit for visit in visits if visit.system == name] for name in plan.systems}
-    of_run = _never(standing, visits, primary_of)
+    of_run = _never(progress, visits, primary_of)
     reasons = {}
     for name, mine in own.items():
         last = mine[-VISITS:]
-        failed = last if len(last) == VISITS and _failed(standing, last) else []
-        reason = of_run or _never(standing, mine, primary_of)
+        failed = last if len(last) == VISITS and _failed(progress, last) else []
+        reason = of_run or _never(progress, mine, primary_of)
         if reason is None and failed:
-            reason = _reason_of(standing, failed, primary_of)
+            reason = _reason_of(progress, failed, primary_of)
         if reason is not None:
             numbers = tuple(visit.visit for visit in failed)
             reasons[name] = reason.model_copy(update={"failed_visits": numbers})
@@ -49,37 +49,37 @@ def with_trials(plan: Plan) -> Plan:
     return plan.model_copy(update={"visits": visits})
 
 
-def _failed(standing: Standing, visits: Sequence[PlannedVisit]) -> bool:
-    return not any(standing.measured(trial) for visit in visits for trial in visit.trials)
+def _failed(progress: Progress, visits: Sequence[PlannedVisit]) -> bool:
+    return not any(progress.measured(trial) for visit in visits for trial in visit.trials)
 
 
 def _never(
-    standing: Standing, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
+    progress: Progress, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
 ) -> FutilityReason | None:
     """That the primary response was missing in all trials of these visits, if it was."""
-    tried = _tried(standing, visits)
+    tried = _tried(progress, visits)
     if len(visits) < VISITS or len(tried) < TRIALS:
         return None
     if any(_has_value(record, primary_of(record)) for record in tried):
         return None
     labels = dict.fromkeys(primary_of(record).label for record in tried)
-    reason = _reason_of(standing, visits, primary_of)
+    reason = _reason_of(progress, visits, primary_of)
     return reason.model_copy(update={"missing_responses": tuple(labels)})
 
 
 def _reason_of(
-    standing: Standing, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
+    progress: Progress, visits: Sequence[PlannedVisit], primary_of: PrimaryOf
 ) -> FutilityReason:
     """What most of the trials of these visits report, none of which has a value."""
-    tried = _tried(standing, visits)
+    tried = _tried(progress, visits)
     reported = Counter(_reported(record, primary_of(record)) for record in tried)
     (outcome, message), count = reported.most_common(1)[0]
     commonest = CommonestFailure(trials=count, outcome=outcome, message=message)
     return FutilityReason(trials=len(tried), commonest=commonest)
 
 
-def _tried(standing: Standing, visits: Sequence[PlannedVisit]) -> list[TrialRecord]:
-    last = [_last(standing.of(trial)) for visit in visits for trial in visit.trials]
+def _tried(progress: Progress, visits: Sequence[PlannedVisit]) -> list[TrialRecord]:
+    last = [_last(progress.of(trial)) for visit in visits for trial in visit.trials]
     return [record for record in last if record is not None]
 
 

@@ -22,13 +22,13 @@ from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.platform import InstanceContext, Platform
 from steelyard.systems.platforms import place
 from steelyard.systems.settings.command_line import boot_arguments
-from steelyard.trial.session_state.machines import Machines
+from steelyard.trial.session_state.machines import SessionMachines
 
 _Found = TypeVar("_Found")
 LAB = "lab"
 
 
-class Lodging:
+class InstancePool:
     """The instances that are up.
 
     ``folder_on`` says where a machine keeps the files of one, ``mark`` tells this run's things
@@ -36,7 +36,11 @@ class Lodging:
     """
 
     def __init__(
-        self, machines: Machines, undo: UndoLog, folder_on: Callable[[Host, str], str], mark: str
+        self,
+        machines: SessionMachines,
+        undo: UndoLog,
+        folder_on: Callable[[Host, str], str],
+        mark: str,
     ) -> None:
         self._machines = machines
         self._undo = undo
@@ -47,7 +51,7 @@ class Lodging:
         self._folders: list[tuple[str, PendingUndo]] = []
         self.network: LabNetwork | None = None
 
-    def house(self, system: SystemSpec) -> list[Platform]:
+    def bring_up(self, system: SystemSpec) -> list[Platform]:
         """Every instance of ``system``, up; whatever else was up is down.
 
         Raises:
@@ -75,8 +79,8 @@ class Lodging:
             self._drop_folder()
 
     def _drop_folder(self) -> None:
-        carrier, pending = self._folders[-1]
-        self._undo.apply(self._machines.at(carrier), pending)
+        machine, pending = self._folders[-1]
+        self._undo.apply(self._machines.at(machine), pending)
         self._folders.pop()
 
     def clear(self) -> None:
@@ -117,10 +121,10 @@ class Lodging:
         )
         return place(context)
 
-    def _folder(self, carrier: str, label: str) -> str:
-        host = self._machines.at(carrier)
+    def _folder(self, machine: str, label: str) -> str:
+        host = self._machines.at(machine)
         folder = self._folder_on(host, label)
-        self._folders.append((carrier, self._undo.plan(host.name, RemoveTree(folder))))
+        self._folders.append((machine, self._undo.plan(host.name, RemoveTree(folder))))
         host.make_directory(folder)
         return folder
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM that tear nothing: heard at once where that is safe, and noted otherwise.
+"""Ctrl-C and SIGTERM that tear nothing: acted on at once where that is safe, and noted otherwise.
 
 The handler raises only inside :meth:`Interrupt.waiting`, and ends long waits for agents inside
 :meth:`Interrupt.cutting`; everywhere else (storing, undoing) it leaves a note that is read at the

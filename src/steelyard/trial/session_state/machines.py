@@ -22,7 +22,7 @@ class _Open:
     end_agent: PendingUndo | None
 
 
-class Machines:
+class SessionMachines:
     """Agents by name: ``local``, an address such as ``ssh://loader``, or one of many on them."""
 
     def __init__(self, undo: UndoLog) -> None:

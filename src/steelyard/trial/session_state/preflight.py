@@ -11,23 +11,23 @@ from steelyard.plan.model import Cell
 from steelyard.study.bind import bind
 from steelyard.systems.preflight import looked_at, refuse_what_cannot_come_up
 from steelyard.trial.attempt.outcomes import as_host_error
-from steelyard.trial.session_state.context import Stage
+from steelyard.trial.session_state.context import SessionContext
 
 
-def refuse_what_cannot_start(stage: Stage, cells: Iterable[Cell]) -> None:
+def refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> None:
     """Each system once, and once more for every level that another image or accelerator is for.
 
     A machine that cannot be reached now may be reached later: its trials tell.
 
     Raises:
-        HostError: something is missing that a person has to mend.
+        HostError: something is missing that the operator has to fix.
         StudyError: the recipe of an image has mistakes.
     """
-    specs = [bind(stage.study, cell).system for cell in cells]
+    specs = [bind(session.study, cell).system for cell in cells]
     for spec in {looked_at(spec): spec for spec in specs}.values():
-        stage.interrupt.check()
+        session.interrupt.check()
         try:
-            refuse_what_cannot_come_up(spec, stage.machines.at(spec.carrier))
+            refuse_what_cannot_come_up(spec, session.machines.at(spec.carrier))
         except (AgentRefusal, EngineError):
             continue
         except SystemFailure as failure:

@@ -14,7 +14,7 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT, RETRY_HELPS
 
 
-class Standing:
+class Progress:
     """The records of a run so far, by trial."""
 
     def __init__(self, retry: int, records: Iterable[TrialRecord] = ()) -> None:

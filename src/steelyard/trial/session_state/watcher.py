@@ -15,8 +15,8 @@ from steelyard.records.schema import TrialRecord
 class Watcher(Protocol):
     """Called in the order of events, from the thread of the session."""
 
-    def put_right(self, undone: list[PendingUndo]) -> None:
-        """Changes that an earlier session had left were taken back."""
+    def undo_earlier(self, undone: list[PendingUndo]) -> None:
+        """Changes that an earlier session had left were undone."""
 
     def starts(self, plan: Plan, trials_done: int) -> None:
         """The session starts."""
@@ -24,7 +24,7 @@ class Watcher(Protocol):
     def calibrating(self) -> None:
         """What the generator can do at most is measured."""
 
-    def sounded(self, found: list[ResolutionFinding]) -> None:
+    def noise_measured(self, found: list[ResolutionFinding]) -> None:
         """The machines were looked at before the first trial: what a margin costs on them."""
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
@@ -38,19 +38,19 @@ class Watcher(Protocol):
         """A system or a workload of several is stopped for futility."""
 
     def undoing(self) -> None:
-        """The session ends; the machine is being left as found."""
+        """The session ends; the machine is being restored."""
 
 
 class Silence:
     """A watcher that watches nothing."""
 
-    def put_right(self, undone: list[PendingUndo]) -> None: ...
+    def undo_earlier(self, undone: list[PendingUndo]) -> None: ...
 
     def starts(self, plan: Plan, trials_done: int) -> None: ...
 
     def calibrating(self) -> None: ...
 
-    def sounded(self, found: list[ResolutionFinding]) -> None: ...
+    def noise_measured(self, found: list[ResolutionFinding]) -> None: ...
 
     def attempt_starts(self, trial: PlannedTrial, attempt: int) -> None: ...
 

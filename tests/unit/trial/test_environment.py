@@ -15,7 +15,7 @@ from steelyard.records.archive import Run
 from steelyard.records.events import EnvironmentCompared, EnvironmentRecorded
 from steelyard.records.ledger import Ledger
 from steelyard.trial.session_state import environment
-from steelyard.trial.session_state.environment import Surroundings
+from steelyard.trial.session_state.environment import EnvironmentSnapshots
 
 MARK = "0123abcd"
 
@@ -35,7 +35,7 @@ def compared(
 ) -> list[tuple[str, str, str | None, str | None]]:
     seen = iter([before, after])
     monkeypatch.setattr(environment, "snapshot", lambda _host, _mark: next(seen))
-    looked = Surroundings(Run(tmp_path), ledger, MARK)
+    looked = EnvironmentSnapshots(Run(tmp_path), ledger, MARK)
     looked.look(["local"], lambda name: cast("Host", name))
     looked.compare(lambda name: cast("Host", name))
     event = ledger.events()[-1]
@@ -69,7 +69,7 @@ def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: 
     def gone(_name: str) -> Host:
         raise EngineError("the agent has ended", slug="agent-is-lost")
 
-    looked = Surroundings(Run(tmp_path), ledger, MARK)
+    looked = EnvironmentSnapshots(Run(tmp_path), ledger, MARK)
     looked.look(["ssh://far"], gone)
     event = ledger.events()[-1]
     assert isinstance(event, EnvironmentRecorded)

@@ -16,8 +16,8 @@ from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import InstanceContext, Platform
 from steelyard.trial.session_state import instance_pool
-from steelyard.trial.session_state.instance_pool import Lodging
-from steelyard.trial.session_state.machines import Machines
+from steelyard.trial.session_state.instance_pool import InstancePool
+from steelyard.trial.session_state.machines import SessionMachines
 
 
 class Carrier:
@@ -78,7 +78,7 @@ class Network:
 
 
 @pytest.fixture
-def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]:
+def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InstancePool]:
     Place.diary, Place.refuses, Place.breaks = [], False, []
     Network.there, Network.breaks = False, []
     monkeypatch.setattr(instance_pool, "place", lambda context: cast("Platform", Place(context)))
@@ -86,9 +86,9 @@ def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lodging]
     carrier = cast("Host", Carrier())
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         undo = UndoLog(ledger)
-        machines = Machines(undo)
+        machines = SessionMachines(undo)
         monkeypatch.setattr(machines, "at", lambda _address: carrier)
-        yield Lodging(machines, undo, lambda _host, name: f"/tmp/x/{name}", "0123abcd")
+        yield InstancePool(machines, undo, lambda _host, name: f"/tmp/x/{name}", "0123abcd")
         assert undo.pending() == []
 
 
@@ -96,8 +96,8 @@ def guest(**changes: object) -> SystemSpec:
     return SystemSpec(name="vm", platform="native").model_copy(update=changes)
 
 
-def test_the_same_system_stays_up_from_trial_to_trial(lodged: Lodging) -> None:
-    assert lodged.house(guest()) == lodged.house(guest())
+def test_the_same_system_stays_up_from_trial_to_trial(lodged: InstancePool) -> None:
+    assert lodged.bring_up(guest()) == lodged.bring_up(guest())
     lodged.clear()
     assert Place.diary == ["up vm-1", "up vm-1", "down vm-1"]
 
@@ -111,17 +111,19 @@ def test_the_same_system_stays_up_from_trial_to_trial(lodged: Lodging) -> None:
     ],
 )
 def test_a_system_of_another_shape_has_the_one_before_taken_down(
-    lodged: Lodging, change: dict[str, object]
+    lodged: InstancePool, change: dict[str, object]
 ) -> None:
-    lodged.house(guest())
-    lodged.house(guest(**change))
+    lodged.bring_up(guest())
+    lodged.bring_up(guest(**change))
     assert Place.diary[1] == "down vm-1"
     assert Place.diary[2].startswith("up ")
     lodged.clear()
 
 
-def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(lodged: Lodging) -> None:
-    assert [lodged.house(guest(instances=count)) for count in (1, 3, 2)][-1] == lodged.house(
+def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(
+    lodged: InstancePool,
+) -> None:
+    assert [lodged.bring_up(guest(instances=count)) for count in (1, 3, 2)][-1] == lodged.bring_up(
         guest(instances=2)
     )
     assert [line for line in Place.diary if line.startswith("down")] == ["down vm-3"]
@@ -134,49 +136,49 @@ def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(lodged: L
     "change", [{"inside": {"tuned": "balanced"}}, {"disks": {"data": {"layout": "raid0"}}}]
 )
 def test_settings_and_disks_change_while_a_system_is_up(
-    lodged: Lodging, change: dict[str, object]
+    lodged: InstancePool, change: dict[str, object]
 ) -> None:
-    first = lodged.house(guest())
-    assert lodged.house(guest(**change)) == first
+    first = lodged.bring_up(guest())
+    assert lodged.bring_up(guest(**change)) == first
     lodged.clear()
 
 
-def test_what_may_not_be_what_it_was_is_made_anew(lodged: Lodging) -> None:
-    first = lodged.house(guest())
+def test_what_may_not_be_what_it_was_is_made_anew(lodged: InstancePool) -> None:
+    first = lodged.bring_up(guest())
     lodged.forget()
-    assert lodged.house(guest()) != first
+    assert lodged.bring_up(guest()) != first
     lodged.clear()
 
 
-def test_a_system_that_does_not_come_up_leaves_nothing(lodged: Lodging) -> None:
+def test_a_system_that_does_not_come_up_leaves_nothing(lodged: InstancePool) -> None:
     Place.refuses = True
     with pytest.raises(SystemFailure):
-        lodged.house(guest())
+        lodged.bring_up(guest())
     lodged.clear()
 
 
 @pytest.mark.parametrize("what", ["up", "down"])
 def test_a_network_that_lost_its_agent_on_the_way_is_removed_by_the_next_try(
-    lodged: Lodging, what: str
+    lodged: InstancePool, what: str
 ) -> None:
     in_lab = guest(settings={"network": "lab"})
     Network.breaks = [what]
     with pytest.raises(EngineError):
-        lodged.house(in_lab)
-        lodged.house(guest())
+        lodged.bring_up(in_lab)
+        lodged.bring_up(guest())
     lodged.forget()
-    lodged.house(in_lab)
+    lodged.bring_up(in_lab)
     lodged.clear()
     assert not Network.there
 
 
 def test_an_instance_that_lost_its_agent_on_its_way_down_is_taken_down_by_the_next_try(
-    lodged: Lodging,
+    lodged: InstancePool,
 ) -> None:
-    lodged.house(guest())
+    lodged.bring_up(guest())
     Place.breaks = [True]
     with pytest.raises(EngineError):
-        lodged.house(guest(name="other"))
-    lodged.house(guest(name="other"))
+        lodged.bring_up(guest(name="other"))
+    lodged.bring_up(guest(name="other"))
     lodged.clear()
     assert Place.diary == ["up vm-1", "down vm-1", "down vm-1", "up other-1", "down other-1"]

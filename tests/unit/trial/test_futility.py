@@ -7,7 +7,7 @@ from steelyard.records.events import CommonestFailure, FutilityReason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.session_state.futility import in_vain
-from steelyard.trial.session_state.progress import Standing
+from steelyard.trial.session_state.progress import Progress
 
 RATE = ResponseSpec(name="rate", label="rate", unit="1/s", direction="higher", primary=True)
 USERS = (1, 2)
@@ -72,7 +72,7 @@ def left(planned: Plan, told: str) -> dict[str, FutilityReason]:
     """Who leaves after as many trials as there are signs, without retries."""
     trials = [trial for visit in planned.visits for trial in visit.trials]
     records = [record(trial, sign) for trial, sign in zip(trials, told, strict=False)]
-    return in_vain(Standing(0, records), planned, lambda _: RATE)
+    return in_vain(Progress(0, records), planned, lambda _: RATE)
 
 
 EXIT_3 = CommonestFailure(
