@@ -30,6 +30,7 @@ from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
 from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.timing import calibration_window_s
+from steelyard.study.workload.settings import SharedSettings
 from steelyard.systems import services
 from steelyard.trial.observe.responses import throughput_of
 from steelyard.trial.session_state.context import SessionContext
@@ -79,7 +80,7 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
     declared = catalogue.service(how.service).settings
     settings = defaults_of(declared)
     if "tls" in settings:
-        settings["tls"] = bound.workload.settings.get("tls")
+        settings["tls"] = SharedSettings.of(bound.workload.settings).tls
     own = bound.service_of(1)
     if own is not None and own.use == how.service:
         settings |= {name: own.settings[name] for name in how.alike if name in own.settings}
