@@ -11,6 +11,14 @@ from tests.integration.conftest import STUDY, Steelyard
 UNDECIDABLE = STUDY.replace("margin: 2 %", "margin: 0.01 %\n  alpha: 0.1 %\n  seed: 5")
 """So few visits have too few orders for a word at this rate, whatever is measured."""
 
+SECOND = "two: {platform: native, service: {use: sink-smtp, store: maildir, sync: none"
+DECIDABLE = (
+    STUDY.replace(SECOND, f"{SECOND}, delay: 10 ms")
+    .replace("window: 100 ms", "window: 400 ms")
+    .replace("6 per cell", "40 per cell")
+)
+"""A message takes seven answers and so a tenth of a second, on a busy machine as on an idle one."""
+
 
 def findings_of(path: Path) -> dict[str, object]:
     found: dict[str, object] = json.loads((path / "report" / "findings.json").read_text())
@@ -52,8 +60,7 @@ def test_a_run_whose_budget_ended_goes_on_by_the_order_that_was_drawn_and_only_o
 
 
 def test_a_run_that_reached_its_verdict_is_not_extended(steelyard: Steelyard) -> None:
-    text = STUDY.replace("margin: 2 %", "margin: 90 %").replace("6 per cell", "40 per cell")
-    (steelyard.folder / "study.yaml").write_text(text, encoding="utf-8")
+    (steelyard.folder / "study.yaml").write_text(DECIDABLE, encoding="utf-8")
     assert steelyard.run("run", ".").returncode == 0
     refused = steelyard.run("resume", "results/tiny", "--extend")
     assert refused.returncode == 3

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.integration.servers.private_server import free_port
 from tests.platforms.guests import guest_settings
+from tests.platforms.needs import need
 
 from steelyard.engine.locate import find_engine
 from steelyard.hosts.failures import SystemFailure
@@ -170,6 +171,7 @@ def test_kvm_that_hangs_stops_a_study_that_insists_on_it(make: Make, hanging_kvm
 def test_an_image_that_was_not_built_is_named_with_the_command_that_builds_it(
     undo: UndoLog, tmp_path: Path
 ) -> None:
+    need("ps")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
         host = Host("local", open_local_pipe(), here, str(find_engine()))
