@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from steelyard.report.each_workload import NO_GRAND_MEAN
 
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import WorkloadsEliminated, WorkloadStopped
+from steelyard.report.view import NO_GRAND_MEAN
 from tests.integration.conftest import Steelyard, assert_each_ended_well, with_an_event
 
 STUDY = """\

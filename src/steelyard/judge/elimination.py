@@ -16,12 +16,11 @@ from steelyard.judge.aa_control import readings_of
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.factors.influence import so_far
 from steelyard.judge.comparison import judge
-from steelyard.judge.each_workload import apart, several
 from steelyard.judge.families import Comparison, deciding
 from steelyard.judge.series import EFFORT, Effort
+from steelyard.judge.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study
 
 NOBODY: frozenset[str] = frozenset()
@@ -41,30 +40,21 @@ def still_measured(
 ) -> Measured:
     """For each workload the systems that it is measured on in a block, by the same rule.
 
-    A workload of several leaves as a whole once all that is asked of it is answered, and systems
-    on which it was ``lost``, as nothing comes of it there.
+    One workload among others leaves as a whole once all that is asked of it is answered, and
+    systems on which it was ``lost``.
     """
-    if not several(study):
-        return {name_of(study): racing(study, plan, records, block, given_up, effort=effort)}
+    runs = workload_runs(study, plan, records)
     measured: dict[str, frozenset[str]] = {}
-    for one in apart(study, plan, records):
-        without = given_up | lost.get(name_of(one.study), NOBODY)
-        earlier = _earlier(one.plan, one.records, block)
-        answered = _answered(one.study, one.plan, earlier, without, effort)
-        measured[name_of(one.study)] = (
-            NOBODY if answered else racing(*one, block, without, effort=effort)
-        )
+    for one in runs:
+        without = given_up | lost.get(one.name, NOBODY)
+        answered = len(runs) > 1 and _answered(one, block, without, effort)
+        measured[one.name] = NOBODY if answered else _racing(one, block, without, effort)
     return measured
 
 
-def _answered(
-    study: Study,
-    plan: Plan,
-    earlier: Sequence[TrialRecord],
-    given_up: frozenset[str],
-    effort: Effort,
-) -> bool:
-    """Whether further visits have nothing to say of the workload of a study of one."""
+def _answered(one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort) -> bool:
+    """Whether further visits have nothing to add to a workload."""
+    study, plan, earlier = one.study, one.plan, _earlier(one.plan, one.records, block)
     if not earlier:
         return False
     readings, margin = readings_of(study, plan, earlier, effort), study.trials.margin_log
@@ -93,19 +83,25 @@ def racing(
     *,
     effort: Effort = EFFORT,
 ) -> frozenset[str]:
-    """The systems that are visited in a block: a function of the records of earlier blocks alone.
+    """The systems that are visited in a block: those that any workload is still measured on."""
+    measured = still_measured(study, plan, records, block, given_up, effort=effort)
+    return frozenset[str]().union(*measured.values())
 
-    With two systems both race to the end, and so do all where the influence of factors is asked,
+
+def _racing(
+    one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort
+) -> frozenset[str]:
+    """The systems that a workload is measured on: a function of the records of earlier blocks.
+
+    With two systems both stay to the end, and so do all where the influence of factors is asked,
     which needs a balanced table. A comparison that cannot be judged is not decided. Systems that
-    were ``given_up``, as they fail whatever is done, hold nobody else in the race.
+    were ``given_up`` keep nobody else.
     """
-    if several(study):
-        measured = still_measured(study, plan, records, block, given_up, effort=effort)
-        return frozenset[str]().union(*measured.values())
+    study, plan = one.study, one.plan
     systems = frozenset(plan.systems) - given_up
     if len(plan.systems) <= 2 or study.ask is not None:
         return systems
-    earlier = _earlier(plan, records, block)
+    earlier = _earlier(plan, one.records, block)
     if not earlier:
         return systems
     of = {visit.visit: visit.block for visit in plan.visits}
@@ -126,14 +122,19 @@ def racing(
     return frozenset(open_systems) - given_up
 
 
-def hopeless(study: Study, plan: Plan, given_up: frozenset[str], lost: Measured = NOTHING) -> bool:
+def all_futile(
+    study: Study, plan: Plan, given_up: frozenset[str], lost: Measured = NOTHING
+) -> bool:
     """Whether systems were given up and nothing that decides can be compared without them."""
-    if several(study):
-        return all(
-            hopeless(own.study, own.plan, given_up | lost.get(name_of(own.study), NOBODY))
-            for own in apart(study, plan, ())
-        )
-    return bool(given_up) and not possible(deciding(study, plan), given_up)
+    return all(
+        is_futile(one, given_up | lost.get(one.name, NOBODY))
+        for one in workload_runs(study, plan, ())
+    )
+
+
+def is_futile(one: WorkloadRun, given_up: frozenset[str]) -> bool:
+    """The same of one workload."""
+    return bool(given_up) and not possible(deciding(one.study, one.plan), given_up)
 
 
 def possible(

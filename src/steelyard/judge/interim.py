@@ -1,4 +1,4 @@
-"""How a study stands after a visit, and how several workloads stand together."""
+"""How a study stands after a visit: each workload, and all of them together."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Look:
 
 
 def together(looks: Mapping[str, Look]) -> Look:
-    """One look at several workloads: decided when all are, as long as the slowest takes.
+    """One look at all workloads: decided when all are, as long as the slowest takes.
 
     A visit measures all of them, so it is needless only when it is so for each.
     """
@@ -69,11 +69,14 @@ def together(looks: Mapping[str, Look]) -> Look:
     known = [forecast for forecast in forecasts if forecast is not None]
     return Look(
         words=tuple(
-            replace(word, workload=name) for name, each in looks.items() for word in each.words
+            replace(word, workload=name if len(looks) > 1 else None)
+            for name, each in looks.items()
+            for word in each.words
         ),
         decided=all(each.decided for each in every),
         may_continue=any(each.may_continue for each in every),
         visits_to_decide=max(known) if known and len(known) == len(forecasts) else None,
+        influence=tuple(found for each in every for found in each.influence),
         settled=frozenset.intersection(*(each.settled for each in every)),
         open_claims=tuple(name for each in every for name in each.open_claims),
     )

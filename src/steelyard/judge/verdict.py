@@ -18,8 +18,7 @@ from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.cells import attempt_findings
 from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.each_workload import apart, several
-from steelyard.judge.elimination import NOBODY, NOTHING, Measured, hopeless, possible
+from steelyard.judge.elimination import NOBODY, NOTHING, Measured, is_futile, possible
 from steelyard.judge.environment import cleanup_caveats
 from steelyard.judge.families import deciding, of_response
 from steelyard.judge.findings import RunFindings
@@ -27,11 +26,11 @@ from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.series import EFFORT, Effort
 from steelyard.judge.stop import find_stop, futility_caveats
+from steelyard.judge.workload_run import workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
-from steelyard.study.each_workload import name_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 
@@ -51,15 +50,23 @@ def look(
     for no longer.
     """
     _refuse_foreign(study, plan, records)
-    if several(study):
-        looks = {}
-        for one in apart(study, plan, records):
-            name = name_of(one.study)
-            without = given_up | lost.get(name, NOBODY)
-            seen = look(*one, without, effort=effort)
-            ended = name in lost and hopeless(one.study, one.plan, without)
-            looks[name] = seen.without_hope(one.plan) if ended else seen
-        return together(looks)
+    looks = {}
+    for one in workload_runs(study, plan, records):
+        without = given_up | lost.get(one.name, NOBODY)
+        seen = _look(*one, without, effort)
+        ended = one.name in lost and is_futile(one, without)
+        looks[one.name] = seen.without_hope(one.plan) if ended else seen
+    return together(looks)
+
+
+def _look(
+    study: Study,
+    plan: Plan,
+    records: Sequence[TrialRecord],
+    given_up: frozenset[str],
+    effort: Effort,
+) -> Look:
+    """The same of one workload."""
     readings, margin = readings_of(study, plan, records, effort), study.trials.margin_log
     judged = [judge(each, readings, margin) for each in of_response(study, plan, study.primary)]
     asked = possible(deciding(study, plan), given_up)
@@ -116,7 +123,7 @@ def judge_study(
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
-    parts = tuple(apart(study, plan, records))
+    parts = workload_runs(study, plan, records)
     found = tuple(findings_of_one(Evidence(*one, events, courses or {}, effort)) for one in parts)
     gathered = [
         OneWorkload(one.study, one.plan, each.consolidation)

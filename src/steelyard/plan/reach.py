@@ -38,14 +38,15 @@ def out_of_reach(reaches: Sequence[Reach]) -> list[str]:
     """What is said of the comparisons that the budget cannot decide; alike ones in one sentence."""
     lacking = [each for each in reaches if each.needed is None]
     kinds = dict.fromkeys(replace(each, workload="") for each in lacking)
+    several = len({each.workload for each in reaches}) > 1
     return [
-        _words(kind, [e.workload for e in lacking if replace(e, workload="") == kind])
+        _words(kind, [e.workload for e in lacking if several and replace(e, workload="") == kind])
         for kind in kinds
     ]
 
 
 def _words(kind: Reach, workloads: list[str]) -> str:
-    of = f" of {', '.join(workloads)}" if any(workloads) else ""
+    of = f" of {', '.join(workloads)}" if workloads else ""
     return (
         f"a difference {_SCOPES[kind.scope]}{of}, however large: {kind.planned} visits of a pair "
         f"have too few orders for {format_share(kind.side)} a side; {kind.would_do} have enough, "

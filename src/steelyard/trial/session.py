@@ -13,11 +13,11 @@ from steelyard.errors import HostError, RecordError
 from steelyard.inference.sequential import Memory
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.each_workload import OfOne, apart, several
-from steelyard.judge.elimination import NOBODY, Measured, hopeless, still_measured
+from steelyard.judge.elimination import NOBODY, Measured, all_futile, is_futile, still_measured
 from steelyard.judge.series import Effort
 from steelyard.judge.stop import workload_futility
 from steelyard.judge.verdict import look
+from steelyard.judge.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.events import (
@@ -38,7 +38,7 @@ from steelyard.records.events import (
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.each_workload import name_of, study_of
+from steelyard.study.each_workload import study_of
 from steelyard.study.model import FIND, ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
@@ -280,7 +280,7 @@ class _Session:
     def _reason_to_stop(self) -> SessionEnd | None:
         self._give_up()
         self._give_up_workloads()
-        if hopeless(self.session.study, self.session.plan, self.given_up, self.lost):
+        if all_futile(self.session.study, self.session.plan, self.given_up, self.lost):
             return "failures"
         if self._decided():
             return "decided"
@@ -302,13 +302,14 @@ class _Session:
     def _give_up_workloads(self) -> None:
         """Drops workloads that produce no valid trial, by the rules of systems."""
         session = self.session
-        if not several(session.study) or hopeless(session.study, session.plan, self.given_up):
+        runs = workload_runs(session.study, session.plan, self.progress.records)
+        if len(runs) == 1 or all_futile(session.study, session.plan, self.given_up):
             return
-        for one in apart(session.study, session.plan, self.progress.records):
+        for one in runs:
             self._give_up_workload(one)
 
-    def _give_up_workload(self, one: OfOne) -> None:
-        session, name = self.session, name_of(one.study)
+    def _give_up_workload(self, one: WorkloadRun) -> None:
+        session, name = self.session, one.name
         before = self.lost.get(name, NOBODY)
         progress = Progress(session.study.trials.retry, one.records)
         failed = in_vain(progress, with_trials(one.plan), lambda _: one.study.primary)
@@ -316,7 +317,7 @@ class _Session:
         if not new:
             return
         gone = before | new.keys()
-        if hopeless(one.study, one.plan, self.given_up | gone):
+        if is_futile(one, self.given_up | gone):
             gone = frozenset(session.plan.systems)
         done = max(visit.visit for visit in self.progress.visits_done(session.plan))
         stopped = WorkloadStopped(

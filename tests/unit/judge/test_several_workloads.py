@@ -18,9 +18,9 @@ from steelyard.judge.analyses.consolidation.findings import (
     NoVisitWithBoth,
 )
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
-from steelyard.judge.each_workload import apart
-from steelyard.judge.elimination import NOBODY, hopeless
+from steelyard.judge.elimination import NOBODY, all_futile
 from steelyard.judge.findings import RunFindings, VerdictFinding
+from steelyard.judge.workload_run import workload_runs
 from steelyard.plan.make import make_plan
 from steelyard.records.events import (
     CommonestFailure,
@@ -85,7 +85,7 @@ def test_cells_that_do_not_exist_are_named_so_and_never_missing() -> None:
 def test_a_verdict_is_what_a_study_of_that_workload_alone_says_at_its_rate() -> None:
     study = a_study()
     plan = make_plan(study, 11)
-    own = next(apart(study, plan, records_of(plan)))
+    own = workload_runs(study, plan, records_of(plan))[0]
     assert judge_study(*own, run="r").workloads[0].verdicts == verdicts("cpu")
 
 
@@ -135,11 +135,11 @@ def test_a_system_that_cannot_play_a_scenario_is_not_found_wanting_in_it() -> No
     assert systems == {"guest"}
 
 
-def test_a_study_is_hopeless_when_no_workload_can_be_compared_any_more() -> None:
+def test_a_study_is_futile_when_no_workload_can_be_compared_any_more() -> None:
     study = a_study()
     plan = make_plan(study, 11)
-    assert not hopeless(study, plan, NOBODY)
-    assert hopeless(study, plan, frozenset({"guest"}))
+    assert not all_futile(study, plan, NOBODY)
+    assert all_futile(study, plan, frozenset({"guest"}))
 
 
 def test_who_is_slowed_by_whom_stands_in_one_table_over_all_workloads() -> None:
@@ -328,8 +328,8 @@ def test_a_workload_that_was_lost_holds_nobody_up() -> None:
     lost = {"cpu": both}
     assert not look(study, plan, records).decided
     assert look(study, plan, records, lost=lost).decided
-    assert hopeless(study, plan, NOBODY, {"cpu": both, "disk": both})
-    assert not hopeless(study, plan, NOBODY, lost)
+    assert all_futile(study, plan, NOBODY, {"cpu": both, "disk": both})
+    assert not all_futile(study, plan, NOBODY, lost)
     assert still_measured(study, plan, records, 3, lost=lost) == {"cpu": NOBODY, "disk": both}
 
 

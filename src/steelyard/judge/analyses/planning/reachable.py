@@ -14,12 +14,11 @@ from dataclasses import replace
 from steelyard.inference.assumption import assumption_of
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
-from steelyard.judge.each_workload import apart, several
 from steelyard.judge.families import deciding
 from steelyard.judge.series import horizon_of
+from steelyard.judge.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, Scope
-from steelyard.study.each_workload import name_of
 from steelyard.study.model import Study
 
 _LONGEST = 1_000
@@ -35,21 +34,18 @@ def reaches(study: Study, plan: Plan) -> tuple[Reach, ...]:
     """
     if not plan.visits or not assumption_of(study.judge.engine).by_orders:
         return ()
-    if not several(study):
-        return tuple(_of_one(study, plan, ""))
-    every = apart(study, plan, ())
-    return tuple(r for one in every for r in _of_one(one.study, one.plan, name_of(one.study)))
+    return tuple(reach for one in workload_runs(study, plan, ()) for reach in _of_one(one))
 
 
-def _of_one(study: Study, plan: Plan, workload: str) -> Iterator[Reach]:
-    asked = deciding(study, plan)
+def _of_one(one: WorkloadRun) -> Iterator[Reach]:
+    plan, asked = one.plan, deciding(one.study, one.plan)
     for overall in (True, False):
         own = [each for each in asked if (each.conditions is None) is overall]
         if own:
             scope: Scope = "overall" if overall else "conditions"
             widest = max(own, key=lambda each: each.share)
             found = reach_of(plan.design, horizon_of(plan, widest.pair), widest.share / 2)
-            yield replace(found, scope=scope, workload=workload)
+            yield replace(found, scope=scope, workload=one.name)
 
 
 def reach_of(design: Design, planned: int, side: float) -> Reach:
