@@ -1,6 +1,5 @@
 //! Waiting for what is due, and starting the arrivals of an open run.
 
-use std::cmp::Reverse;
 use std::time::Duration;
 
 use rustix::io;
@@ -9,7 +8,6 @@ use steelyard_net::poller::Poller;
 
 use super::Worker;
 use crate::connection::{NEVER, State};
-use crate::operation::Part;
 use crate::pace::Pace;
 use crate::protocols::Protocol;
 
@@ -20,37 +18,36 @@ impl<P: Protocol> Worker<'_, P> {
     /// Starts the operations that are due, or lets them wait.
     pub(super) fn send_arrivals(&mut self, now_ns: u64) {
         for _ in 0..ARRIVALS_AT_ONCE {
-            let intended_ns = self.pace.next_arrival_ns();
+            let intended_ns = self.pacing.pace.next_arrival_ns();
             if intended_ns > now_ns || !self.takes_arrival(intended_ns) {
                 return;
             }
-            self.pace.advance();
+            self.pacing.pace.advance();
             if let Some(place) = self.take_idle() {
                 self.start_operation(place, intended_ns, intended_ns);
                 if self.lanes > 1 {
                     self.fill_lanes(place, now_ns);
                 }
                 self.welcome();
-            } else if self.plan.is_unbounded() || !self.pace.push_waiting(intended_ns) {
-                self.recorder.unsent(self.recorder.window.part(intended_ns));
+            } else if self.plan.is_unbounded() || !self.pacing.pace.push_waiting(intended_ns) {
+                self.records.unsent(intended_ns);
             }
         }
     }
 
     /// Counts an arrival, if it still belongs to the run.
     pub(super) fn takes_arrival(&mut self, intended_ns: u64) -> bool {
-        let part = self.recorder.window.part(intended_ns);
-        if part == Part::After || self.quota == 0 {
-            return false;
+        let part = self.records.part(intended_ns);
+        let takes = self.pacing.take(part);
+        if takes {
+            self.records.recorder.intended(part);
         }
-        self.quota -= u64::from(part == Part::Window);
-        self.recorder.intended(part);
-        true
+        takes
     }
 
     /// An idle connection, no longer listed.
     pub(super) fn take_idle(&mut self) -> Option<usize> {
-        while let Pace::Open(arrivals) = &mut self.pace {
+        while let Pace::Open(arrivals) = &mut self.pacing.pace {
             let place = arrivals.idle.pop_front()? as usize;
             let connection = &mut self.connections[place];
             connection.listed = false;
@@ -69,8 +66,8 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// When the next arrival is due that this worker will still take.
     pub(super) fn next_arrival_ns(&self) -> u64 {
-        let next_ns = self.pace.next_arrival_ns();
-        if self.quota == 0 || next_ns >= self.recorder.window.end_ns {
+        let next_ns = self.pacing.pace.next_arrival_ns();
+        if self.pacing.is_used_up() || next_ns >= self.records.recorder.window.end_ns {
             return NEVER;
         }
         next_ns
@@ -78,21 +75,18 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// Waits for events until something is due; polls close to an arrival.
     pub(super) fn wait(&mut self, now_ns: u64) {
-        let timer_ns = self
-            .timers
-            .peek()
-            .map_or(NEVER, |Reverse((at_ns, _))| *at_ns);
+        let timer_ns = self.pacing.next_timer_ns();
         let arrival_ns = self.next_arrival_ns();
-        let mut due_ns = self.next_tick_ns.min(timer_ns).min(arrival_ns);
+        let mut due_ns = self.state.next_tick_ns.min(timer_ns).min(arrival_ns);
         if P::HAS_SIDE {
             due_ns = due_ns.min(self.sides.next_wake_ns());
         }
-        let guard_ns = if arrival_ns == due_ns && self.pace.has_idle() {
-            self.guard_ns
+        let guard_ns = if arrival_ns == due_ns && self.pacing.pace.has_idle() {
+            self.pacing.guard_ns
         } else {
             0
         };
-        let sleep_ns = if self.has_users_to_start() || !self.there.is_empty() {
+        let sleep_ns = if self.has_users_to_start() || self.connections.has_any_there() {
             0
         } else {
             due_ns.saturating_sub(now_ns).saturating_sub(guard_ns)
@@ -102,7 +96,7 @@ impl<P: Protocol> Worker<'_, P> {
             .poller
             .wait(&mut self.events, Some(Duration::from_nanos(sleep_ns)));
         if sleep_ns == 0 && guard_ns > 0 && self.events.is_empty() && now_ns < due_ns {
-            self.meter.spun(monotonic_ns() - now_ns);
+            self.state.meter.spun(monotonic_ns() - now_ns);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Connections come and go: opening, failing, waiting, trying again.
 
-use std::cmp::Reverse;
 use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::io::Errno;
@@ -16,10 +15,6 @@ use crate::operation::Part;
 use crate::pace::Pace;
 use crate::protocols::{CONNECT, Protocol, TLS};
 
-/// Connections on their way at the same time while the run has not begun: more would only show
-/// how long the server's backlog is.
-const TRIES_AT_ONCE: usize = 64;
-
 /// Users that begin before events are looked at again.
 const USERS_AT_ONCE: usize = 32;
 
@@ -32,8 +27,7 @@ impl<P: Protocol> Worker<'_, P> {
     pub(super) fn open_first(&mut self) {
         if self.on_demand {
             // Connections come with their operations, none before.
-            self.untried = 0;
-            self.next_untried = self.connections.len();
+            self.connections.open_on_demand();
             let now_ns = monotonic_ns();
             for place in 0..self.connections.len() {
                 self.ready(place, now_ns);
@@ -47,10 +41,7 @@ impl<P: Protocol> Worker<'_, P> {
     /// Opens the next of those that were not tried yet; called from the loop, never from a
     /// failure, so that ten thousand failures in a row do not nest.
     pub(super) fn try_more(&mut self) {
-        while self.trying < TRIES_AT_ONCE && self.next_untried < self.connections.len() {
-            let place = self.next_untried;
-            self.next_untried += 1;
-            self.trying += 1;
+        while let Some(place) = self.connections.next_to_try() {
             self.connect(place, monotonic_ns());
             self.welcome();
         }
@@ -61,21 +52,20 @@ impl<P: Protocol> Worker<'_, P> {
         if well {
             self.board.ever_ready.fetch_add(1, Relaxed);
         }
-        if !self.on_demand && !std::mem::replace(&mut self.connections[place].tried, true) {
-            self.untried -= 1;
-            self.trying -= 1;
+        if !self.on_demand {
+            self.connections.tried(place);
         }
     }
 
     /// Users that have not begun yet begin, some at a time: answers are read in between, or those
     /// of ten thousand first operations would wait for the last of them to be sent.
     pub(super) fn start_more_users(&mut self) {
-        let Pace::Closed { think_ns } = self.pace else {
+        let Pace::Closed { think_ns } = self.pacing.pace else {
             return;
         };
         let users = self.connections.len();
-        let until = users.min(self.next_user + USERS_AT_ONCE);
-        for place in self.next_user..until {
+        let until = users.min(self.pacing.next_user + USERS_AT_ONCE);
+        for place in self.pacing.next_user..until {
             // One after the other over one think time.
             let offset_ns = u128::from(think_ns) * place as u128 / users as u128;
             let now_ns = monotonic_ns();
@@ -89,18 +79,18 @@ impl<P: Protocol> Worker<'_, P> {
                 self.welcome();
             }
         }
-        self.next_user = until;
+        self.pacing.next_user = until;
     }
 
     /// Whether users wait for their turn to begin.
     pub(super) fn has_users_to_start(&self) -> bool {
-        self.stage == Stage::Running && self.next_user < self.connections.len()
+        self.state.is_running() && self.pacing.next_user < self.connections.len()
     }
 
     /// Starts a connection.
     pub(super) fn connect(&mut self, place: usize, now_ns: u64) {
-        if self.recorder.window.part(now_ns) == Part::Window {
-            self.recorder.counts.connects += 1;
+        if self.records.part(now_ns) == Part::Window {
+            self.records.recorder.counts.connects += 1;
         }
         let connection = &mut self.connections[place];
         connection.session = self.protocol.open(place);
@@ -126,8 +116,7 @@ impl<P: Protocol> Worker<'_, P> {
                 connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
                 connection.watches_room = there_ns.is_none();
                 if let Some(at_ns) = there_ns {
-                    self.there
-                        .push((place as u32, connection.generation, at_ns));
+                    self.connections.is_there(place, at_ns);
                 }
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), now_ns),
@@ -137,19 +126,19 @@ impl<P: Protocol> Worker<'_, P> {
     /// Goes on with those that were there when they were asked for. Each that follows from one of
     /// them has to wait for the next call: a protocol may do nothing but connect.
     pub(super) fn welcome(&mut self) {
-        if self.there.is_empty() {
+        if !self.connections.has_any_there() {
             return;
         }
-        let mut there = std::mem::replace(&mut self.there, std::mem::take(&mut self.welcomed));
+        let mut there = self.connections.take_there();
         for (place, generation, at_ns) in there.drain(..) {
             let place = place as usize;
             // An event may have been faster.
             let waits = self.connections[place].state == State::Connecting;
-            if waits && self.is_same(place, generation) {
+            if waits && self.connections.is_same(place, generation) {
                 self.connected(place, at_ns);
             }
         }
-        self.welcomed = there;
+        self.connections.give_back(there);
     }
 
     /// The kernel says that a started connection is there, or has failed.
@@ -168,8 +157,7 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// A connection is there since `now_ns`.
     fn connected(&mut self, place: usize, now_ns: u64) {
-        self.established += 1;
-        self.most_established = self.most_established.max(self.established);
+        self.connections.count_established();
         self.end_phase(place, 0, CONNECT, now_ns);
         let connection = &mut self.connections[place];
         connection.state = State::Talking;
@@ -180,14 +168,14 @@ impl<P: Protocol> Worker<'_, P> {
             self.secure(place, now_ns);
         } else {
             self.step(place, now_ns, &Input::Connected);
-            debug_assert!(self.batching.is_none(), "{place}");
+            debug_assert!(self.buffers.batching.is_none(), "{place}");
         }
     }
 
     /// A connection, or the try to make one, has failed, and with it all that it carried.
     pub(super) fn lost(&mut self, place: usize, error: ErrorKind, now_ns: u64) {
         self.stamp(place);
-        self.out.clear();
+        self.buffers.out.clear();
         let connection = &mut self.connections[place];
         let phase = match connection.state {
             State::Vacant | State::Connecting => CONNECT,
@@ -195,13 +183,15 @@ impl<P: Protocol> Worker<'_, P> {
             State::Talking | State::Idle => self.protocol.phase(&connection.session),
         };
         if connection.lanes.is_empty() {
-            self.recorder.connection_failed(now_ns, phase, error);
-        } else if let Pace::Closed { think_ns } = self.pace {
+            self.records
+                .recorder
+                .connection_failed(now_ns, phase, error);
+        } else if let Pace::Closed { think_ns } = self.pacing.pace {
             connection.due_ns = now_ns + think_ns;
         }
         while let Some((lane, operation)) = self.connections[place].lanes.take_any() {
             self.fail(place, lane, &operation, (phase, error), now_ns);
-            self.no_longer_inflight(&operation);
+            self.state.ended(&operation);
         }
         self.board.connection_failed(error);
         self.try_again(place, now_ns);
@@ -237,33 +227,26 @@ impl<P: Protocol> Worker<'_, P> {
         if P::HAS_SIDE {
             self.sides.close(place);
         }
-        if let Some(listener) = &mut self.listener {
-            listener.closed(place);
-        }
-        self.established -= u32::from(self.connections[place].close());
+        self.records.closed(place);
+        self.connections.close(place);
     }
 
     fn reopen(&mut self, place: usize, now_ns: u64) {
         if self.on_demand {
             self.ready(place, now_ns);
-        } else if self.stage != Stage::Draining || self.pace.backlog() > 0 {
+        } else if self.state.stage != Stage::Draining || self.pacing.pace.backlog() > 0 {
             self.connect(place, now_ns);
         }
     }
 
     pub(super) fn wake_at(&mut self, place: usize, at_ns: u64) {
         self.connections[place].wake_ns = at_ns;
-        self.timers.push(Reverse((at_ns, place as u32)));
+        self.pacing.wake_at(place, at_ns);
     }
 
     /// Users that have thought, and places whose back-off is over.
     pub(super) fn fire_timers(&mut self, now_ns: u64) {
-        while let Some(Reverse((at_ns, place))) = self.timers.peek().copied() {
-            if at_ns > now_ns {
-                return;
-            }
-            self.timers.pop();
-            let place = place as usize;
+        while let Some((at_ns, place)) = self.pacing.pop_timer(now_ns) {
             let connection = &mut self.connections[place];
             // Its plans may have changed since.
             if connection.wake_ns != at_ns {
@@ -274,9 +257,10 @@ impl<P: Protocol> Worker<'_, P> {
                 self.step(place, now_ns, &Input::Resumed);
                 continue;
             }
-            let thought = matches!(self.pace, Pace::Closed { .. }) && at_ns == connection.due_ns;
+            let thought =
+                matches!(self.pacing.pace, Pace::Closed { .. }) && at_ns == connection.due_ns;
             match connection.state {
-                State::Idle if self.stage == Stage::Running => {
+                State::Idle if self.state.is_running() => {
                     self.start_users_operation(place, at_ns);
                 }
                 State::Vacant if thought && self.on_demand => {
@@ -292,7 +276,7 @@ impl<P: Protocol> Worker<'_, P> {
     /// Ends what has waited too long. A look at all of them now and then costs less than a timer
     /// for each operation; a timeout is noticed up to a sixteenth of it, at most 100 ms, late.
     pub(super) fn scan_timeouts(&mut self, now_ns: u64) {
-        self.next_scan_ns =
+        self.state.next_scan_ns =
             now_ns + (self.plan.job.timeout_ns / SCANS_A_TIMEOUT).min(LONGEST_SCAN_NS);
         for place in 0..self.connections.len() {
             let connection = &mut self.connections[place];

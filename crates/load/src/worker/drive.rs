@@ -77,13 +77,13 @@ impl<P: Protocol> Worker<'_, P> {
         if self.lanes == 1 {
             return self.read_all(place, generation, ending);
         }
-        self.batching = Some(place);
+        self.buffers.batching = Some(place);
         self.read_all(place, generation, ending);
-        self.batching = None;
-        if self.is_same(place, generation) {
+        self.buffers.batching = None;
+        if self.connections.is_same(place, generation) {
             self.flush(place);
         } else {
-            self.out.clear();
+            self.buffers.out.clear();
         }
     }
 
@@ -98,24 +98,24 @@ impl<P: Protocol> Worker<'_, P> {
                 return;
             };
             let secured = connection.tls.is_some();
-            match stream::receive(socket, &mut self.buffer) {
+            match stream::receive(socket, &mut self.buffers.input) {
                 Ok(Received::Bytes(count)) => {
                     let now_ns = monotonic_ns();
-                    if self.recorder.window.part(now_ns) == Part::Window {
-                        self.recorder.counts.bytes_in += count as u64;
+                    if self.records.part(now_ns) == Part::Window {
+                        self.records.recorder.counts.bytes_in += count as u64;
                     }
                     // Out of `self`, so that the machine may look at it.
-                    let buffer = std::mem::take(&mut self.buffer);
+                    let buffer = std::mem::take(&mut self.buffers.input);
                     if secured {
                         self.receive_secured(place, generation, now_ns, &buffer[..count]);
                     } else {
                         self.feed(place, generation, now_ns, &buffer[..count]);
                     }
-                    self.buffer = buffer;
-                    if count < self.buffer.len() && !self.plan.is_over_udp() {
+                    self.buffers.input = buffer;
+                    if count < self.buffers.input.len() && !self.plan.is_over_udp() {
                         match ending {
                             Ending::Open => return,
-                            Ending::Said if self.is_same(place, generation) => {
+                            Ending::Said if self.connections.is_same(place, generation) => {
                                 return self.end(place, monotonic_ns());
                             }
                             Ending::Said | Ending::Broken => {}
@@ -135,21 +135,16 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    pub(super) fn is_same(&self, place: usize, generation: u32) -> bool {
-        let connection = &self.connections[place];
-        connection.generation == generation && connection.socket.is_some()
-    }
-
     /// Gives clear text to the machine until it has looked at all of it.
     pub(super) fn feed(&mut self, place: usize, generation: u32, now_ns: u64, bytes: &[u8]) {
         let mut rest = bytes;
         loop {
             let left = self.step(place, now_ns, &Input::Bytes(rest));
-            if left == LOOK_AGAIN && self.is_same(place, generation) {
+            if left == LOOK_AGAIN && self.connections.is_same(place, generation) {
                 self.step(place, now_ns, &Input::Bytes(&[]));
                 return;
             }
-            if left == 0 || left >= rest.len() || !self.is_same(place, generation) {
+            if left == 0 || left >= rest.len() || !self.connections.is_same(place, generation) {
                 return;
             }
             rest = &rest[rest.len() - left..];
@@ -178,10 +173,10 @@ impl<P: Protocol> Worker<'_, P> {
     pub(super) fn step(&mut self, place: usize, now_ns: u64, input: &Input<'_>) -> usize {
         let connection = &mut self.connections[place];
         let phase = self.protocol.phase(&connection.session);
-        if self.batching.is_none() {
-            self.out.clear();
+        if self.buffers.batching.is_none() {
+            self.buffers.out.clear();
         }
-        let mut turn = Turn::new(now_ns, &mut self.out);
+        let mut turn = Turn::new(now_ns, &mut self.buffers.out);
         let session = &mut connection.session;
         let step = match input {
             Input::Bytes(bytes) => self.protocol.received(session, bytes, &mut turn),
@@ -208,21 +203,14 @@ impl<P: Protocol> Worker<'_, P> {
     pub(super) fn end_phase(&mut self, place: usize, lane: usize, phase: usize, at_ns: u64) {
         let connection = &mut self.connections[place];
         let (start_ns, part) = match connection.lanes.get_mut(lane) {
-            Some(operation) => {
-                if matches!(P::PHASES[phase], "connect" | "tls") {
-                    self.connected_ns[place] = at_ns;
-                }
-                (&mut operation.phase_start_ns, Some(operation.part))
-            }
+            Some(operation) => (&mut operation.phase_start_ns, Some(operation.part)),
             None => (&mut connection.phase_start_ns, None),
         };
         let took_ns = at_ns.saturating_sub(std::mem::replace(start_ns, at_ns));
-        let within = part.is_some();
-        let part = part.unwrap_or_else(|| self.recorder.window.part(at_ns));
-        self.recorder.phase(part, within, phase, took_ns);
-        if let Some(listener) = &mut self.listener {
-            listener.phase(place, phase, took_ns);
+        if part.is_some() && matches!(P::PHASES[phase], "connect" | "tls") {
+            self.connections.connected_ns[place] = at_ns;
         }
+        self.records.phase(place, part, phase, (at_ns, took_ns));
     }
 
     fn apply(&mut self, place: usize, lane: usize, step: Step, phase: usize, now_ns: u64) {
@@ -245,7 +233,10 @@ impl<P: Protocol> Worker<'_, P> {
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
                 self.complete(place, lane, outcome, phase, now_ns);
-                self.tell_unless_busy(place, after);
+                // One that is busy may still have a phase of the operation to tell of.
+                if after != After::Busy {
+                    self.records.closed(place);
+                }
                 match after {
                     After::Ready => self.ready(place, now_ns),
                     After::Busy => self.go_on_busy(place, now_ns),
@@ -271,7 +262,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
         // The operation began with the connection; its request goes out now.
         self.protocol
-            .start(&mut connection.session, 0, &mut self.out);
+            .start(&mut connection.session, 0, &mut self.buffers.out);
         self.flush_unless_batching(place);
         if self.lanes > 1 {
             self.ready(place, now_ns);
@@ -304,7 +295,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
         connection.useful = true;
         connection.failures = 0;
-        if let Pace::Closed { think_ns } = self.pace {
+        if let Pace::Closed { think_ns } = self.pacing.pace {
             connection.due_ns = now_ns + think_ns;
         }
         let Some(operation) = connection.lanes.take(lane) else {
@@ -313,22 +304,19 @@ impl<P: Protocol> Worker<'_, P> {
         if connection.lanes.is_empty() && self.lanes > 1 {
             connection.deadline_ns = NEVER;
         }
-        self.no_longer_inflight(&operation);
+        self.state.ended(&operation);
         match outcome {
             Ok(()) => {
                 let kind = self.protocol.kind(&self.connections[place].session, lane);
-                if let Some(listener) = &mut self.listener {
-                    listener.ended(place, kind, now_ns, None);
-                }
                 if operation.part == Part::Window {
                     let moved = self.protocol.moved(&self.connections[place].session);
-                    self.moved.add_moved(moved);
+                    self.records.moved.add_moved(moved);
                 }
-                self.recorder.ok(&operation, kind, now_ns);
-                let connected_ns = std::mem::take(&mut self.connected_ns[place]);
+                self.records.ok(place, &operation, kind, now_ns);
+                let connected_ns = std::mem::take(&mut self.connections.connected_ns[place]);
                 if connected_ns > 0 && operation.part == Part::Window {
                     let took_ns = now_ns.saturating_sub(connected_ns);
-                    self.recorder.processing.record(took_ns);
+                    self.records.recorder.processing.record(took_ns);
                 }
             }
             Err(error) => self.fail(place, lane, &operation, (phase, error), now_ns),
@@ -347,27 +335,9 @@ impl<P: Protocol> Worker<'_, P> {
         let session = &self.connections[place].session;
         let kind = self.protocol.kind(session, lane);
         let refusal = self.protocol.refusal(session);
-        self.recorder.failed(operation, kind, now_ns, phase, error);
-        if let Some(code) = refusal.filter(|_| error.is_refusal()) {
-            self.recorder.refused(operation, code);
-        }
-        if let Some(listener) = &mut self.listener {
-            listener.ended(place, kind, now_ns, Some((phase, error)));
-        }
-    }
-
-    /// A connection that is busy after its operation may still have a phase to tell of.
-    fn tell_unless_busy(&mut self, place: usize, after: After) {
-        if let Some(listener) = &mut self.listener
-            && after != After::Busy
-        {
-            listener.closed(place);
-        }
-    }
-
-    pub(super) fn no_longer_inflight(&mut self, operation: &Operation) {
-        self.inflight -= 1;
-        self.inflight_of_window -= u64::from(operation.part == Part::Window);
+        let outcome = (phase, error);
+        self.records
+            .failed(place, operation, (kind, refusal), outcome, now_ns);
     }
 }
 

@@ -12,46 +12,47 @@ use crate::protocols::Protocol;
 impl<P: Protocol> Worker<'_, P> {
     /// Counts what is left, says good-bye, closes everything.
     pub(super) fn leave(mut self, now_ns: u64) -> Report {
-        self.meter.stop();
+        self.state.meter.stop();
         // The instants that were due, but which the loop did not come to any more.
-        while self.pace.next_arrival_ns() < self.recorder.window.end_ns.min(now_ns) {
-            let intended_ns = self.pace.next_arrival_ns();
+        while self.pacing.pace.next_arrival_ns() < self.records.recorder.window.end_ns.min(now_ns) {
+            let intended_ns = self.pacing.pace.next_arrival_ns();
             if !self.takes_arrival(intended_ns) {
                 break;
             }
-            self.recorder.unsent(self.recorder.window.part(intended_ns));
-            self.pace.advance();
+            self.records.unsent(intended_ns);
+            self.pacing.pace.advance();
         }
-        while let Some(intended_ns) = self.pace.pop_waiting() {
-            self.recorder.unsent(self.recorder.window.part(intended_ns));
+        while let Some(intended_ns) = self.pacing.pace.pop_waiting() {
+            self.records.unsent(intended_ns);
         }
         let under_way = self
             .connections
             .iter()
             .flat_map(|connection| connection.lanes.iter());
-        self.recorder.counts.inflight_at_stop = under_way
+        self.records.recorder.counts.inflight_at_stop = under_way
             .filter(|operation| operation.part == Part::Window)
             .count() as u64;
-        if let Some(listener) = &mut self.listener {
-            listener.close_all();
-        }
+        self.records.close_all();
         self.say_farewell();
         self.publish();
         self.board.finished.store(true, Relaxed);
         Report {
-            window_end_ns: self.recorder.window.end_ns.min(now_ns).min(
-                if self.plan.ends_by_count() && self.quota == 0 {
-                    self.recorder.last_done_ns
+            window_end_ns: self.records.recorder.window.end_ns.min(now_ns).min(
+                if self.plan.ends_by_count() && self.pacing.is_used_up() {
+                    self.records.recorder.last_done_ns
                 } else {
                     NEVER
                 },
             ),
-            most_established: self.most_established,
-            recorder: self.recorder,
-            meter: self.meter,
-            tls: self.tls_tally,
+            most_established: self.connections.most_established,
+            recorder: self.records.recorder,
+            meter: self.state.meter,
+            tls: self.records.tls,
             payload: self.protocol.payload(),
-            mail: self.protocol.growth().map(|growth| self.moved.with(growth)),
+            mail: self
+                .protocol
+                .growth()
+                .map(|growth| self.records.moved.with(growth)),
         }
     }
 

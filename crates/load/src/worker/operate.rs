@@ -2,9 +2,9 @@
 
 use steelyard_net::clock::monotonic_ns;
 
-use super::{Stage, Worker};
+use super::Worker;
 use crate::connection::{NEVER, State};
-use crate::operation::{Operation, Part};
+use crate::operation::Operation;
 use crate::pace::Pace;
 use crate::protocols::Protocol;
 
@@ -20,7 +20,7 @@ impl<P: Protocol> Worker<'_, P> {
             self.fill_lanes(place, now_ns);
             return;
         }
-        match &mut self.pace {
+        match &mut self.pacing.pace {
             Pace::Closed { .. } => self.user_ready(place, now_ns),
             Pace::Open(arrivals) => {
                 if let Some(intended_ns) = arrivals.waiting.pop_front() {
@@ -35,9 +35,9 @@ impl<P: Protocol> Worker<'_, P> {
     /// A connection of several lanes takes what is due until it has no room.
     pub(super) fn fill_lanes(&mut self, place: usize, now_ns: u64) {
         while self.has_room(place) {
-            let started = match &mut self.pace {
+            let started = match &mut self.pacing.pace {
                 Pace::Closed { .. } => {
-                    self.stage == Stage::Running && self.start_users_operation(place, now_ns)
+                    self.state.is_running() && self.start_users_operation(place, now_ns)
                 }
                 Pace::Open(arrivals) => {
                     let waiting = arrivals.waiting.pop_front();
@@ -65,7 +65,7 @@ impl<P: Protocol> Worker<'_, P> {
     /// Lists `place` among those that wait for an arrival.
     fn list_idle(&mut self, place: usize) {
         let connection = &mut self.connections[place];
-        let Pace::Open(arrivals) = &mut self.pace else {
+        let Pace::Open(arrivals) = &mut self.pacing.pace else {
             return;
         };
         if std::mem::replace(&mut connection.listed, true) {
@@ -80,7 +80,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     pub(super) fn user_ready(&mut self, place: usize, now_ns: u64) {
-        if self.stage != Stage::Running {
+        if !self.state.is_running() {
             return;
         }
         let due_ns = self.connections[place].due_ns;
@@ -94,15 +94,11 @@ impl<P: Protocol> Worker<'_, P> {
     /// A user's next operation, if there is still one to start; `intended_ns` is when it had
     /// thought and its connection was there.
     pub(super) fn start_users_operation(&mut self, place: usize, intended_ns: u64) -> bool {
-        let part = self.recorder.window.part(intended_ns);
-        if part == Part::After || self.quota == 0 || self.quotas.get(place) == Some(&0) {
+        let part = self.records.part(intended_ns);
+        if !self.pacing.take_of_user(place, part) {
             return false;
         }
-        self.quota -= u64::from(part == Part::Window);
-        if let Some(left) = self.quotas.get_mut(place) {
-            *left -= u64::from(part == Part::Window);
-        }
-        self.recorder.intended(part);
+        self.records.recorder.intended(part);
         self.start_operation(place, intended_ns, intended_ns);
         true
     }
@@ -118,24 +114,20 @@ impl<P: Protocol> Worker<'_, P> {
         let connection = &mut self.connections[place];
         let begins_with_connection = connection.socket.is_none();
         if !begins_with_connection {
-            self.out.clear();
+            self.buffers.out.clear();
             self.protocol
-                .start(&mut connection.session, 0, &mut self.out);
+                .start(&mut connection.session, 0, &mut self.buffers.out);
         }
         let sent_ns = monotonic_ns();
         let operation = Operation {
             intended_ns,
             sent_ns,
             phase_start_ns: sent_ns,
-            part: self.recorder.window.part(intended_ns),
+            part: self.records.part(intended_ns),
         };
         connection.lanes.put(0, operation);
-        self.inflight += 1;
-        self.inflight_of_window += u64::from(operation.part == Part::Window);
-        self.recorder.sent(&operation, possible_ns);
-        if let Some(listener) = &mut self.listener {
-            listener.began(place, &operation);
-        }
+        self.state.began(&operation);
+        self.records.sent(place, &operation, possible_ns);
         if begins_with_connection {
             self.connect(place, sent_ns);
             return;
@@ -152,24 +144,23 @@ impl<P: Protocol> Worker<'_, P> {
             return;
         };
         self.protocol
-            .start(&mut connection.session, lane, &mut self.out);
+            .start(&mut connection.session, lane, &mut self.buffers.out);
         let operation = Operation {
             intended_ns,
             sent_ns: NEVER,
             phase_start_ns: NEVER,
-            part: self.recorder.window.part(intended_ns),
+            part: self.records.part(intended_ns),
         };
         connection.lanes.put(lane, operation);
         connection.state = State::Talking;
-        self.inflight += 1;
-        self.inflight_of_window += u64::from(operation.part == Part::Window);
-        self.unstamped.push((lane as u32, possible_ns));
+        self.state.began(&operation);
+        self.buffers.unstamped.push((lane as u32, possible_ns));
         self.flush_unless_batching(place);
     }
 
     /// The operations that were started on `place` are sent now.
     pub(super) fn stamp(&mut self, place: usize) {
-        if self.unstamped.is_empty() {
+        if self.buffers.unstamped.is_empty() {
             return;
         }
         let sent_ns = monotonic_ns();
@@ -177,11 +168,11 @@ impl<P: Protocol> Worker<'_, P> {
         connection.deadline_ns = connection
             .deadline_ns
             .min(sent_ns + self.plan.job.timeout_ns);
-        for (lane, possible_ns) in self.unstamped.drain(..) {
+        for (lane, possible_ns) in self.buffers.unstamped.drain(..) {
             if let Some(operation) = connection.lanes.get_mut(lane as usize) {
                 operation.sent_ns = sent_ns;
                 operation.phase_start_ns = sent_ns;
-                self.recorder.sent(operation, possible_ns);
+                self.records.recorder.sent(operation, possible_ns);
             }
         }
     }

@@ -38,10 +38,10 @@ impl<P: Protocol> Worker<'_, P> {
     pub(super) fn flush_secured(&mut self, place: usize) {
         let connection = &mut self.connections[place];
         if let Some(tls) = &mut connection.tls {
-            tls.write(&self.out.head);
-            tls.write(&self.protocol.shared()[self.out.tail.clone()]);
+            tls.write(&self.buffers.out.head);
+            tls.write(&self.protocol.shared()[self.buffers.out.tail.clone()]);
         }
-        self.out.clear();
+        self.buffers.out.clear();
         self.send_encrypted(place);
     }
 
@@ -55,14 +55,14 @@ impl<P: Protocol> Worker<'_, P> {
             tls.encrypted_into(&mut connection.unsent.head);
             return;
         }
-        self.encrypted.clear();
-        tls.encrypted_into(&mut self.encrypted);
-        if self.encrypted.is_empty() {
+        self.buffers.encrypted.clear();
+        tls.encrypted_into(&mut self.buffers.encrypted);
+        if self.buffers.encrypted.is_empty() {
             return;
         }
-        match stream::send_both(socket, &self.encrypted, &[]) {
+        match stream::send_both(socket, &self.buffers.encrypted, &[]) {
             Ok(count) => {
-                let left = &self.encrypted[count..];
+                let left = &self.buffers.encrypted[count..];
                 connection.unsent.head.extend_from_slice(left);
                 if !connection.unsent.is_empty() {
                     self.watch_room(place);
@@ -81,9 +81,9 @@ impl<P: Protocol> Worker<'_, P> {
         now_ns: u64,
         mut bytes: &[u8],
     ) {
-        let mut clear = std::mem::take(&mut self.clear);
+        let mut clear = std::mem::take(&mut self.buffers.clear);
         clear.resize(CLEAR_BYTES, 0);
-        while !bytes.is_empty() && self.is_same(place, generation) {
+        while !bytes.is_empty() && self.connections.is_same(place, generation) {
             let Some(tls) = &mut self.connections[place].tls else {
                 break;
             };
@@ -91,7 +91,7 @@ impl<P: Protocol> Worker<'_, P> {
             // Answers of the handshake, or the alert that says why there is none.
             self.send_encrypted(place);
             if let Err(kind) = taken {
-                if self.is_same(place, generation) {
+                if self.connections.is_same(place, generation) {
                     self.lost(place, kind, now_ns);
                 }
                 break;
@@ -99,11 +99,11 @@ impl<P: Protocol> Worker<'_, P> {
             self.finish_handshake(place, generation, now_ns);
             self.feed_clear(place, generation, now_ns, &mut clear);
         }
-        self.clear = clear;
+        self.buffers.clear = clear;
     }
 
     fn feed_clear(&mut self, place: usize, generation: u32, now_ns: u64, clear: &mut [u8]) {
-        while self.is_same(place, generation) {
+        while self.connections.is_same(place, generation) {
             let Some(tls) = &mut self.connections[place].tls else {
                 return;
             };
@@ -115,7 +115,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     fn finish_handshake(&mut self, place: usize, generation: u32, now_ns: u64) {
-        if !self.is_same(place, generation) {
+        if !self.connections.is_same(place, generation) {
             return;
         }
         let connection = &mut self.connections[place];
@@ -130,7 +130,7 @@ impl<P: Protocol> Worker<'_, P> {
             self.lost(place, ErrorKind::CapabilityMissing, now_ns);
             return;
         }
-        self.tls_tally.count(tls);
+        self.records.tls.count(tls);
         connection.state = State::Talking;
         self.end_phase(place, 0, TLS, now_ns);
         let from_start = self.plan.tls.as_ref().is_some_and(|plan| plan.from_start);
@@ -150,10 +150,10 @@ impl<P: Protocol> Worker<'_, P> {
             && connection.unsent.is_empty()
         {
             tls.say_close();
-            self.encrypted.clear();
-            tls.encrypted_into(&mut self.encrypted);
+            self.buffers.encrypted.clear();
+            tls.encrypted_into(&mut self.buffers.encrypted);
             // A courtesy: who does not get it sees the end all the same.
-            let _ = stream::send_both(socket, &self.encrypted, &[]);
+            let _ = stream::send_both(socket, &self.buffers.encrypted, &[]);
         }
     }
 }

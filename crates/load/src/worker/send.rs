@@ -4,7 +4,7 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::READ_WRITE;
 use steelyard_net::stream;
 
-use super::{Stage, Worker};
+use super::Worker;
 use crate::connection::token;
 use crate::fault::ErrorKind;
 use crate::protocols::Protocol;
@@ -12,7 +12,7 @@ use crate::protocols::Protocol;
 impl<P: Protocol> Worker<'_, P> {
     /// Hands `out` to the kernel, unless more is to come from the same read.
     pub(super) fn flush_unless_batching(&mut self, place: usize) {
-        if self.batching != Some(place) {
+        if self.buffers.batching != Some(place) {
             self.flush(place);
         }
     }
@@ -23,7 +23,7 @@ impl<P: Protocol> Worker<'_, P> {
         if self.lanes > 1 {
             self.stamp(place);
         }
-        if self.out.is_empty() {
+        if self.buffers.out.is_empty() {
             return;
         }
         let connection = &mut self.connections[place];
@@ -36,23 +36,29 @@ impl<P: Protocol> Worker<'_, P> {
         };
         if !connection.unsent.is_empty() {
             // Only several lanes have more to say before everything is sent.
-            connection.unsent.head.extend_from_slice(&self.out.head);
-            self.out.clear();
+            connection
+                .unsent
+                .head
+                .extend_from_slice(&self.buffers.out.head);
+            self.buffers.out.clear();
             return;
         }
-        let tail = &self.protocol.shared()[self.out.tail.clone()];
-        match stream::send_both(socket, &self.out.head, tail) {
+        let tail = &self.protocol.shared()[self.buffers.out.tail.clone()];
+        match stream::send_both(socket, &self.buffers.out.head, tail) {
             Ok(count) => {
-                let whole = self.out.head.len() + tail.len();
+                let whole = self.buffers.out.head.len() + tail.len();
                 if count < whole {
-                    connection.unsent.head.extend_from_slice(&self.out.head);
-                    connection.unsent.tail = self.out.tail.clone();
+                    connection
+                        .unsent
+                        .head
+                        .extend_from_slice(&self.buffers.out.head);
+                    connection.unsent.tail = self.buffers.out.tail.clone();
                     connection.unsent.advance(count);
                     self.watch_room(place);
                 }
                 self.count_out(count);
                 if self.lanes > 1 {
-                    self.out.clear();
+                    self.buffers.out.clear();
                 }
             }
             Err(errno) => self.lost(place, ErrorKind::from(errno), monotonic_ns()),
@@ -88,9 +94,8 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     pub(super) fn count_out(&mut self, count: usize) {
-        // Once the meter stops the window is over; exact to a tick, without reading the clock.
-        if self.metering && self.stage == Stage::Running {
-            self.recorder.counts.bytes_out += count as u64;
+        if self.state.is_metering() {
+            self.records.recorder.counts.bytes_out += count as u64;
         }
     }
 }

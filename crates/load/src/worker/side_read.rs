@@ -75,8 +75,8 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     fn count_side(&mut self, place: usize, generation: u32, count: usize, now_ns: u64) {
-        if self.recorder.window.part(now_ns) == Part::Window {
-            self.recorder.counts.bytes_in += count as u64;
+        if self.records.part(now_ns) == Part::Window {
+            self.records.recorder.counts.bytes_in += count as u64;
         }
         if let Some(side) = self.sides.get_mut(place, generation)
             && let Some(bucket) = &mut side.bucket
@@ -124,7 +124,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     fn take_side_secured(&mut self, place: usize, generation: u32, now_ns: u64, mut bytes: &[u8]) {
-        let mut clear = std::mem::take(&mut self.clear);
+        let mut clear = std::mem::take(&mut self.buffers.clear);
         clear.resize(CLEAR_BYTES, 0);
         while !bytes.is_empty() {
             let Some(side) = self.sides.get_mut(place, generation) else {
@@ -149,7 +149,7 @@ impl<P: Protocol> Worker<'_, P> {
                 break;
             }
         }
-        self.clear = clear;
+        self.buffers.clear = clear;
         // Answers of the handshake.
         self.send_side(place, generation);
     }
@@ -163,7 +163,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
         side.state = SideState::Flowing;
         if let Some(tls) = &side.tls {
-            self.tls_tally.count(tls);
+            self.records.tls.count(tls);
         }
         self.step(place, now_ns, &Input::Side(SideEvent::Secured));
     }
