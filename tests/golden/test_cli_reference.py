@@ -19,7 +19,7 @@ WIDTH = "90"
 OF_THE_ENGINE = {
     "load": ["load"],
     "sink": ["sink"],
-    "kernel": ["kernel", "kernel linpack", "kernel ram", "kernel canary"],
+    "kernel": ["kernel", "kernel linpack", "kernel ram", "kernel reference"],
 }
 GROUPS = {
     "image": ["image", "image build", "image list", "image show"],

@@ -5,7 +5,6 @@ mod args;
 mod console;
 mod facts;
 mod failure;
-mod hold;
 mod job;
 mod join;
 mod kernel;
@@ -13,6 +12,7 @@ mod load;
 mod load_args;
 mod probe;
 mod quantity;
+mod reaper;
 mod sample;
 mod schema;
 mod search_summary;
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Mode::Facts(args) => facts::run(&args),
         Mode::Agent => agent::run(),
         Mode::Join(args) => join::run(&args),
-        Mode::Hold(args) => hold::run(&args),
+        Mode::Hold(args) => reaper::run(&args),
         Mode::Schema(args) => schema::run(&args),
     };
     outcome.unwrap_or_else(|failure| console::complain(&failure))

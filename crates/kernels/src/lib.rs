@@ -1,4 +1,4 @@
-//! Kernels that load the processor and the memory alone, [`linpack`] and [`ram`], and a [`canary`]
+//! Kernels that load the processor and the memory alone, [`linpack`] and [`ram`], and a [`reference`] kernel
 //! that tells what the machine is like just now.
 //!
 //! All check what they computed, and say so: a figure of a wrong answer is no figure.
@@ -10,12 +10,12 @@
 
 mod buffer;
 mod caches;
-pub mod canary;
 mod error;
 mod host;
 mod isa;
 pub mod linpack;
 pub mod ram;
+pub mod reference;
 mod spread;
 
 pub use caches::{caches, level_that_holds};

@@ -22,21 +22,21 @@ pub struct Distribution<C: Counter> {
 }
 
 /// Three digits: totals of an operation.
-pub type Total = Distribution<u64>;
+pub type FineHistogram = Distribution<u64>;
 
 /// Two digits in a fifteenth of the memory: phases and intervals.
-pub type Phase = Distribution<u32>;
+pub type CoarseHistogram = Distribution<u32>;
 
-impl Total {
+impl FineHistogram {
     /// Empty.
-    pub fn total() -> Self {
+    pub fn fine() -> Self {
         Self::with_digits(3)
     }
 }
 
-impl Phase {
+impl CoarseHistogram {
     /// Empty.
-    pub fn phase() -> Self {
+    pub fn coarse() -> Self {
         Self::with_digits(2)
     }
 }
@@ -161,15 +161,15 @@ mod tests {
 
     use super::*;
 
-    fn distribution(values: impl IntoIterator<Item = u64>) -> Total {
-        let mut all = Total::total();
+    fn distribution(values: impl IntoIterator<Item = u64>) -> FineHistogram {
+        let mut all = FineHistogram::fine();
         values.into_iter().for_each(|value| all.record(value));
         all
     }
 
     #[test]
     fn an_empty_distribution_has_no_figures_at_all() {
-        let latency = Total::total().latency();
+        let latency = FineHistogram::fine().latency();
         assert_eq!(latency.count, 0);
         assert_eq!(latency.min, None);
         assert_eq!(latency.mean, None);
@@ -214,7 +214,7 @@ mod tests {
     fn merged_parts_equal_the_whole() {
         let values: Vec<u64> = (1..5_000).map(|i| i * i * 37 % 90_000_017).collect();
         let whole = distribution(values.iter().copied());
-        let mut merged = Total::total();
+        let mut merged = FineHistogram::fine();
         for part in values.chunks(777) {
             merged.add(&distribution(part.iter().copied()));
         }
@@ -234,6 +234,9 @@ mod tests {
 
     #[test]
     fn both_precisions_accept_their_bounds() {
-        assert_eq!(Total::total().count() + Phase::phase().count(), 0);
+        assert_eq!(
+            FineHistogram::fine().count() + CoarseHistogram::coarse().count(),
+            0
+        );
     }
 }

@@ -64,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::histogram::Phase;
+    use crate::histogram::CoarseHistogram;
 
     #[test]
     fn small_values_are_kept_and_larger_ones_as_the_highest_of_their_bucket() {
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn most_buckets_take_two_bytes() {
-        let mut phase = Phase::phase();
+        let mut phase = CoarseHistogram::coarse();
         (0..100).for_each(|i| phase.record(1_000_000 + i * 10_000));
         let mut packed = Vec::new();
         pack(phase.buckets(), &mut packed);
@@ -93,7 +93,7 @@ mod tests {
         fn a_histogram_comes_back_as_it_was(
             values in prop::collection::vec((0_u64..3_600_000_000_000, 1_u32..100_000), 0..200),
         ) {
-            let (mut before, mut after) = (Phase::phase(), Phase::phase());
+            let (mut before, mut after) = (CoarseHistogram::coarse(), CoarseHistogram::coarse());
             for (value, count) in values {
                 before.record_many(value, count);
             }
@@ -102,7 +102,7 @@ mod tests {
             for (value, count) in unpack(&packed) {
                 after.record_many(value, count as u32);
             }
-            let same = |phase: &Phase| phase.buckets().collect::<Vec<_>>();
+            let same = |phase: &CoarseHistogram| phase.buckets().collect::<Vec<_>>();
             prop_assert_eq!(same(&before), same(&after));
         }
     }

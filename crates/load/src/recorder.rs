@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use steelyard_wire::result::Counts;
 
 use crate::fault::{ErrorKind, FaultTable};
-use crate::histogram::{Phase, Total};
+use crate::histogram::{CoarseHistogram, FineHistogram};
 use crate::log::Logged;
 use crate::operation::{Operation, Part, Window};
 use crate::series::Series;
@@ -18,23 +18,23 @@ pub struct Recorder {
     /// Operations and bytes of the window.
     pub counts: Counts,
     /// `done - intended`, open mode only (closed: the same as `service`).
-    pub response: Total,
+    pub response: FineHistogram,
     /// `done - sent`.
-    pub service: Total,
+    pub service: FineHistogram,
     /// `done - connected` of operations that began with their connection.
-    pub processing: Phase,
+    pub processing: CoarseHistogram,
     /// `sent - intended`.
-    pub lateness: Total,
+    pub lateness: FineHistogram,
     /// The part of lateness that is the generator's own: from due with an idle connection to sent.
-    pub lag: Total,
+    pub lag: FineHistogram,
     /// `done - intended` of failed operations.
-    pub failed: Total,
+    pub failed: FineHistogram,
     /// Response times of the warm-up.
-    pub warmup: Total,
+    pub warmup: FineHistogram,
     /// One for each phase of the protocol.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<CoarseHistogram>,
     /// The same for set-up before the window.
-    pub ramp: Vec<Phase>,
+    pub ramp: Vec<CoarseHistogram>,
     /// Failed operations.
     pub errors: FaultTable,
     /// Connections that failed outside any operation.
@@ -76,7 +76,7 @@ pub struct KindRecord {
     /// Failed.
     pub errors: u64,
     /// Response times of the good ones.
-    pub responses: Phase,
+    pub responses: CoarseHistogram,
 }
 
 /// What a recorder is made for.
@@ -103,15 +103,15 @@ impl Recorder {
                 end_ns: u64::MAX,
             },
             counts: Counts::default(),
-            response: Total::total(),
-            service: Total::total(),
-            processing: Phase::phase(),
-            lateness: Total::total(),
-            lag: Total::total(),
-            failed: Total::total(),
-            warmup: Total::total(),
-            phases: vec![Phase::phase(); shape.phases],
-            ramp: vec![Phase::phase(); shape.phases],
+            response: FineHistogram::fine(),
+            service: FineHistogram::fine(),
+            processing: CoarseHistogram::coarse(),
+            lateness: FineHistogram::fine(),
+            lag: FineHistogram::fine(),
+            failed: FineHistogram::fine(),
+            warmup: FineHistogram::fine(),
+            phases: vec![CoarseHistogram::coarse(); shape.phases],
+            ramp: vec![CoarseHistogram::coarse(); shape.phases],
             errors: FaultTable::new(shape.phases),
             connection_errors: FaultTable::new(shape.phases),
             ramp_errors: FaultTable::new(shape.phases),
@@ -121,7 +121,7 @@ impl Recorder {
                 KindRecord {
                     ok: 0,
                     errors: 0,
-                    responses: Phase::phase(),
+                    responses: CoarseHistogram::coarse(),
                 };
                 shape.kinds
             ],
@@ -275,7 +275,7 @@ impl Recorder {
     /// `phases`; kinds stay with the part.
     pub fn place(&mut self, first: usize, phases: usize, part: u32) {
         for own in [&mut self.phases, &mut self.ramp] {
-            let mut all = vec![Phase::phase(); phases];
+            let mut all = vec![CoarseHistogram::coarse(); phases];
             for (place, phase) in all[first..].iter_mut().zip(own.drain(..)) {
                 *place = phase;
             }
@@ -326,7 +326,7 @@ impl Recorder {
     }
 
     /// Response times: in closed mode the service times, there is no schedule to be late against.
-    pub fn responses(&self) -> &Total {
+    pub fn responses(&self) -> &FineHistogram {
         if self.open_mode {
             &self.response
         } else {

@@ -12,7 +12,7 @@ use crate::conduct::Outcome;
 use crate::error::LoadError;
 use crate::fault::FaultTable;
 use crate::figures::Figures;
-use crate::histogram::Phase;
+use crate::histogram::CoarseHistogram;
 use crate::log;
 use crate::plan::Plan;
 use crate::protocols::mailboxes::MailFigures;
@@ -262,7 +262,7 @@ fn latencies(all: &Recorder, about: &About) -> BTreeMap<String, Latency> {
 
 fn phases<'a>(
     prefix: &'a str,
-    all: &'a [Phase],
+    all: &'a [CoarseHistogram],
     about: &'a About,
 ) -> impl Iterator<Item = (String, Latency)> + 'a {
     about

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use steelyard_wire::result::SeriesRow;
 
-use crate::histogram::Phase;
+use crate::histogram::CoarseHistogram;
 use crate::packed::{pack, unpack};
 
 /// Longer windows get wider intervals: memory must not grow with time.
@@ -20,7 +20,7 @@ pub struct Series {
     start_ns: u64,
     rows: Vec<Row>,
     open: Row,
-    responses: Phase,
+    responses: CoarseHistogram,
     /// Response times of all rows, one after the other, packed.
     packed: Vec<u8>,
 }
@@ -51,7 +51,7 @@ impl Series {
             start_ns: 0,
             rows: Vec::new(),
             open: Row::default(),
-            responses: Phase::phase(),
+            responses: CoarseHistogram::coarse(),
             packed: Vec::new(),
         }
     }
@@ -138,7 +138,7 @@ pub fn merge(workers: Vec<Series>, window_ns: u64) -> Vec<SeriesRow> {
 
 fn merge_row(start_ns: u64, parts: &[(&Row, &[u8])]) -> SeriesRow {
     let sum = |of: fn(&Row) -> u64| parts.iter().map(|(row, _)| of(row)).sum::<u64>();
-    let mut responses = Phase::phase();
+    let mut responses = CoarseHistogram::coarse();
     for (value, count) in parts.iter().flat_map(|(_, packed)| unpack(packed)) {
         responses.record_many(value, u32::try_from(count).unwrap_or(u32::MAX));
     }

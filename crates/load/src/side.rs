@@ -1,4 +1,4 @@
-//! What a worker remembers of the second socket of a connection.
+//! What a worker remembers of the data connection of an FTP connection.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -36,7 +36,7 @@ pub(crate) enum Next {
     WakeAt(u64),
     /// Give this to the store.
     Store(StoreJob, Box<Message>),
-    /// Do this with its second socket.
+    /// Do this with its data connection.
     Side(Order),
     /// Close it.
     End,
@@ -67,7 +67,7 @@ pub(crate) struct Connection<S> {
     /// Its own, zero until it has a place.
     token: u64,
     session: S,
-    /// Its second socket, if it has one.
+    /// Its data connection, if it has one.
     pub side: Option<u64>,
     /// Input the protocol has not used up.
     spill: Vec<u8>,
@@ -78,8 +78,8 @@ pub(crate) struct Connection<S> {
     readable: bool,
     hangup: bool,
     greeted: bool,
-    /// Another connection has left word.
-    news: bool,
+    /// Another connection has woken this one.
+    woken: bool,
     deadline_ns: u64,
     active_ns: u64,
     idle_due_ns: u64,
@@ -99,7 +99,7 @@ impl<S> Connection<S> {
             readable: false,
             hangup: false,
             greeted: false,
-            news: false,
+            woken: false,
             deadline_ns: 0,
             active_ns: 0,
             idle_due_ns: 0,
@@ -143,7 +143,7 @@ impl<S> Connection<S> {
         match self.state {
             State::Closing => return Some(self.part(cx)),
             State::Upgrading => return self.start_tls(cx),
-            _ if self.news => return self.hear(cx),
+            _ if self.woken => return self.on_wakeup(cx),
             _ => {}
         }
         if !self.fresh && !self.readable {
@@ -273,19 +273,19 @@ impl<S> Connection<S> {
 
     /// Another connection has left word for this one, or a time has come.
     pub fn wake<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Next {
-        self.news = true;
+        self.woken = true;
         self.pump(cx)
     }
 
-    fn hear<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
-        self.news = false;
+    fn on_wakeup<P: Protocol<Session = S>>(&mut self, cx: &mut Context<P>) -> Option<Next> {
+        self.woken = false;
         let (protocol, mut turn) = cx.turn(self.token);
         let flow = protocol.woken(&mut self.session, &mut turn);
         self.fresh |= matches!(flow, Flow::Flush | Flow::Hold(_));
         self.follow(flow, cx)
     }
 
-    /// What became of the second socket.
+    /// What became of the data connection.
     pub fn side_event<P: Protocol<Session = S>>(
         &mut self,
         event: Event,

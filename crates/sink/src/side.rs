@@ -1,4 +1,4 @@
-//! The second socket of a connection: FTP's data connections, opened and served by the event loop.
+//! FTP's data connections, opened and served by the event loop.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -34,7 +34,7 @@ pub(crate) enum Progress {
     Ended(Event),
 }
 
-/// The second socket of a connection.
+/// The data connection of a connection.
 #[derive(Debug)]
 pub(crate) struct Side {
     /// The connection it belongs to.

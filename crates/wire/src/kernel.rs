@@ -9,8 +9,8 @@ pub const LINPACK_SCHEMA: &str = "steelyard.kernel.linpack/1";
 /// Name and version of the document of `kernel ram --json`.
 pub const RAM_SCHEMA: &str = "steelyard.kernel.ram/1";
 
-/// Name and version of the document of `kernel canary --json`.
-pub const CANARY_SCHEMA: &str = "steelyard.kernel.canary/1";
+/// Name and version of the document of `kernel reference --json`.
+pub const REFERENCE_SCHEMA: &str = "steelyard.kernel.reference/1";
 
 /// The machine that computed, as it tells itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -67,10 +67,10 @@ pub struct Spread {
     pub most: f64,
 }
 
-/// A finished run of `canary`: rates of a fixed piece of work, which move when the machine does.
+/// A finished run of `reference`: rates of a fixed piece of work, which move when the machine does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CanaryResult {
-    /// Always [`CANARY_SCHEMA`].
+pub struct ReferenceResult {
+    /// Always [`REFERENCE_SCHEMA`].
     pub schema: String,
     /// Where it ran.
     pub host: KernelHost,

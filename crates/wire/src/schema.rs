@@ -9,7 +9,10 @@ pub fn all() -> Vec<(&'static str, Schema)> {
         ("load-result", schema_for!(crate::result::LoadResult)),
         ("load-probe-line", schema_for!(crate::probe::ProbeLine)),
         ("linpack-result", schema_for!(crate::kernel::LinpackResult)),
-        ("canary-result", schema_for!(crate::kernel::CanaryResult)),
+        (
+            "reference-result",
+            schema_for!(crate::kernel::ReferenceResult),
+        ),
         ("ram-result", schema_for!(crate::kernel::RamResult)),
         ("load-find-job", schema_for!(crate::find::FindJob)),
         ("load-find-result", schema_for!(crate::find::FindResult)),

@@ -152,7 +152,7 @@ pub fn delivery(script: &Script<'_>) {
         let (mut literals, mut sizes) = (Vec::new(), Vec::new());
         let mut check = PayloadCheck::mail();
         for piece in pieces {
-            let heard = answer.hear(&data[piece.clone()], |told| match told {
+            let heard = answer.receive(&data[piece.clone()], |told| match told {
                 Told::Literal(piece) => {
                     literals.extend_from_slice(piece);
                     check.feed(piece);

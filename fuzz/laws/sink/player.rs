@@ -83,7 +83,7 @@ pub fn play_moving<P: Protocol>(
     let flow = player.call(P::greet);
     player.follow(flow);
     for piece in pieces {
-        player.hear(&data[piece.clone()]);
+        player.receive(&data[piece.clone()]);
     }
     Some(player.end())
 }
@@ -111,7 +111,7 @@ struct Player<P: Protocol> {
 }
 
 impl<P: Protocol> Player<P> {
-    fn hear(&mut self, piece: &[u8]) {
+    fn receive(&mut self, piece: &[u8]) {
         if self.over {
             return;
         }

@@ -21,7 +21,7 @@ def sink(context: typer.Context) -> None:
 
 
 def kernel(context: typer.Context) -> None:
-    """Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel canary`."""
+    """Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel reference`."""
     become("kernel", context.args)
 
 

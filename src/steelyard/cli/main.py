@@ -57,7 +57,7 @@ COMMANDS = {
     ),
     "kernel": Entry(
         "engine:kernel",
-        "Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel canary`.",
+        "Measure the machine alone: `steelyard kernel linpack`, `kernel ram`, `kernel reference`.",
         _PASS_ON,
     ),
     "image": Entry(

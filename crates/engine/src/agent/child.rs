@@ -13,7 +13,7 @@ use super::output::{FirstLine, Output};
 use super::tail::Tail;
 use super::watch::{News, Watch};
 use crate::failure::failure;
-use crate::hold::words::{Ended, KILL, Started, TERMINATE};
+use crate::reaper::messages::{Ended, KILL, Started, TERMINATE};
 
 /// A request may name any number; a month is without end for all that matters.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -86,7 +86,7 @@ impl Child {
         let builder = std::thread::Builder::new().name("watch".to_owned());
         // Should there be no thread, both ends of the socket are dropped: the holder ends the tree.
         builder.spawn(move || {
-            watch.run(|news| shared.change(|state| state.hear(news)));
+            watch.run(|news| shared.change(|state| state.take(news)));
             drop(watch);
             reap(&mut holder);
             shared.change(|state| state.gone = true);
@@ -226,9 +226,9 @@ impl State {
         self.ended.is_some() || self.gone
     }
 
-    fn hear(&mut self, news: News<'_>) {
+    fn take(&mut self, news: News<'_>) {
         match news {
-            News::Output(heard) => self.output.hear(&heard),
+            News::Output(heard) => self.output.take(&heard),
             News::Ended { how, alone } => {
                 self.ended = Some(how);
                 self.alone = alone;

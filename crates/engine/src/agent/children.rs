@@ -14,9 +14,9 @@ use steelyard_wire::process::{ProcessState, RunJob};
 
 use super::child::{Child, LAST_GRACE, Readiness, end_all, hangs};
 use super::conversation::Done;
-use super::runs::Ticket;
+use super::runs::RunHandle;
 use crate::failure::{bad_request, failure, hint_for, kind_in_words, refused};
-use crate::hold::words::Started;
+use crate::reaper::messages::Started;
 
 /// Ended processes that are still known by name.
 const MOST_ENDED: usize = 64;
@@ -137,11 +137,11 @@ pub(super) fn status(child: &Child) -> Answer {
 }
 
 /// Answers `stop`; `command` ends the process in a way of its own, if there is one.
-pub(super) fn stop(child: &Child, grace: Duration, command: Option<(Ticket, RunJob)>) -> Done {
+pub(super) fn stop(child: &Child, grace: Duration, command: Option<(RunHandle, RunJob)>) -> Done {
     let deadline = Instant::now() + grace;
     let left = || deadline.saturating_duration_since(Instant::now());
-    let stop_failed = command.and_then(|(ticket, job)| {
-        let failed = ticket
+    let stop_failed = command.and_then(|(handle, job)| {
+        let failed = handle
             .run(&job)
             .map_or_else(|f| Some(f.message), |ran| how_it_failed(&ran));
         failed.or_else(|| {

@@ -1,5 +1,5 @@
 //! Starting a process that cannot outlive the agent, nor can anything it starts: each has a
-//! holder (`hold/`), which the agent starts from its own binary.
+//! holder (`reaper/`), which the agent starts from its own binary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead, BufReader};
@@ -16,8 +16,8 @@ use rustix::process::{Pid, WaitOptions, getpid, setsid, waitpid};
 use steelyard_wire::agent::{Failure, FailureKind};
 
 use crate::failure::{bad_request, failure, hint_for, refused, refused_path};
-use crate::hold::tree;
-use crate::hold::words::{Started, Word};
+use crate::reaper::messages::{Started, Word};
+use crate::reaper::tree;
 
 /// First word of an argv that stands for this binary.
 const ENGINE: &str = "@engine";

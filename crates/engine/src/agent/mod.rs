@@ -1,13 +1,13 @@
 //! `agent`: everything the engine can do, over stdin and stdout, one JSON document a line.
 //!
-//! The main thread reads requests and starts processes, each below a holder (`hold/`) that ends the
+//! The main thread reads requests and starts processes, each below a holder (`reaper/`) that ends the
 //! whole tree with the agent. What takes long runs in a thread of its own. An idle agent sleeps in one `poll` without a deadline.
 
 mod child;
 mod children;
 mod contents;
 mod conversation;
-mod desk;
+mod dispatcher;
 mod files;
 mod launch;
 mod lines;
@@ -33,7 +33,7 @@ use steelyard_net::clock::monotonic_ns;
 
 use crate::console::Outcome;
 use crate::failure::refused;
-use desk::{Desk, Flow};
+use dispatcher::{Dispatcher, Flow};
 use lines::Lines;
 
 const READ_BYTES: usize = 16 * 1024;
@@ -41,9 +41,9 @@ const READ_BYTES: usize = 16 * 1024;
 pub(crate) fn run() -> Outcome {
     launch::take_orphans().map_err(|error| refused("take in orphans", &error))?;
     let ended = watch_signals().map_err(|error| refused("watch for signals", &error))?;
-    let mut desk = Desk::new();
-    let served = serve(&mut desk, &ended);
-    desk.close();
+    let mut dispatcher = Dispatcher::new();
+    let served = serve(&mut dispatcher, &ended);
+    dispatcher.close();
     served.map_err(|error| refused("read requests", &error))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -58,7 +58,7 @@ fn watch_signals() -> io::Result<UnixStream> {
     Ok(reading)
 }
 
-fn serve(desk: &mut Desk, ended: &UnixStream) -> io::Result<()> {
+fn serve(dispatcher: &mut Dispatcher, ended: &UnixStream) -> io::Result<()> {
     // The descriptor, never std's buffer: what sits in a buffer is invisible to poll.
     let stdin = io::stdin();
     let stdin = stdin.as_fd();
@@ -87,7 +87,7 @@ fn serve(desk: &mut Desk, ended: &UnixStream) -> io::Result<()> {
         }
         let received_ns = monotonic_ns();
         while let Some(line) = lines.next_line() {
-            if desk.take(&line, received_ns) == Flow::End {
+            if dispatcher.take(&line, received_ns) == Flow::End {
                 return Ok(());
             }
         }

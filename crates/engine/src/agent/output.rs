@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    pub(super) fn hear(&mut self, heard: &Heard<'_>) {
+    pub(super) fn take(&mut self, heard: &Heard<'_>) {
         match heard {
             Heard::Stdout(bytes) => self.add_stdout(bytes),
             Heard::StdoutEnd => self.end_first_line(),
@@ -95,7 +95,7 @@ mod tests {
     fn heard(pieces: &[&str]) -> Output {
         let mut output = Output::new();
         for piece in pieces {
-            output.hear(&Heard::Stdout(piece.as_bytes()));
+            output.take(&Heard::Stdout(piece.as_bytes()));
         }
         output
     }
@@ -111,14 +111,14 @@ mod tests {
     fn a_last_line_without_an_end_is_a_line() {
         let mut output = heard(&["ready"]);
         assert!(matches!(output.first_line, FirstLine::Coming(_)));
-        output.hear(&Heard::StdoutEnd);
+        output.take(&Heard::StdoutEnd);
         assert!(matches!(output.first_line, FirstLine::Here(line) if line == "ready"));
     }
 
     #[test]
     fn silence_is_no_line() {
         let mut output = heard(&[]);
-        output.hear(&Heard::StdoutEnd);
+        output.take(&Heard::StdoutEnd);
         assert!(matches!(output.first_line, FirstLine::Coming(_)));
     }
 }

@@ -53,20 +53,20 @@ struct Run {
 
 /// One run, from its request to its answer.
 #[derive(Debug)]
-pub(super) struct Ticket {
+pub(super) struct RunHandle {
     runs: Runs,
     number: u64,
 }
 
 impl Runs {
     /// Takes a run in; from here on it can be cancelled.
-    pub(super) fn enter(&self) -> Ticket {
+    pub(super) fn enter(&self) -> RunHandle {
         let mut state = self.lock();
         state.last += 1;
         let number = state.last;
         state.runs.insert(number, Run::default());
         let runs = self.clone();
-        Ticket { runs, number }
+        RunHandle { runs, number }
     }
 
     /// Kills what runs, and what waits for its time never starts.
@@ -99,7 +99,7 @@ impl Runs {
     }
 }
 
-impl Ticket {
+impl RunHandle {
     /// Runs the program and answers when it has ended.
     pub(super) fn run(self, job: &RunJob) -> Done {
         if let Some(at_ns) = job.start_at_monotonic_ns {
@@ -182,7 +182,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for RunHandle {
     fn drop(&mut self) {
         self.runs.lock().runs.remove(&self.number);
     }

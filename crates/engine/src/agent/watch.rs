@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use super::output::Heard;
-use crate::hold::words::{Ended, Word};
+use crate::reaper::messages::{Ended, Word};
 
 const CHUNK_BYTES: usize = 4 * 1024;
 /// More than a pipe holds, so that the last words of a process are heard before its end is told,

@@ -1,4 +1,4 @@
-//! `kernel linpack|ram|canary`: what can be asked for.
+//! `kernel linpack|ram|reference`: what can be asked for.
 
 use std::path::PathBuf;
 
@@ -21,13 +21,13 @@ pub(crate) enum Kernel {
     Linpack(LinpackArgs),
     /// Read, write and combine memory: bytes per second of each cache and of the memory.
     Ram(RamArgs),
-    /// Do a fixed piece of work: what is the machine like just now?
-    Canary(CanaryArgs),
+    /// Run a fixed piece of work for a moment: rates of processor, memory and disk.
+    Reference(ReferenceArgs),
 }
 
-/// `kernel canary`.
+/// `kernel reference`.
 #[derive(Debug, Args)]
-pub(crate) struct CanaryArgs {
+pub(crate) struct ReferenceArgs {
     /// For processor, memory and disk together.
     #[arg(long, value_parser = duration_ns, default_value = "300ms", value_name = "TIME")]
     pub(crate) time: u64,

@@ -1,4 +1,4 @@
-//! `kernel linpack|ram|canary`: one run, progress on stderr, the result on stdout.
+//! `kernel linpack|ram|reference`: one run, progress on stderr, the result on stdout.
 
 mod args;
 mod text;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::to_string;
 use steelyard_kernels::KernelError;
-use steelyard_kernels::canary::{self, CanaryJob};
 use steelyard_kernels::linpack::{self, LinpackJob};
 use steelyard_kernels::ram::{self, RamJob};
+use steelyard_kernels::reference::{self, ReferenceJob};
 use steelyard_wire::agent::{Failure, FailureKind};
 
 pub(crate) use args::KernelArgs;
-use args::{CanaryArgs, ElementArg, Kernel, LinpackArgs, OperationArg, RamArgs};
+use args::{ElementArg, Kernel, LinpackArgs, OperationArg, RamArgs, ReferenceArgs};
 
 use crate::console::{
     INTERRUPTED, NOT_TO_BE_USED, Outcome, clear_progress, interrupt_flag, print, show_progress,
@@ -27,21 +27,21 @@ pub(crate) fn run(args: &KernelArgs) -> Outcome {
     match &args.kernel {
         Kernel::Linpack(args) => run_linpack(args),
         Kernel::Ram(args) => run_ram(args),
-        Kernel::Canary(args) => run_canary(args),
+        Kernel::Reference(args) => run_reference(args),
     }
 }
 
-fn run_canary(args: &CanaryArgs) -> Outcome {
-    let job = CanaryJob {
+fn run_reference(args: &ReferenceArgs) -> Outcome {
+    let job = ReferenceJob {
         time: Duration::from_nanos(args.time),
         folder: args.folder.clone(),
     };
     let cancel = interrupt_flag()?;
-    let result = canary::run(&job, &cancel).map_err(|error| from_kernel(&error))?;
+    let result = reference::run(&job, &cancel).map_err(|error| from_kernel(&error))?;
     print(&if args.json {
         document(to_string(&result))?
     } else {
-        text::canary(&result)
+        text::reference(&result)
     })?;
     Ok(exit_code(result.interrupted, result.valid))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use steelyard_wire::kernel::{
-    CanaryResult, Element, Isa, KernelHost, LinpackResult, MemoryOperation, Passes, RamResult,
+    Element, Isa, KernelHost, LinpackResult, MemoryOperation, Passes, RamResult, ReferenceResult,
     Solution, Solutions, Spread, Stores,
 };
 
@@ -21,8 +21,8 @@ pub(super) fn passes_line(passes: &Passes) -> String {
     format!("{name} {size}: {}", gb_per_s(passes.bytes_per_s))
 }
 
-/// The result of `canary`.
-pub(super) fn canary(result: &CanaryResult) -> String {
+/// The result of `reference`.
+pub(super) fn reference(result: &ReferenceResult) -> String {
     let mut text = String::new();
     let parts = [
         ("processor", result.cpu_per_s, 1e-6, "million steps/s"),

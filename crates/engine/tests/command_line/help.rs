@@ -14,7 +14,7 @@ fn help_of_every_mode_is_as_last_read_by_a_person() {
         "kernel",
         "kernel linpack",
         "kernel ram",
-        "kernel canary",
+        "kernel reference",
         "sample",
         "facts",
         "agent",

@@ -35,11 +35,17 @@ fn a_linpack_document_has_every_repeat_and_its_residual() {
 }
 
 #[test]
-fn a_canary_tells_the_rate_of_each_part_and_leaves_nothing_in_its_folder() {
+fn the_reference_kernel_reports_the_rate_of_each_part_and_leaves_nothing_in_its_folder() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     let result = document(&[
-        "kernel", "canary", "--time", "30ms", "--folder", place, "--json",
+        "kernel",
+        "reference",
+        "--time",
+        "30ms",
+        "--folder",
+        place,
+        "--json",
     ]);
     for part in ["cpu_per_s", "memory_bytes_per_s"] {
         assert!(result[part].as_f64().unwrap() > 0.0);

@@ -30,7 +30,7 @@ impl Answer {
     }
 
     /// Takes what has arrived; `true` when the command was carried out.
-    pub fn hear(
+    pub fn receive(
         &mut self,
         mut input: &[u8],
         mut told: impl FnMut(Told<'_>),

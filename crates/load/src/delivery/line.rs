@@ -15,7 +15,7 @@ use crate::tls::{Tls, TlsPlan, TlsTally};
 /// Read at once.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// Between two looks at the conductor's wishes.
+/// Between two looks at whether to stop.
 const LOOK_NS: u64 = 10_000_000;
 
 /// Where a connection goes, and how.
@@ -165,7 +165,7 @@ impl<P: Protocol> Line<P> {
     }
 
     /// Takes what has arrived, if anything has.
-    pub fn hear(
+    pub fn receive(
         &mut self,
         patience: Patience<'_>,
         tally: &mut TlsTally,
@@ -204,7 +204,7 @@ impl<P: Protocol> Line<P> {
         let mut marks = Vec::new();
         loop {
             patience.wait(&[self.socket.as_fd()], false)?;
-            let heard = self.hear(patience, tally)?;
+            let heard = self.receive(patience, tally)?;
             marks.extend(heard.marks);
             match heard.step {
                 Step::More | Step::Pause(_) => {}

@@ -25,7 +25,7 @@ use crate::schedule::Schedule;
 use crate::tls::TlsTally;
 use crate::worker::Report;
 
-/// Between two tries to get ready, and between two looks at the conductor's wishes.
+/// Between two tries to get ready, and between two looks at whether to stop.
 const AGAIN: Duration = Duration::from_millis(100);
 const LOOK: Duration = Duration::from_millis(1);
 

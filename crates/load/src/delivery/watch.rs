@@ -139,7 +139,7 @@ impl ImapWatch {
         self.line.start(patience)?;
         while !self.line.session.is_idling() {
             patience.wait(&[self.line.socket()], false)?;
-            let heard = self.line.hear(patience, tally)?;
+            let heard = self.line.receive(patience, tally)?;
             self.note(&heard)?;
             if heard.step == Step::Done(Ok(()), After::Ready) {
                 // A message came before the server had begun to idle.
@@ -150,7 +150,7 @@ impl ImapWatch {
     }
 
     fn glance(&mut self, patience: Patience<'_>, tally: &mut TlsTally) -> Result<(), ErrorKind> {
-        let heard = self.line.hear(patience, tally)?;
+        let heard = self.line.receive(patience, tally)?;
         self.note(&heard)
     }
 
@@ -279,7 +279,7 @@ impl ImapWatch {
             patience.wait(&[self.line.socket()], false)?;
             let bytes = self.line.read()?.ok_or(ErrorKind::PeerClosedEarly)?;
             let session = &mut self.line.session;
-            let over = answer.hear(&bytes, |told| match told {
+            let over = answer.receive(&bytes, |told| match told {
                 Told::Literal(piece) => take(piece),
                 Told::Message(number, word) => session.note_size(number, word),
             })?;

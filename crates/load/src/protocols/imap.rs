@@ -2,10 +2,10 @@
 
 mod check;
 mod command;
-mod hear;
 mod message;
 mod phases;
 mod reader;
+mod receive;
 mod response;
 mod session;
 mod setup;
@@ -23,9 +23,9 @@ use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, Output, Protocol, Step, Turn};
 use crate::schedule::{Purpose, random_stream};
 use check::check;
-use hear::wake;
 use message::Message;
 pub use reader::{Event, Reader};
+use receive::wake;
 use response::Offers;
 pub use response::{Response, Status};
 pub use session::Session;

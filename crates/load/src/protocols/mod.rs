@@ -42,7 +42,7 @@ pub trait Protocol {
     /// and `tls`.
     const PHASES: &'static [&'static str];
 
-    /// Whether connections have a second socket at times; costs nothing where they have not.
+    /// Whether connections have a data connection (FTP) at times; costs nothing where they have not.
     const HAS_SIDE: bool = false;
 
     /// Whether each operation opens a connection of its own and begins with it.

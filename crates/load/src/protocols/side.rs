@@ -1,4 +1,4 @@
-//! The second socket of a connection: FTP's data connection.
+//! The data connection of FTP.
 //!
 //! A machine asks for it with [`super::Step::OpenSide`]; the worker then asks [`super::Protocol::side_plan`]
 //! what it is for, and tells [`super::Protocol::side`] what becomes of it. It is closed with the operation.

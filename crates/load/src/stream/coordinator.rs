@@ -12,7 +12,7 @@ use super::dial::{Call, refused};
 use super::shared::StreamRun;
 use crate::control::Control;
 
-/// Between two looks at the conductor's wishes.
+/// Between two checks whether to stop.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// How long the sink may take to tell what it has counted, beside the time to drain.

@@ -3,7 +3,7 @@
 use crate::meter::Meter;
 use crate::operation::{Operation, Part};
 
-/// Between two looks at what the conductor wants.
+/// Between two checks whether to stop.
 const TICK_NS: u64 = 10_000_000;
 const TICK_WHILE_CONNECTING_NS: u64 = 1_000_000;
 

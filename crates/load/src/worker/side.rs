@@ -1,4 +1,4 @@
-//! The second socket of a connection: opened for an operation, read, and closed with it.
+//! The data connection of a connection (FTP): opened for an operation, read, and closed with it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

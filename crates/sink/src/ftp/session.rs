@@ -13,7 +13,7 @@ pub(crate) enum Passive {
     Plain,
 }
 
-/// What the second socket is doing.
+/// What the data connection is doing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Data {
     None,

@@ -9,7 +9,7 @@ use crate::protocol::{Event, Order};
 use crate::side::{Progress, Side};
 use crate::worker::Worker;
 
-/// Set in the tokens of second sockets; the slab never has so many places.
+/// Set in the tokens of data connections; the slab never has so many places.
 pub(super) const SIDE: u64 = 1 << 31;
 
 impl<P: Protocol> Worker<P> {

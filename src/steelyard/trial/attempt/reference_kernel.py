@@ -94,7 +94,7 @@ def run_kernel(host: Host, folder: str, time_s: float) -> dict[str, Measured]:
     Raises:
         TrialFailed: the machine cannot run it.
     """
-    words = [host.engine, "kernel", "canary", "--json"]
+    words = [host.engine, "kernel", "reference", "--json"]
     words += [f"--time={round(time_s * 1e9)}ns", f"--folder={folder}"]
     ran = host.run(words, timeout_s=time_s + _ALLOWANCE_S)
     if ran.exit_code != 0:
@@ -115,7 +115,7 @@ def _folder(session: SessionContext, host: Host) -> str:
 
 
 def read_kernel(document: Mapping[str, Any]) -> dict[str, Measured]:
-    """The parts of ``schemas/canary-result.schema.json`` as responses of a trial."""
+    """The parts of ``schemas/reference-result.schema.json`` as responses of a trial."""
     why = document["disk_refused"] or "it was not measured"
     return {
         name: Measured(

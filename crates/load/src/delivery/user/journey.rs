@@ -120,7 +120,7 @@ impl<'a> User<'a> {
             if watch.glance(patience, &mut self.tally).is_err() {
                 return Err(ErrorKind::PeerClosedEarly);
             }
-            let heard = line.hear(patience, &mut self.tally)?;
+            let heard = line.receive(patience, &mut self.tally)?;
             marker = marker_in(&line.said).or(marker);
             match heard.step {
                 Step::More | Step::Pause(_) => {}

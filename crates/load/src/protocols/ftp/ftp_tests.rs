@@ -11,7 +11,7 @@ fn operation(action: FtpAction) -> FtpOperation {
 }
 
 /// A connection in conversation; remembers what was sent last.
-struct Talk {
+struct Exchange {
     ftp: Ftp,
     session: Session,
     sent: String,
@@ -20,12 +20,12 @@ struct Talk {
     now_ns: u64,
 }
 
-impl Talk {
+impl Exchange {
     fn with(operation: &FtpOperation, url: &str) -> Self {
         let target = Target::resolve(url, None).unwrap();
         let mut ftp = Ftp::new(operation, &target, 1, 1).unwrap();
         let session = ftp.open(0);
-        let mut talk = Self {
+        let mut exchange = Self {
             ftp,
             session,
             sent: String::new(),
@@ -33,8 +33,8 @@ impl Talk {
             left: 0,
             now_ns: 0,
         };
-        assert_eq!(talk.told(Ftp::connected), Step::More);
-        talk
+        assert_eq!(exchange.told(Ftp::connected), Step::More);
+        exchange
     }
 
     fn new(operation: &FtpOperation) -> Self {
@@ -42,26 +42,26 @@ impl Talk {
     }
 
     fn ready(operation: &FtpOperation) -> Self {
-        let mut talk = Self::new(operation);
-        talk.hear("220 hi\r\n");
-        talk.hear("331 who?\r\n");
-        talk.hear("230 you\r\n");
-        let mut step = talk.hear("200 binary\r\n");
-        while talk.sent.starts_with("SIZE") {
-            step = talk.hear("550 no such command\r\n");
+        let mut exchange = Self::new(operation);
+        exchange.receive("220 hi\r\n");
+        exchange.receive("331 who?\r\n");
+        exchange.receive("230 you\r\n");
+        let mut step = exchange.receive("200 binary\r\n");
+        while exchange.sent.starts_with("SIZE") {
+            step = exchange.receive("550 no such command\r\n");
         }
         assert_eq!(step, Step::Ready);
-        talk
+        exchange
     }
 
     /// An operation whose data connection is there.
     fn transferring(operation: &FtpOperation) -> Self {
-        let mut talk = Self::ready(operation);
-        talk.start();
-        assert_eq!(talk.hear("229 here (|||4000|)\r\n"), Step::OpenSide);
-        assert_eq!(talk.side(SideEvent::Connected), Step::More);
-        talk.marks.clear();
-        talk
+        let mut exchange = Self::ready(operation);
+        exchange.start();
+        assert_eq!(exchange.receive("229 here (|||4000|)\r\n"), Step::OpenSide);
+        assert_eq!(exchange.side(SideEvent::Connected), Step::More);
+        exchange.marks.clear();
+        exchange
     }
 
     fn told(&mut self, tell: impl FnOnce(&mut Ftp, &mut Session, &mut Turn<'_>) -> Step) -> Step {
@@ -75,7 +75,7 @@ impl Talk {
         step
     }
 
-    fn hear(&mut self, reply: &str) -> Step {
+    fn receive(&mut self, reply: &str) -> Step {
         self.told(|ftp, session, turn| ftp.received(session, reply.as_bytes(), turn))
     }
 
@@ -121,36 +121,39 @@ fn every_phase_has_its_name() {
 
 #[test]
 fn a_login_asks_for_the_size_of_the_file_once_for_all_connections() {
-    let mut talk = Talk::new(&operation(FtpAction::Download));
-    talk.hear("220-first\r\n220 second\r\n");
-    assert_eq!(talk.sent, "USER anonymous\r\n");
-    talk.hear("331 password?\r\n");
-    assert!(talk.sent.starts_with("PASS "));
-    talk.hear("230 welcome\r\n");
-    assert_eq!(talk.sent, "TYPE I\r\n");
-    talk.hear("200 ok\r\n");
-    assert_eq!(talk.sent, "SIZE file\r\n");
-    assert_eq!(talk.hear("213 5\r\n"), Step::Ready);
-    assert_eq!(talk.marks, ["banner", "user", "pass", "type", "size"]);
-    talk.session = talk.ftp.open(1);
-    talk.told(Ftp::connected);
+    let mut exchange = Exchange::new(&operation(FtpAction::Download));
+    exchange.receive("220-first\r\n220 second\r\n");
+    assert_eq!(exchange.sent, "USER anonymous\r\n");
+    exchange.receive("331 password?\r\n");
+    assert!(exchange.sent.starts_with("PASS "));
+    exchange.receive("230 welcome\r\n");
+    assert_eq!(exchange.sent, "TYPE I\r\n");
+    exchange.receive("200 ok\r\n");
+    assert_eq!(exchange.sent, "SIZE file\r\n");
+    assert_eq!(exchange.receive("213 5\r\n"), Step::Ready);
+    assert_eq!(exchange.marks, ["banner", "user", "pass", "type", "size"]);
+    exchange.session = exchange.ftp.open(1);
+    exchange.told(Ftp::connected);
     for reply in ["220 hi\r\n", "230 no password\r\n"] {
-        assert_eq!(talk.hear(reply), Step::More);
+        assert_eq!(exchange.receive(reply), Step::More);
     }
-    assert_eq!(talk.hear("200 ok\r\n"), Step::Ready);
+    assert_eq!(exchange.receive("200 ok\r\n"), Step::Ready);
 }
 
 #[test]
 fn a_download_is_done_when_data_and_226_are_there() {
-    let mut talk = Talk::transferring(&operation(FtpAction::Download));
-    assert_eq!(talk.sent, "RETR file\r\n");
-    assert_eq!(talk.hear("150 Opening for file (5 bytes).\r\n"), Step::More);
-    assert_eq!(talk.side(SideEvent::Discarded(2)), Step::More);
-    assert_eq!(talk.side(SideEvent::Discarded(3)), Step::More);
-    assert_eq!(talk.side(END), Step::More);
-    assert_eq!(talk.phase(), "226");
-    assert_eq!(talk.hear("226 done\r\n"), DONE);
-    assert_eq!(talk.marks, ["150", "first-byte", "last-byte", "226"]);
+    let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
+    assert_eq!(exchange.sent, "RETR file\r\n");
+    assert_eq!(
+        exchange.receive("150 Opening for file (5 bytes).\r\n"),
+        Step::More
+    );
+    assert_eq!(exchange.side(SideEvent::Discarded(2)), Step::More);
+    assert_eq!(exchange.side(SideEvent::Discarded(3)), Step::More);
+    assert_eq!(exchange.side(END), Step::More);
+    assert_eq!(exchange.phase(), "226");
+    assert_eq!(exchange.receive("226 done\r\n"), DONE);
+    assert_eq!(exchange.marks, ["150", "first-byte", "last-byte", "226"]);
 }
 
 #[test]
@@ -171,13 +174,13 @@ fn the_two_conversations_of_a_download_may_come_in_any_order() {
         &[Reply("226 without 150\r\n"), Data, End],
     ];
     for (number, order) in orders.iter().enumerate() {
-        let mut talk = Talk::transferring(&operation(FtpAction::Download));
+        let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
         let steps: Vec<Step> = order
             .iter()
             .map(|piece| match piece {
-                Reply(text) => talk.hear(text),
-                Data => talk.side(SideEvent::Discarded(5)),
-                End => talk.side(END),
+                Reply(text) => exchange.receive(text),
+                Data => exchange.side(SideEvent::Discarded(5)),
+                End => exchange.side(END),
             })
             .collect();
         let (last, before) = steps.split_last().unwrap();
@@ -192,11 +195,11 @@ fn the_two_conversations_of_a_download_may_come_in_any_order() {
 #[test]
 fn a_download_of_another_length_than_announced_has_failed() {
     for (bytes, kind) in [(4, ErrorKind::ShortRead), (6, ErrorKind::BodyMismatch)] {
-        let mut talk = Talk::transferring(&operation(FtpAction::Download));
-        talk.hear("150 Opening for file (5 bytes)\r\n");
-        talk.side(SideEvent::Discarded(bytes));
-        talk.side(END);
-        assert_eq!(talk.hear("226 done\r\n"), failed(kind));
+        let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
+        exchange.receive("150 Opening for file (5 bytes)\r\n");
+        exchange.side(SideEvent::Discarded(bytes));
+        exchange.side(END);
+        assert_eq!(exchange.receive("226 done\r\n"), failed(kind));
     }
 }
 
@@ -206,27 +209,27 @@ fn data_that_ends_without_a_word_of_tls_is_doubted_unless_its_length_is_known() 
         ("150 go\r\n", failed(ErrorKind::ShortRead)),
         ("150 go (5 bytes)\r\n", DONE),
     ] {
-        let mut talk = Talk::transferring(&operation(FtpAction::Download));
-        talk.hear(begin);
-        talk.side(SideEvent::Discarded(5));
-        talk.side(SideEvent::Ended { clean: false });
-        assert_eq!(talk.hear("226 done\r\n"), step);
+        let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
+        exchange.receive(begin);
+        exchange.side(SideEvent::Discarded(5));
+        exchange.side(SideEvent::Ended { clean: false });
+        assert_eq!(exchange.receive("226 done\r\n"), step);
     }
 }
 
 #[test]
 fn an_upload_waits_for_150_and_is_done_with_226() {
-    let mut talk = Talk::transferring(&operation(FtpAction::Upload));
-    assert_eq!(talk.sent, "STOR in/steelyard-0000000000000001-0-0\r\n");
-    assert_eq!(talk.hear("150 go\r\n"), Step::SendSide);
-    assert_eq!(talk.ftp.side_output(&talk.session), (&b""[..], 10));
-    assert_eq!(talk.side(SideEvent::SentAll), Step::More);
-    assert_eq!(talk.hear("226 stored\r\n"), DONE);
-    assert_eq!(talk.marks, ["150", "last-byte", "226"]);
-    talk.start();
-    talk.hear("229 (|||1|)\r\n");
-    talk.side(SideEvent::Connected);
-    assert_eq!(talk.sent, "STOR in/steelyard-0000000000000001-0-1\r\n");
+    let mut exchange = Exchange::transferring(&operation(FtpAction::Upload));
+    assert_eq!(exchange.sent, "STOR in/steelyard-0000000000000001-0-0\r\n");
+    assert_eq!(exchange.receive("150 go\r\n"), Step::SendSide);
+    assert_eq!(exchange.ftp.side_output(&exchange.session), (&b""[..], 10));
+    assert_eq!(exchange.side(SideEvent::SentAll), Step::More);
+    assert_eq!(exchange.receive("226 stored\r\n"), DONE);
+    assert_eq!(exchange.marks, ["150", "last-byte", "226"]);
+    exchange.start();
+    exchange.receive("229 (|||1|)\r\n");
+    exchange.side(SideEvent::Connected);
+    assert_eq!(exchange.sent, "STOR in/steelyard-0000000000000001-0-1\r\n");
 }
 
 #[test]
@@ -235,8 +238,8 @@ fn an_upload_that_the_server_calls_complete_too_early_has_failed() {
         &["150 go\r\n", "226 done\r\n"][..],
         &["150 go\r\n226 done\r\n"],
     ] {
-        let mut talk = Talk::transferring(&operation(FtpAction::Upload));
-        let last = replies.iter().map(|reply| talk.hear(reply)).last();
+        let mut exchange = Exchange::transferring(&operation(FtpAction::Upload));
+        let last = replies.iter().map(|reply| exchange.receive(reply)).last();
         assert_eq!(last, Some(failed(ErrorKind::ShortWrite)));
     }
 }
@@ -248,26 +251,32 @@ fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
         ..operation(FtpAction::Upload)
     };
     for tls_first in [true, false] {
-        let mut talk = Talk::new(&operation);
-        talk.hear("220 hi\r\n");
-        assert_eq!(talk.sent, "AUTH TLS\r\n");
-        assert_eq!(talk.hear("234 go\r\n"), Step::Secure);
-        talk.told(Ftp::secured);
-        assert_eq!(talk.sent, "USER anonymous\r\n");
-        talk.hear("230 you\r\n");
-        assert_eq!(talk.sent, "PBSZ 0\r\n");
-        talk.hear("200 ok\r\n");
-        assert_eq!(talk.sent, "PROT P\r\n");
-        talk.hear("200 ok\r\n");
-        assert_eq!(talk.hear("200 binary\r\n"), Step::Ready);
-        talk.start();
-        talk.hear("229 (|||1|)\r\n");
-        assert!(talk.ftp.side_plan(&talk.session).unwrap().secure);
-        talk.side(SideEvent::Connected);
+        let mut exchange = Exchange::new(&operation);
+        exchange.receive("220 hi\r\n");
+        assert_eq!(exchange.sent, "AUTH TLS\r\n");
+        assert_eq!(exchange.receive("234 go\r\n"), Step::Secure);
+        exchange.told(Ftp::secured);
+        assert_eq!(exchange.sent, "USER anonymous\r\n");
+        exchange.receive("230 you\r\n");
+        assert_eq!(exchange.sent, "PBSZ 0\r\n");
+        exchange.receive("200 ok\r\n");
+        assert_eq!(exchange.sent, "PROT P\r\n");
+        exchange.receive("200 ok\r\n");
+        assert_eq!(exchange.receive("200 binary\r\n"), Step::Ready);
+        exchange.start();
+        exchange.receive("229 (|||1|)\r\n");
+        assert!(exchange.ftp.side_plan(&exchange.session).unwrap().secure);
+        exchange.side(SideEvent::Connected);
         let steps = if tls_first {
-            [talk.side(SideEvent::Secured), talk.hear("150 go\r\n")]
+            [
+                exchange.side(SideEvent::Secured),
+                exchange.receive("150 go\r\n"),
+            ]
         } else {
-            [talk.hear("150 go\r\n"), talk.side(SideEvent::Secured)]
+            [
+                exchange.receive("150 go\r\n"),
+                exchange.side(SideEvent::Secured),
+            ]
         };
         assert_eq!(steps, [Step::More, Step::SendSide]);
     }
@@ -275,11 +284,11 @@ fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
 
 #[test]
 fn an_implicit_connection_asks_for_encrypted_data_without_auth() {
-    let mut talk = Talk::with(&operation(FtpAction::List), "ftps://127.0.0.1/");
-    talk.hear("220 hi\r\n");
-    assert_eq!(talk.sent, "USER anonymous\r\n");
-    talk.hear("230 you\r\n");
-    assert_eq!(talk.sent, "PBSZ 0\r\n");
+    let mut exchange = Exchange::with(&operation(FtpAction::List), "ftps://127.0.0.1/");
+    exchange.receive("220 hi\r\n");
+    assert_eq!(exchange.sent, "USER anonymous\r\n");
+    exchange.receive("230 you\r\n");
+    assert_eq!(exchange.sent, "PBSZ 0\r\n");
 }
 
 #[test]
@@ -288,10 +297,10 @@ fn a_server_without_tls_lacks_a_capability() {
         starttls: StartTls::Require,
         ..operation(FtpAction::List)
     };
-    let mut talk = Talk::new(&operation);
-    talk.hear("220 hi\r\n");
+    let mut exchange = Exchange::new(&operation);
+    exchange.receive("220 hi\r\n");
     let missing = Step::Broken(ErrorKind::CapabilityMissing);
-    assert_eq!(talk.hear("502 what\r\n"), missing);
+    assert_eq!(exchange.receive("502 what\r\n"), missing);
 }
 
 #[test]
@@ -300,28 +309,31 @@ fn nothing_may_be_said_in_clear_text_behind_the_consent_to_tls() {
         starttls: StartTls::Require,
         ..operation(FtpAction::List)
     };
-    let mut talk = Talk::new(&operation);
-    talk.hear("220 hi\r\n");
-    let injected = talk.hear("234 go\r\n230 you are root\r\n");
+    let mut exchange = Exchange::new(&operation);
+    exchange.receive("220 hi\r\n");
+    let injected = exchange.receive("234 go\r\n230 you are root\r\n");
     assert_eq!(injected, Step::Broken(ErrorKind::BadProtocol));
 }
 
 #[test]
 fn a_server_without_epsv_is_asked_with_pasv_and_never_with_epsv_again() {
     for code in [500, 501, 502, 522, 550] {
-        let mut talk = Talk::ready(&operation(FtpAction::List));
-        talk.start();
-        assert_eq!(talk.sent, "EPSV\r\n");
-        talk.hear(&format!("{code} no\r\n"));
-        assert_eq!(talk.sent, "PASV\r\n");
-        assert_eq!(talk.hear("227 ok (10,1,2,3,4,3).\r\n"), Step::OpenSide);
-        let plan = talk.ftp.side_plan(&talk.session).unwrap();
+        let mut exchange = Exchange::ready(&operation(FtpAction::List));
+        exchange.start();
+        assert_eq!(exchange.sent, "EPSV\r\n");
+        exchange.receive(&format!("{code} no\r\n"));
+        assert_eq!(exchange.sent, "PASV\r\n");
+        assert_eq!(
+            exchange.receive("227 ok (10,1,2,3,4,3).\r\n"),
+            Step::OpenSide
+        );
+        let plan = exchange.ftp.side_plan(&exchange.session).unwrap();
         assert_eq!(plan.address, SideAddress::PeerPort(1027));
-        talk.side(SideEvent::Connected);
-        talk.side(END);
-        assert_eq!(talk.hear("226 nothing\r\n"), DONE);
-        talk.start();
-        assert_eq!(talk.sent, "PASV\r\n");
+        exchange.side(SideEvent::Connected);
+        exchange.side(END);
+        assert_eq!(exchange.receive("226 nothing\r\n"), DONE);
+        exchange.start();
+        assert_eq!(exchange.sent, "PASV\r\n");
     }
 }
 
@@ -332,10 +344,10 @@ fn the_address_of_227_is_believed_only_on_request() {
         trust_pasv_address: true,
         ..operation(FtpAction::List)
     };
-    let mut talk = Talk::ready(&operation);
-    talk.start();
-    talk.hear("227 ok (10,1,2,3,4,3)\r\n");
-    let plan = talk.ftp.side_plan(&talk.session).unwrap();
+    let mut exchange = Exchange::ready(&operation);
+    exchange.start();
+    exchange.receive("227 ok (10,1,2,3,4,3)\r\n");
+    let plan = exchange.ftp.side_plan(&exchange.session).unwrap();
     assert_eq!(
         plan.address,
         SideAddress::At("10.1.2.3:1027".parse().unwrap())
@@ -348,9 +360,9 @@ fn epsv_alone_does_not_fall_back() {
         passive: Passive::Epsv,
         ..operation(FtpAction::List)
     };
-    let mut talk = Talk::ready(&operation);
-    talk.start();
-    assert_eq!(talk.hear("502 no\r\n"), failed(ErrorKind::Ftp5xx));
+    let mut exchange = Exchange::ready(&operation);
+    exchange.start();
+    assert_eq!(exchange.receive("502 no\r\n"), failed(ErrorKind::Ftp5xx));
 }
 
 #[test]
@@ -362,20 +374,23 @@ fn refusals_fail_the_transfer_by_their_cause_and_not_the_connection() {
         ("530 who are you\r\n", ErrorKind::AuthFail),
         ("550 no such file\r\n", ErrorKind::Ftp5xx),
     ] {
-        let mut talk = Talk::transferring(&operation(FtpAction::Download));
-        assert_eq!(talk.phase(), "150");
-        assert_eq!(talk.hear(reply), failed(kind), "{reply}");
+        let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
+        assert_eq!(exchange.phase(), "150");
+        assert_eq!(exchange.receive(reply), failed(kind), "{reply}");
     }
-    let mut talk = Talk::transferring(&operation(FtpAction::Download));
+    let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
     let closing = Step::Done(Err(ErrorKind::Ftp4xx), After::Close);
-    assert_eq!(talk.hear("421 good bye\r\n"), closing);
+    assert_eq!(exchange.receive("421 good bye\r\n"), closing);
 }
 
 #[test]
 fn a_refusal_in_the_midst_of_an_upload_ends_it() {
-    let mut talk = Talk::transferring(&operation(FtpAction::Upload));
-    talk.hear("150 go\r\n");
-    assert_eq!(talk.hear("452 disk full\r\n"), failed(ErrorKind::NoRoom));
+    let mut exchange = Exchange::transferring(&operation(FtpAction::Upload));
+    exchange.receive("150 go\r\n");
+    assert_eq!(
+        exchange.receive("452 disk full\r\n"),
+        failed(ErrorKind::NoRoom)
+    );
 }
 
 #[test]
@@ -385,39 +400,42 @@ fn a_login_that_is_refused_is_no_other_failure() {
         ("332 account?\r\n", ErrorKind::AuthFail),
         ("421 too many\r\n", ErrorKind::Ftp4xx),
     ] {
-        let mut talk = Talk::new(&operation(FtpAction::Login));
-        talk.hear("220 hi\r\n");
-        talk.hear("331 password?\r\n");
-        assert_eq!(talk.phase(), "pass");
-        assert_eq!(talk.hear(reply), Step::Broken(kind));
+        let mut exchange = Exchange::new(&operation(FtpAction::Login));
+        exchange.receive("220 hi\r\n");
+        exchange.receive("331 password?\r\n");
+        assert_eq!(exchange.phase(), "pass");
+        assert_eq!(exchange.receive(reply), Step::Broken(kind));
     }
 }
 
 #[test]
 fn a_login_is_over_with_the_good_bye_and_asks_for_nothing_else() {
-    let mut talk = Talk::new(&operation(FtpAction::Login));
-    assert!(talk.ftp.one_shot());
-    talk.hear("220 hi\r\n");
-    talk.hear("331 password?\r\n");
-    assert_eq!(talk.hear("230 you\r\n"), Step::Ready);
-    talk.start();
-    assert_eq!(talk.sent, "QUIT\r\n");
+    let mut exchange = Exchange::new(&operation(FtpAction::Login));
+    assert!(exchange.ftp.one_shot());
+    exchange.receive("220 hi\r\n");
+    exchange.receive("331 password?\r\n");
+    assert_eq!(exchange.receive("230 you\r\n"), Step::Ready);
+    exchange.start();
+    assert_eq!(exchange.sent, "QUIT\r\n");
     let bye = Step::Done(Ok(()), After::Close);
-    assert_eq!(talk.hear("221 bye\r\n"), bye);
+    assert_eq!(exchange.receive("221 bye\r\n"), bye);
 }
 
 #[test]
 fn a_data_connection_that_fails_leaves_the_other_one_in_step() {
-    let mut talk = Talk::ready(&operation(FtpAction::Download));
-    talk.start();
-    talk.hear("229 (|||1|)\r\n");
+    let mut exchange = Exchange::ready(&operation(FtpAction::Download));
+    exchange.start();
+    exchange.receive("229 (|||1|)\r\n");
     let refused = SideEvent::Failed(ErrorKind::ConnRefused);
-    assert_eq!(talk.side(refused), failed(ErrorKind::ConnRefused));
-    let mut talk = Talk::transferring(&operation(FtpAction::Download));
-    talk.hear("150 go\r\n");
+    assert_eq!(exchange.side(refused), failed(ErrorKind::ConnRefused));
+    let mut exchange = Exchange::transferring(&operation(FtpAction::Download));
+    exchange.receive("150 go\r\n");
     let reset = SideEvent::Failed(ErrorKind::ConnReset);
-    assert_eq!(talk.side(reset), Step::More);
-    assert_eq!(talk.hear("226 fine here\r\n"), failed(ErrorKind::ConnReset));
+    assert_eq!(exchange.side(reset), Step::More);
+    assert_eq!(
+        exchange.receive("226 fine here\r\n"),
+        failed(ErrorKind::ConnReset)
+    );
 }
 
 #[test]
@@ -426,12 +444,12 @@ fn uploads_are_deleted_where_asked_for_and_that_belongs_to_the_operation() {
         delete_uploads: true,
         ..operation(FtpAction::Upload)
     };
-    let mut talk = Talk::transferring(&operation);
-    talk.hear("150 go\r\n");
-    talk.side(SideEvent::SentAll);
-    assert_eq!(talk.hear("226 stored\r\n"), Step::More);
-    assert_eq!(talk.sent, "DELE in/steelyard-0000000000000001-0-0\r\n");
-    assert_eq!(talk.hear("250 gone\r\n"), DONE);
+    let mut exchange = Exchange::transferring(&operation);
+    exchange.receive("150 go\r\n");
+    exchange.side(SideEvent::SentAll);
+    assert_eq!(exchange.receive("226 stored\r\n"), Step::More);
+    assert_eq!(exchange.sent, "DELE in/steelyard-0000000000000001-0-0\r\n");
+    assert_eq!(exchange.receive("250 gone\r\n"), DONE);
 }
 
 #[test]
@@ -440,15 +458,15 @@ fn the_last_transfer_of_a_connection_is_followed_by_quit() {
         transfers_per_connection: 1,
         ..operation(FtpAction::List)
     };
-    let mut talk = Talk::transferring(&operation);
-    assert_eq!(talk.sent, "LIST in\r\n");
-    talk.side(END);
+    let mut exchange = Exchange::transferring(&operation);
+    assert_eq!(exchange.sent, "LIST in\r\n");
+    exchange.side(END);
     assert_eq!(
-        talk.hear("226 nothing\r\n"),
+        exchange.receive("226 nothing\r\n"),
         Step::Done(Ok(()), After::Busy)
     );
-    assert_eq!(talk.sent, "QUIT\r\n");
-    assert_eq!(talk.hear("221 bye\r\n"), Step::Finished);
+    assert_eq!(exchange.sent, "QUIT\r\n");
+    assert_eq!(exchange.receive("221 bye\r\n"), Step::Finished);
 }
 
 #[test]
@@ -462,12 +480,12 @@ fn a_transfer_below_its_share_is_too_slow() {
         (2_000_000_000, DONE),
         (2_100_000_000, failed(ErrorKind::TooSlow)),
     ] {
-        let mut talk = Talk::transferring(&operation);
-        talk.hear("150 go\r\n");
-        talk.side(SideEvent::Discarded(1_000));
-        talk.now_ns = took_ns;
-        talk.side(END);
-        assert_eq!(talk.hear("226 done\r\n"), step);
+        let mut exchange = Exchange::transferring(&operation);
+        exchange.receive("150 go\r\n");
+        exchange.side(SideEvent::Discarded(1_000));
+        exchange.now_ns = took_ns;
+        exchange.side(END);
+        assert_eq!(exchange.receive("226 done\r\n"), step);
     }
 }
 
@@ -479,24 +497,24 @@ fn a_marked_file_is_checked_and_an_unmarked_one_only_counted() {
     };
     let good = "steelyard-payload: v1 0000000000000001 0 0 0 ef46db3751d8e999\n";
     let bad = good.replace("ef46", "ef47");
-    let mut talk = Talk::ready(&operation);
+    let mut exchange = Exchange::ready(&operation);
     for (file, step) in [
         (good, DONE),
         (&bad, failed(ErrorKind::ChecksumMismatch)),
         ("plain\n", DONE),
     ] {
-        talk.start();
-        talk.hear("229 (|||1|)\r\n");
-        talk.side(SideEvent::Connected);
+        exchange.start();
+        exchange.receive("229 (|||1|)\r\n");
+        exchange.side(SideEvent::Connected);
         assert_eq!(
-            talk.ftp.side_plan(&talk.session).unwrap().input,
+            exchange.ftp.side_plan(&exchange.session).unwrap().input,
             SideInput::Bytes
         );
-        talk.side(SideEvent::Received(file.as_bytes()));
-        talk.side(END);
-        assert_eq!(talk.hear("226 done\r\n"), step, "{file}");
+        exchange.side(SideEvent::Received(file.as_bytes()));
+        exchange.side(END);
+        assert_eq!(exchange.receive("226 done\r\n"), step, "{file}");
     }
-    let payload = talk.ftp.payload().unwrap();
+    let payload = exchange.ftp.payload().unwrap();
     assert_eq!((payload.checked, payload.corrupted), (2, 1));
     assert_eq!(payload.unmarked, 1);
 }
@@ -539,10 +557,13 @@ fn jobs_that_make_no_sense_are_refused_with_a_hint() {
 
 #[test]
 fn a_farewell_of_the_server_between_transfers_is_none_of_ours() {
-    let mut talk = Talk::ready(&operation(FtpAction::List));
-    assert_eq!(talk.hear("421 idle for too long\r\n"), Step::Finished);
-    let mut talk = Talk::transferring(&operation(FtpAction::List));
-    talk.side(END);
-    assert_eq!(talk.hear("226 done\r\n421 now go\r\n"), DONE);
-    assert_eq!(talk.left, 12);
+    let mut exchange = Exchange::ready(&operation(FtpAction::List));
+    assert_eq!(
+        exchange.receive("421 idle for too long\r\n"),
+        Step::Finished
+    );
+    let mut exchange = Exchange::transferring(&operation(FtpAction::List));
+    exchange.side(END);
+    assert_eq!(exchange.receive("226 done\r\n421 now go\r\n"), DONE);
+    assert_eq!(exchange.left, 12);
 }

@@ -28,7 +28,7 @@ const PLACES: Places = Places {
 };
 
 /// A connection in conversation; remembers what was sent last, and the phases that ended.
-struct Talk {
+struct Exchange {
     imap: Imap,
     session: Session,
     now_ns: u64,
@@ -36,31 +36,31 @@ struct Talk {
     phases: Vec<&'static str>,
 }
 
-impl Talk {
+impl Exchange {
     fn new(operation: &ImapOperation) -> Self {
         let mut imap = Imap::new(operation, PLACES, 10_000, 7, 1).unwrap();
         let session = imap.open(0);
-        let mut talk = Self {
+        let mut exchange = Self {
             imap,
             session,
             now_ns: 1,
             sent: String::new(),
             phases: Vec::new(),
         };
-        talk.turn(Imap::connected);
-        talk
+        exchange.turn(Imap::connected);
+        exchange
     }
 
     /// Ready, with `exists` messages in the mailbox.
     fn selected(operation: &ImapOperation, offers: &str, exists: u32) -> Self {
-        let mut talk = Self::new(operation);
+        let mut exchange = Self::new(operation);
         let greeting = format!("* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR {offers}] hi\r\n");
-        talk.hear(&greeting);
-        talk.hear(&format!("S1 OK [CAPABILITY IMAP4rev1 {offers}] in\r\n"));
-        let step = talk.hear(&format!("* {exists} EXISTS\r\nS2 OK selected\r\n"));
+        exchange.receive(&greeting);
+        exchange.receive(&format!("S1 OK [CAPABILITY IMAP4rev1 {offers}] in\r\n"));
+        let step = exchange.receive(&format!("* {exists} EXISTS\r\nS2 OK selected\r\n"));
         assert!(step == Step::Ready || exists == 0, "{step:?}");
-        talk.phases.clear();
-        talk
+        exchange.phases.clear();
+        exchange
     }
 
     fn turn(&mut self, act: impl FnOnce(&mut Imap, &mut Session, &mut Turn<'_>) -> Step) -> Step {
@@ -78,7 +78,7 @@ impl Talk {
         self.sent = String::from_utf8(out.head).unwrap();
     }
 
-    fn hear(&mut self, reply: &str) -> Step {
+    fn receive(&mut self, reply: &str) -> Step {
         self.turn(|imap, session, turn| imap.received(session, reply.as_bytes(), turn))
     }
 
@@ -92,7 +92,7 @@ impl Talk {
     /// Starts an operation and hears `reply`.
     fn command(&mut self, reply: &str) -> Step {
         self.start();
-        self.hear(reply)
+        self.receive(reply)
     }
 }
 
@@ -104,85 +104,91 @@ fn failed(kind: ErrorKind) -> Step {
 
 #[test]
 fn a_connection_is_greeted_logged_in_and_selected() {
-    let mut talk = Talk::new(&operation(&[ImapCommand::Fetch]));
-    talk.hear("* OK hi\r\n");
-    assert_eq!(talk.sent, "S1 CAPABILITY\r\n");
-    talk.hear("* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nS1 OK\r\n");
-    assert_eq!(talk.sent, "S2 AUTHENTICATE PLAIN\r\n");
-    talk.hear("+ \r\n");
-    assert_eq!(talk.sent, "AGFubjEAc2UiY3JldA==\r\n");
-    talk.hear("S2 OK in\r\n");
-    assert_eq!(talk.sent, "S3 CAPABILITY\r\n");
-    talk.hear("* CAPABILITY IMAP4rev1 IDLE\r\nS3 OK\r\n");
-    assert_eq!(talk.sent, "S4 SELECT \"INBOX\"\r\n");
+    let mut exchange = Exchange::new(&operation(&[ImapCommand::Fetch]));
+    exchange.receive("* OK hi\r\n");
+    assert_eq!(exchange.sent, "S1 CAPABILITY\r\n");
+    exchange.receive("* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nS1 OK\r\n");
+    assert_eq!(exchange.sent, "S2 AUTHENTICATE PLAIN\r\n");
+    exchange.receive("+ \r\n");
+    assert_eq!(exchange.sent, "AGFubjEAc2UiY3JldA==\r\n");
+    exchange.receive("S2 OK in\r\n");
+    assert_eq!(exchange.sent, "S3 CAPABILITY\r\n");
+    exchange.receive("* CAPABILITY IMAP4rev1 IDLE\r\nS3 OK\r\n");
+    assert_eq!(exchange.sent, "S4 SELECT \"INBOX\"\r\n");
     assert_eq!(
-        talk.hear("* 3 EXISTS\r\n* 0 RECENT\r\nS4 OK [READ-WRITE] done\r\n"),
+        exchange.receive("* 3 EXISTS\r\n* 0 RECENT\r\nS4 OK [READ-WRITE] done\r\n"),
         Step::Ready
     );
     assert_eq!(
-        talk.phases.join(" "),
+        exchange.phases.join(" "),
         "banner capability auth capability select"
     );
-    assert_eq!(talk.imap.growth.sums(), (3, 3, 1));
+    assert_eq!(exchange.imap.growth.sums(), (3, 3, 1));
 }
 
 #[test]
 fn a_login_quotes_what_must_be_quoted_and_respects_its_refusal() {
     let mut login = operation(&[ImapCommand::Noop]);
     login.login.mechanism = Mechanism::Login;
-    let mut talk = Talk::new(&login);
-    talk.hear("* OK [CAPABILITY IMAP4rev1] hi\r\n");
-    assert_eq!(talk.sent, "S1 LOGIN \"ann1\" \"se\\\"cret\"\r\n");
+    let mut exchange = Exchange::new(&login);
+    exchange.receive("* OK [CAPABILITY IMAP4rev1] hi\r\n");
+    assert_eq!(exchange.sent, "S1 LOGIN \"ann1\" \"se\\\"cret\"\r\n");
     assert_eq!(
-        talk.hear("S1 NO wrong\r\n"),
+        exchange.receive("S1 NO wrong\r\n"),
         Step::Broken(ErrorKind::AuthFail)
     );
-    let mut talk = Talk::new(&login);
+    let mut exchange = Exchange::new(&login);
     let missing = Step::Broken(ErrorKind::CapabilityMissing);
     assert_eq!(
-        talk.hear("* OK [CAPABILITY IMAP4rev1 LOGINDISABLED] hi\r\n"),
+        exchange.receive("* OK [CAPABILITY IMAP4rev1 LOGINDISABLED] hi\r\n"),
         missing
     );
 }
 
 #[test]
 fn who_is_logged_in_already_does_not_log_in() {
-    let mut talk = Talk::new(&operation(&[ImapCommand::Noop]));
-    talk.hear("* PREAUTH hi\r\n");
-    talk.hear("* CAPABILITY IMAP4rev1\r\nS1 OK\r\n");
-    assert_eq!(talk.sent, "S2 SELECT \"INBOX\"\r\n");
+    let mut exchange = Exchange::new(&operation(&[ImapCommand::Noop]));
+    exchange.receive("* PREAUTH hi\r\n");
+    exchange.receive("* CAPABILITY IMAP4rev1\r\nS1 OK\r\n");
+    assert_eq!(exchange.sent, "S2 SELECT \"INBOX\"\r\n");
 }
 
 #[test]
 fn the_connection_is_upgraded_and_asked_again() {
     let mut secure = operation(&[ImapCommand::Noop]);
     secure.starttls = StartTls::Require;
-    let mut talk = Talk::new(&secure);
-    talk.hear("* OK [CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN] hi\r\n");
-    assert_eq!(talk.sent, "S1 STARTTLS\r\n");
-    assert_eq!(talk.hear("S1 OK go\r\n"), Step::Secure);
-    talk.turn(Imap::secured);
-    assert_eq!(talk.sent, "S2 CAPABILITY\r\n");
+    let mut exchange = Exchange::new(&secure);
+    exchange.receive("* OK [CAPABILITY IMAP4rev1 STARTTLS AUTH=PLAIN] hi\r\n");
+    assert_eq!(exchange.sent, "S1 STARTTLS\r\n");
+    assert_eq!(exchange.receive("S1 OK go\r\n"), Step::Secure);
+    exchange.turn(Imap::secured);
+    assert_eq!(exchange.sent, "S2 CAPABILITY\r\n");
 
-    let mut talk = Talk::new(&secure);
+    let mut exchange = Exchange::new(&secure);
     let missing = Step::Broken(ErrorKind::CapabilityMissing);
-    assert_eq!(talk.hear("* OK [CAPABILITY IMAP4rev1] hi\r\n"), missing);
-    let mut talk = Talk::new(&secure);
-    talk.hear("* OK [CAPABILITY IMAP4rev1 STARTTLS] hi\r\n");
+    assert_eq!(
+        exchange.receive("* OK [CAPABILITY IMAP4rev1] hi\r\n"),
+        missing
+    );
+    let mut exchange = Exchange::new(&secure);
+    exchange.receive("* OK [CAPABILITY IMAP4rev1 STARTTLS] hi\r\n");
     let injected = "S1 OK go\r\n* CAPABILITY IMAP4rev1\r\n";
-    assert_eq!(talk.hear(injected), Step::Broken(ErrorKind::BadProtocol));
+    assert_eq!(
+        exchange.receive(injected),
+        Step::Broken(ErrorKind::BadProtocol)
+    );
 }
 
 #[test]
 fn a_message_is_fetched_however_its_literal_is_split() {
     let reply = "* 1 FETCH (UID 9 BODY[] {7}\r\nS3 OK\r\n FLAGS ())\r\nS3 OK done\r\n";
     for at in 1..reply.len() {
-        let mut talk = Talk::selected(&operation(&[ImapCommand::Fetch]), "", 1);
-        assert_eq!(talk.start(), "S3 FETCH 1 (UID BODY.PEEK[])\r\n");
-        assert_eq!(talk.hear(&reply[..at]), Step::More, "split at {at}");
-        assert_eq!(talk.hear(&reply[at..]), GOOD, "split at {at}");
-        assert_eq!(talk.phases, ["fetch-first", "fetch-last"]);
-        assert_eq!(talk.imap.moved(&talk.session).retrieved, 1);
+        let mut exchange = Exchange::selected(&operation(&[ImapCommand::Fetch]), "", 1);
+        assert_eq!(exchange.start(), "S3 FETCH 1 (UID BODY.PEEK[])\r\n");
+        assert_eq!(exchange.receive(&reply[..at]), Step::More, "split at {at}");
+        assert_eq!(exchange.receive(&reply[at..]), GOOD, "split at {at}");
+        assert_eq!(exchange.phases, ["fetch-first", "fetch-last"]);
+        assert_eq!(exchange.imap.moved(&exchange.session).retrieved, 1);
     }
 }
 
@@ -218,9 +224,9 @@ fn an_answer_without_what_was_asked_for_is_no_success() {
             ErrorKind::BadProtocol,
         ),
     ] {
-        let mut talk = Talk::selected(&operation(&[command]), "", 1);
+        let mut exchange = Exchange::selected(&operation(&[command]), "", 1);
         assert_eq!(
-            talk.command(&format!("{reply}S3 OK\r\n")),
+            exchange.command(&format!("{reply}S3 OK\r\n")),
             failed(kind),
             "{command:?}"
         );
@@ -229,80 +235,89 @@ fn an_answer_without_what_was_asked_for_is_no_success() {
 
 #[test]
 fn refusals_are_typed_and_the_conversation_goes_on() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Fetch]), "", 1);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Fetch]), "", 1);
     assert_eq!(
-        talk.command("S3 NO [EXPUNGEISSUED] gone\r\n"),
+        exchange.command("S3 NO [EXPUNGEISSUED] gone\r\n"),
         failed(ErrorKind::ImapNo)
     );
-    assert_eq!(talk.command("S4 BAD what\r\n"), failed(ErrorKind::ImapBad));
     assert_eq!(
-        talk.command("S5 NO [OVERQUOTA] full\r\n"),
+        exchange.command("S4 BAD what\r\n"),
+        failed(ErrorKind::ImapBad)
+    );
+    assert_eq!(
+        exchange.command("S5 NO [OVERQUOTA] full\r\n"),
         failed(ErrorKind::NoRoom)
     );
     let again = "* 1 FETCH (BODY[] \"x\")\r\nS6 OK\r\n";
-    assert_eq!(talk.command(again), GOOD);
+    assert_eq!(exchange.command(again), GOOD);
     assert_eq!(
-        talk.command("* BYE gone\r\n"),
+        exchange.command("* BYE gone\r\n"),
         Step::Broken(ErrorKind::ImapBye)
     );
 }
 
 #[test]
 fn a_reply_to_another_command_is_none() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Noop]), "", 1);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Noop]), "", 1);
     assert_eq!(
-        talk.command("S9 OK\r\n"),
+        exchange.command("S9 OK\r\n"),
         Step::Broken(ErrorKind::BadProtocol)
     );
 }
 
 #[test]
 fn what_a_server_says_unasked_is_heard_between_operations() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Noop]), "", 1);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Noop]), "", 1);
     assert_eq!(
-        talk.hear("* 5 EXISTS\r\n* 2 EXPUNGE\r\n* OK [ALERT] soon\r\n"),
+        exchange.receive("* 5 EXISTS\r\n* 2 EXPUNGE\r\n* OK [ALERT] soon\r\n"),
         Step::More
     );
-    assert_eq!(talk.session.exists, 4);
-    assert_eq!(talk.command("S3 OK\r\n* 6 EXISTS\r\n"), GOOD);
-    assert_eq!(talk.session.exists, 6);
-    let bye = talk.command("S4 OK\r\n* BYE shutting down\r\n");
+    assert_eq!(exchange.session.exists, 4);
+    assert_eq!(exchange.command("S3 OK\r\n* 6 EXISTS\r\n"), GOOD);
+    assert_eq!(exchange.session.exists, 6);
+    let bye = exchange.command("S4 OK\r\n* BYE shutting down\r\n");
     assert_eq!(bye, Step::Done(Ok(()), After::Close));
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Noop]), "", 1);
-    assert_eq!(talk.hear("* BYE idle for too long\r\n"), Step::Finished);
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Noop]), "", 1);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Noop]), "", 1);
     assert_eq!(
-        talk.hear("* 2 EXPUNGE\r\n"),
+        exchange.receive("* BYE idle for too long\r\n"),
+        Step::Finished
+    );
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Noop]), "", 1);
+    assert_eq!(
+        exchange.receive("* 2 EXPUNGE\r\n"),
         Step::Broken(ErrorKind::BadProtocol)
     );
 }
 
 #[test]
 fn an_append_waits_for_leave_unless_the_server_gives_it_in_advance() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Append]), "", 1);
-    assert!(talk.start().starts_with("S3 APPEND \"INBOX\" {"));
-    let length: usize = talk.sent[19..].trim_end_matches("}\r\n").parse().unwrap();
-    assert_eq!(talk.hear("+ go\r\n"), Step::More);
-    assert_eq!(talk.sent.len(), length + 2);
-    assert_eq!(talk.hear("* 2 EXISTS\r\nS3 OK\r\n"), GOOD);
-    assert_eq!(talk.phases, ["append-ready", "append"]);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Append]), "", 1);
+    assert!(exchange.start().starts_with("S3 APPEND \"INBOX\" {"));
+    let length: usize = exchange.sent[19..]
+        .trim_end_matches("}\r\n")
+        .parse()
+        .unwrap();
+    assert_eq!(exchange.receive("+ go\r\n"), Step::More);
+    assert_eq!(exchange.sent.len(), length + 2);
+    assert_eq!(exchange.receive("* 2 EXISTS\r\nS3 OK\r\n"), GOOD);
+    assert_eq!(exchange.phases, ["append-ready", "append"]);
 
     for offers in ["LITERAL+", "LITERAL-"] {
-        let mut talk = Talk::selected(&operation(&[ImapCommand::Append]), offers, 1);
-        assert!(talk.start().contains("+}\r\nFrom: "));
-        assert_eq!(talk.hear("* 2 EXISTS\r\nS3 OK\r\n"), GOOD);
-        assert_eq!(talk.phases, ["append"]);
-        assert_eq!(talk.imap.moved(&talk.session).appended, 1);
+        let mut exchange = Exchange::selected(&operation(&[ImapCommand::Append]), offers, 1);
+        assert!(exchange.start().contains("+}\r\nFrom: "));
+        assert_eq!(exchange.receive("* 2 EXISTS\r\nS3 OK\r\n"), GOOD);
+        assert_eq!(exchange.phases, ["append"]);
+        assert_eq!(exchange.imap.moved(&exchange.session).appended, 1);
     }
 }
 
 #[test]
 fn messages_that_are_appended_differ_and_check_out() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Append]), "LITERAL+", 1);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Append]), "LITERAL+", 1);
     let mut texts = Vec::new();
     for tag in 3..6 {
-        let text = talk.start().split_once("+}\r\n").unwrap().1.to_owned();
-        talk.hear(&format!("S{tag} OK\r\n"));
+        let text = exchange.start().split_once("+}\r\n").unwrap().1.to_owned();
+        exchange.receive(&format!("S{tag} OK\r\n"));
         texts.push(text);
     }
     for text in &texts {
@@ -318,19 +333,22 @@ fn messages_that_are_appended_differ_and_check_out() {
 fn a_damaged_message_is_found_and_a_foreign_one_is_only_counted() {
     let mut verify = operation(&[ImapCommand::Fetch]);
     verify.verify = true;
-    let mut talk = Talk::selected(&verify, "", 1);
-    let header = String::from_utf8(talk.imap.message.header(1, 1)).unwrap();
+    let mut exchange = Exchange::selected(&verify, "", 1);
+    let header = String::from_utf8(exchange.imap.message.header(1, 1)).unwrap();
     let damaged = format!("{header}damaged");
     let reply = format!(
         "* 1 FETCH (BODY[] {{{}}}\r\n{damaged})\r\nS3 OK\r\n",
         damaged.len()
     );
-    assert_eq!(talk.command(&reply), failed(ErrorKind::ChecksumMismatch));
     assert_eq!(
-        talk.command("* 1 FETCH (BODY[] {1}\r\nx)\r\nS4 OK\r\n"),
+        exchange.command(&reply),
+        failed(ErrorKind::ChecksumMismatch)
+    );
+    assert_eq!(
+        exchange.command("* 1 FETCH (BODY[] {1}\r\nx)\r\nS4 OK\r\n"),
         GOOD
     );
-    let payload = talk.imap.payload().unwrap();
+    let payload = exchange.imap.payload().unwrap();
     assert_eq!(
         (payload.checked, payload.corrupted, payload.unmarked),
         (1, 1, 1)
@@ -339,95 +357,104 @@ fn a_damaged_message_is_found_and_a_foreign_one_is_only_counted() {
 
 #[test]
 fn an_empty_mailbox_is_given_a_message_before_it_is_needed() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Fetch]), "LITERAL+", 0);
-    assert!(talk.sent.starts_with("S3 APPEND "), "{}", talk.sent);
-    assert_eq!(talk.hear("* 1 EXISTS\r\nS3 OK\r\n"), Step::Ready);
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Fetch]), "LITERAL+", 0);
+    assert!(exchange.sent.starts_with("S3 APPEND "), "{}", exchange.sent);
+    assert_eq!(exchange.receive("* 1 EXISTS\r\nS3 OK\r\n"), Step::Ready);
     // Others empty it again before the operation, and during it.
-    talk.hear("* 1 EXPUNGE\r\n");
-    assert!(talk.start().starts_with("S4 APPEND "));
-    assert_eq!(talk.hear("* 1 EXISTS\r\nS4 OK\r\n"), Step::More);
-    assert!(talk.sent.starts_with("S5 FETCH 1 "));
-    let step = talk.hear("* 1 FETCH (BODY[] \"x\")\r\n* 1 EXPUNGE\r\nS5 OK\r\n");
+    exchange.receive("* 1 EXPUNGE\r\n");
+    assert!(exchange.start().starts_with("S4 APPEND "));
+    assert_eq!(exchange.receive("* 1 EXISTS\r\nS4 OK\r\n"), Step::More);
+    assert!(exchange.sent.starts_with("S5 FETCH 1 "));
+    let step = exchange.receive("* 1 FETCH (BODY[] \"x\")\r\n* 1 EXPUNGE\r\nS5 OK\r\n");
     assert_eq!(step, Step::Done(Ok(()), After::Busy));
-    assert!(talk.sent.starts_with("S6 APPEND "));
-    assert_eq!(talk.hear("* 1 EXISTS\r\nS6 OK\r\n"), Step::Ready);
-    assert_eq!(talk.imap.moved(&talk.session).appended, 0);
+    assert!(exchange.sent.starts_with("S6 APPEND "));
+    assert_eq!(exchange.receive("* 1 EXISTS\r\nS6 OK\r\n"), Step::Ready);
+    assert_eq!(exchange.imap.moved(&exchange.session).appended, 0);
 }
 
 #[test]
 fn a_mailbox_that_stays_empty_ends_the_connection() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Fetch]), "LITERAL+", 0);
-    assert_eq!(talk.hear("S3 OK\r\n"), Step::Broken(ErrorKind::BadProtocol));
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Fetch]), "LITERAL+", 0);
+    assert_eq!(
+        exchange.receive("S3 OK\r\n"),
+        Step::Broken(ErrorKind::BadProtocol)
+    );
 }
 
 #[test]
 fn a_message_is_deleted_and_expunged_in_one_operation() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Expunge]), "", 2);
-    talk.imap.random.set_word_pos(0);
-    assert!(talk.start().ends_with(" +FLAGS.SILENT (\\Deleted)\r\n"));
-    assert_eq!(talk.hear("S3 OK\r\n"), Step::More);
-    assert_eq!(talk.sent, "S4 EXPUNGE\r\n");
-    assert_eq!(talk.hear("* 1 EXPUNGE\r\nS4 OK\r\n"), GOOD);
-    assert_eq!(talk.phases, ["store", "expunge"]);
-    assert_eq!((talk.session.exists, talk.session.moved.deleted), (1, 1));
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Expunge]), "", 2);
+    exchange.imap.random.set_word_pos(0);
+    assert!(exchange.start().ends_with(" +FLAGS.SILENT (\\Deleted)\r\n"));
+    assert_eq!(exchange.receive("S3 OK\r\n"), Step::More);
+    assert_eq!(exchange.sent, "S4 EXPUNGE\r\n");
+    assert_eq!(exchange.receive("* 1 EXPUNGE\r\nS4 OK\r\n"), GOOD);
+    assert_eq!(exchange.phases, ["store", "expunge"]);
+    assert_eq!(
+        (exchange.session.exists, exchange.session.moved.deleted),
+        (1, 1)
+    );
 }
 
 #[test]
 fn idle_lasts_its_time_or_until_a_message_comes() {
     let mut idle = operation(&[ImapCommand::Idle]);
     idle.idle_ns = 100;
-    let mut talk = Talk::selected(&idle, "IDLE", 1);
-    assert_eq!(talk.start(), "S3 IDLE\r\n");
-    assert_eq!(talk.hear("+ idling\r\n"), Step::Pause(100));
-    talk.now_ns = 51;
-    assert_eq!(talk.hear("* OK still here\r\n"), Step::Pause(50));
-    talk.now_ns = 101;
-    talk.turn(Imap::resumed);
-    assert_eq!(talk.sent, "DONE\r\n");
-    assert_eq!(talk.hear("S3 OK\r\n"), GOOD);
-    assert_eq!(talk.phases, ["idle-ready", "idle-hold", "idle-done"]);
+    let mut exchange = Exchange::selected(&idle, "IDLE", 1);
+    assert_eq!(exchange.start(), "S3 IDLE\r\n");
+    assert_eq!(exchange.receive("+ idling\r\n"), Step::Pause(100));
+    exchange.now_ns = 51;
+    assert_eq!(exchange.receive("* OK still here\r\n"), Step::Pause(50));
+    exchange.now_ns = 101;
+    exchange.turn(Imap::resumed);
+    assert_eq!(exchange.sent, "DONE\r\n");
+    assert_eq!(exchange.receive("S3 OK\r\n"), GOOD);
+    assert_eq!(exchange.phases, ["idle-ready", "idle-hold", "idle-done"]);
 
-    talk.phases.clear();
-    talk.start();
-    talk.hear("+ idling\r\n");
-    assert_eq!(talk.hear("* 2 EXISTS\r\n"), Step::More);
-    assert_eq!(talk.sent, "DONE\r\n");
+    exchange.phases.clear();
+    exchange.start();
+    exchange.receive("+ idling\r\n");
+    assert_eq!(exchange.receive("* 2 EXISTS\r\n"), Step::More);
+    assert_eq!(exchange.sent, "DONE\r\n");
     // The timer of before means nothing any more.
-    assert_eq!(talk.turn(Imap::resumed), Step::More);
-    assert_eq!(talk.hear("S4 OK\r\n"), GOOD);
-    assert_eq!(talk.phases, ["idle-ready", "idle-wake", "idle-done"]);
+    assert_eq!(exchange.turn(Imap::resumed), Step::More);
+    assert_eq!(exchange.receive("S4 OK\r\n"), GOOD);
+    assert_eq!(exchange.phases, ["idle-ready", "idle-wake", "idle-done"]);
 }
 
 #[test]
 fn a_server_that_cannot_idle_is_not_asked_to() {
-    let mut talk = Talk::new(&operation(&[ImapCommand::Idle]));
-    talk.hear("* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR] hi\r\n");
-    talk.hear("S1 OK [CAPABILITY IMAP4rev1] in\r\n");
+    let mut exchange = Exchange::new(&operation(&[ImapCommand::Idle]));
+    exchange.receive("* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN SASL-IR] hi\r\n");
+    exchange.receive("S1 OK [CAPABILITY IMAP4rev1] in\r\n");
     let missing = Step::Broken(ErrorKind::CapabilityMissing);
-    assert_eq!(talk.hear("* 1 EXISTS\r\nS2 OK\r\n"), missing);
+    assert_eq!(exchange.receive("* 1 EXISTS\r\nS2 OK\r\n"), missing);
 }
 
 #[test]
 fn a_whole_session_is_one_operation_that_ends_with_logout() {
-    let mut talk = Talk::selected(&operation(&[ImapCommand::Session]), "", 1);
-    assert!(talk.imap.one_shot());
-    assert_eq!(talk.start(), "S3 LOGOUT\r\n");
+    let mut exchange = Exchange::selected(&operation(&[ImapCommand::Session]), "", 1);
+    assert!(exchange.imap.one_shot());
+    assert_eq!(exchange.start(), "S3 LOGOUT\r\n");
     assert_eq!(
-        talk.hear("* BYE see you\r\nS3 OK\r\n"),
+        exchange.receive("* BYE see you\r\nS3 OK\r\n"),
         Step::Done(Ok(()), After::Close)
     );
-    assert_eq!(talk.phases, ["logout"]);
+    assert_eq!(exchange.phases, ["logout"]);
 }
 
 #[test]
 fn after_the_last_command_of_a_connection_comes_logout() {
     let mut few = operation(&[ImapCommand::Noop]);
     few.commands_per_connection = 2;
-    let mut talk = Talk::selected(&few, "", 1);
-    assert_eq!(talk.command("S3 OK\r\n"), GOOD);
-    assert_eq!(talk.command("S4 OK\r\n"), Step::Done(Ok(()), After::Busy));
-    assert_eq!(talk.sent, "S5 LOGOUT\r\n");
-    assert_eq!(talk.hear("* BYE\r\nS5 OK\r\n"), Step::Finished);
+    let mut exchange = Exchange::selected(&few, "", 1);
+    assert_eq!(exchange.command("S3 OK\r\n"), GOOD);
+    assert_eq!(
+        exchange.command("S4 OK\r\n"),
+        Step::Done(Ok(()), After::Busy)
+    );
+    assert_eq!(exchange.sent, "S5 LOGOUT\r\n");
+    assert_eq!(exchange.receive("* BYE\r\nS5 OK\r\n"), Step::Finished);
 }
 
 #[test]
@@ -441,10 +468,10 @@ fn commands_are_drawn_by_weight_and_told_apart() {
         commands,
         ..operation(&[])
     };
-    let mut talk = Talk::selected(&weighed, "", 1);
-    assert_eq!(talk.imap.kinds(), ["search", "noop"]);
+    let mut exchange = Exchange::selected(&weighed, "", 1);
+    assert_eq!(exchange.imap.kinds(), ["search", "noop"]);
     let noops = (0..1_000)
-        .filter(|_| talk.imap.any_command() == ImapCommand::Noop)
+        .filter(|_| exchange.imap.any_command() == ImapCommand::Noop)
         .count();
     assert!((680..820).contains(&noops), "{noops}");
 }
@@ -452,8 +479,8 @@ fn commands_are_drawn_by_weight_and_told_apart() {
 #[test]
 fn another_codec_understands_every_command() {
     for command in ImapCommand::ALL {
-        let mut talk = Talk::selected(&operation(&[command]), "IDLE LITERAL+", 3);
-        let sent = talk.start().to_owned();
+        let mut exchange = Exchange::selected(&operation(&[command]), "IDLE LITERAL+", 3);
+        let sent = exchange.start().to_owned();
         let (rest, decoded) = CommandCodec::new().decode(sent.as_bytes()).unwrap();
         assert!(rest.is_empty());
         assert_eq!(decoded.tag.as_ref(), "S3");

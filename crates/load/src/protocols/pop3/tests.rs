@@ -13,14 +13,14 @@ fn operation() -> Pop3Operation {
 }
 
 /// A connection in conversation; remembers what was sent last, and the phases that ended.
-struct Talk {
+struct Exchange {
     pop3: Pop3,
     session: Session,
     sent: String,
     phases: Vec<&'static str>,
 }
 
-impl Talk {
+impl Exchange {
     fn new(operation: &Pop3Operation) -> Self {
         let places = Places {
             worker: 0,
@@ -29,25 +29,25 @@ impl Talk {
         };
         let mut pop3 = Pop3::new(operation, places, 1).unwrap();
         let session = pop3.open(0);
-        let mut talk = Self {
+        let mut exchange = Self {
             pop3,
             session,
             sent: String::new(),
             phases: Vec::new(),
         };
-        talk.turn(Pop3::connected);
-        talk
+        exchange.turn(Pop3::connected);
+        exchange
     }
 
     /// Logged in, and STAT answered with `messages`.
     fn counted(operation: &Pop3Operation, messages: u32) -> Self {
-        let mut talk = Self::new(operation);
-        talk.hear("+OK hi\r\n");
-        talk.hear("+OK\r\n");
-        assert_eq!(talk.hear("+OK in\r\n"), Step::Ready);
-        talk.start();
-        talk.hear(&format!("+OK {messages} 100\r\n"));
-        talk
+        let mut exchange = Self::new(operation);
+        exchange.receive("+OK hi\r\n");
+        exchange.receive("+OK\r\n");
+        assert_eq!(exchange.receive("+OK in\r\n"), Step::Ready);
+        exchange.start();
+        exchange.receive(&format!("+OK {messages} 100\r\n"));
+        exchange
     }
 
     fn turn(&mut self, act: impl FnOnce(&mut Pop3, &mut Session, &mut Turn<'_>) -> Step) -> Step {
@@ -60,7 +60,7 @@ impl Talk {
         step
     }
 
-    fn hear(&mut self, reply: &str) -> Step {
+    fn receive(&mut self, reply: &str) -> Step {
         self.turn(|pop3, session, turn| pop3.received(session, reply.as_bytes(), turn))
     }
 
@@ -71,7 +71,7 @@ impl Talk {
     }
 
     fn says(&mut self, reply: &str, answer: &str) {
-        assert_eq!(self.hear(reply), Step::More, "{reply}");
+        assert_eq!(self.receive(reply), Step::More, "{reply}");
         assert_eq!(self.sent, answer, "{reply}");
     }
 }
@@ -80,93 +80,93 @@ const BYE: Step = Step::Done(Ok(()), After::Close);
 
 #[test]
 fn a_session_goes_through_the_dialogue_in_order() {
-    let mut talk = Talk::new(&Pop3Operation {
+    let mut exchange = Exchange::new(&Pop3Operation {
         delete_share: 1.0,
         ..operation()
     });
-    talk.says("+OK hi\r\n", "USER ann1\r\n");
-    talk.says("+OK\r\n", "PASS secret\r\n");
-    assert_eq!(talk.hear("+OK in\r\n"), Step::Ready);
-    talk.start();
-    assert_eq!(talk.sent, "STAT\r\n");
-    talk.says("+OK 2 100\r\n", "UIDL\r\n");
-    talk.says("+OK\r\n1 a\r\n2 b\r\n.\r\n", "RETR 1\r\n");
-    talk.says("+OK\r\nSubject: x\r\n\r\n..\r\n.\r\n", "RETR 2\r\n");
-    talk.says("+OK 7 octets\r\n\r\n.\r\n", "DELE 1\r\n");
-    talk.says("+OK\r\n", "DELE 2\r\n");
-    talk.says("+OK\r\n", "QUIT\r\n");
-    assert_eq!(talk.hear("+OK bye\r\n"), BYE);
+    exchange.says("+OK hi\r\n", "USER ann1\r\n");
+    exchange.says("+OK\r\n", "PASS secret\r\n");
+    assert_eq!(exchange.receive("+OK in\r\n"), Step::Ready);
+    exchange.start();
+    assert_eq!(exchange.sent, "STAT\r\n");
+    exchange.says("+OK 2 100\r\n", "UIDL\r\n");
+    exchange.says("+OK\r\n1 a\r\n2 b\r\n.\r\n", "RETR 1\r\n");
+    exchange.says("+OK\r\nSubject: x\r\n\r\n..\r\n.\r\n", "RETR 2\r\n");
+    exchange.says("+OK 7 octets\r\n\r\n.\r\n", "DELE 1\r\n");
+    exchange.says("+OK\r\n", "DELE 2\r\n");
+    exchange.says("+OK\r\n", "QUIT\r\n");
+    assert_eq!(exchange.receive("+OK bye\r\n"), BYE);
     let wanted = "banner auth stat list retr-first retr-last retr-first retr-last dele dele quit";
-    assert_eq!(talk.phases.join(" "), wanted);
-    let moved = talk.pop3.moved(&talk.session);
+    assert_eq!(exchange.phases.join(" "), wanted);
+    let moved = exchange.pop3.moved(&exchange.session);
     assert_eq!((moved.retrieved, moved.deleted), (2, 2));
-    assert_eq!(talk.pop3.growth.sums(), (2, 0, 1));
+    assert_eq!(exchange.pop3.growth.sums(), (2, 0, 1));
 }
 
 #[test]
 fn every_reply_may_be_split_at_every_byte() {
     let message = "+OK\r\nSubject: x\r\n\r\n..a\r\n.\r\n";
     for at in 1..message.len() {
-        let mut talk = Talk::counted(&operation(), 1);
-        talk.says("+OK\r\n1 a\r\n.\r\n", "RETR 1\r\n");
-        talk.says(&message[..at], "");
-        talk.says(&message[at..], "QUIT\r\n");
-        assert_eq!(talk.session.moved.retrieved, 1, "split at {at}");
+        let mut exchange = Exchange::counted(&operation(), 1);
+        exchange.says("+OK\r\n1 a\r\n.\r\n", "RETR 1\r\n");
+        exchange.says(&message[..at], "");
+        exchange.says(&message[at..], "QUIT\r\n");
+        assert_eq!(exchange.session.moved.retrieved, 1, "split at {at}");
     }
 }
 
 #[test]
 fn an_empty_mailbox_is_listed_and_left() {
-    let mut talk = Talk::counted(&operation(), 0);
-    talk.says("+OK\r\n.\r\n", "QUIT\r\n");
-    assert_eq!(talk.hear("+OK\r\n"), BYE);
+    let mut exchange = Exchange::counted(&operation(), 0);
+    exchange.says("+OK\r\n.\r\n", "QUIT\r\n");
+    assert_eq!(exchange.receive("+OK\r\n"), BYE);
 }
 
 #[test]
 fn a_listing_that_does_not_fit_the_count_is_no_answer() {
-    let mut talk = Talk::counted(&operation(), 2);
+    let mut exchange = Exchange::counted(&operation(), 2);
     assert_eq!(
-        talk.hear("+OK\r\n1 a\r\n.\r\n"),
+        exchange.receive("+OK\r\n1 a\r\n.\r\n"),
         Step::Broken(ErrorKind::BadProtocol)
     );
 }
 
 #[test]
 fn a_group_leaves_at_once_and_is_one_phase() {
-    let mut talk = Talk::new(&Pop3Operation {
+    let mut exchange = Exchange::new(&Pop3Operation {
         pipelining: true,
         delete_share: 1.0,
         uidl: false,
         ..operation()
     });
-    talk.says("+OK hi\r\n", "CAPA\r\n");
-    talk.says("+OK\r\nTOP\r\nPIPELI", "");
-    talk.says("NING\r\n.\r\n", "USER ann1\r\n");
-    talk.hear("+OK\r\n");
-    talk.hear("+OK\r\n");
-    talk.start();
-    talk.says("+OK 2 100\r\n", "LIST\r\n");
+    exchange.says("+OK hi\r\n", "CAPA\r\n");
+    exchange.says("+OK\r\nTOP\r\nPIPELI", "");
+    exchange.says("NING\r\n.\r\n", "USER ann1\r\n");
+    exchange.receive("+OK\r\n");
+    exchange.receive("+OK\r\n");
+    exchange.start();
+    exchange.says("+OK 2 100\r\n", "LIST\r\n");
     let group = "RETR 1\r\nRETR 2\r\nDELE 1\r\nDELE 2\r\n";
-    talk.says("+OK\r\n1 50\r\n2 50\r\n.\r\n", group);
-    talk.says("+OK\r\n\r\n.\r\n+OK\r\nx\r\n", "");
-    talk.says(".\r\n+OK\r\n+OK\r\n", "QUIT\r\n");
-    assert_eq!(talk.hear("+OK\r\n"), BYE);
-    assert_eq!(talk.phases[4..], ["list", "retr+dele", "quit"]);
+    exchange.says("+OK\r\n1 50\r\n2 50\r\n.\r\n", group);
+    exchange.says("+OK\r\n\r\n.\r\n+OK\r\nx\r\n", "");
+    exchange.says(".\r\n+OK\r\n+OK\r\n", "QUIT\r\n");
+    assert_eq!(exchange.receive("+OK\r\n"), BYE);
+    assert_eq!(exchange.phases[4..], ["list", "retr+dele", "quit"]);
 }
 
 #[test]
 fn nothing_is_pipelined_to_a_server_that_does_not_offer_it() {
-    let mut talk = Talk::new(&Pop3Operation {
+    let mut exchange = Exchange::new(&Pop3Operation {
         pipelining: true,
         ..operation()
     });
-    talk.says("+OK hi\r\n", "CAPA\r\n");
-    talk.says("-ERR what\r\n", "USER ann1\r\n");
-    talk.hear("+OK\r\n");
-    talk.hear("+OK\r\n");
-    talk.start();
-    talk.hear("+OK 2 100\r\n");
-    talk.says("+OK\r\n1 a\r\n2 b\r\n.\r\n", "RETR 1\r\n");
+    exchange.says("+OK hi\r\n", "CAPA\r\n");
+    exchange.says("-ERR what\r\n", "USER ann1\r\n");
+    exchange.receive("+OK\r\n");
+    exchange.receive("+OK\r\n");
+    exchange.start();
+    exchange.receive("+OK 2 100\r\n");
+    exchange.says("+OK\r\n1 a\r\n2 b\r\n.\r\n", "RETR 1\r\n");
 }
 
 #[test]
@@ -176,25 +176,25 @@ fn a_refusal_is_typed_by_what_it_answers() {
         ("-ERR no\r\n", ErrorKind::AuthFail),
         (busy, ErrorKind::PopInUse),
     ] {
-        let mut talk = Talk::new(&operation());
-        talk.hear("+OK hi\r\n");
-        talk.hear("+OK\r\n");
-        assert_eq!(talk.hear(reply), Step::Broken(kind));
+        let mut exchange = Exchange::new(&operation());
+        exchange.receive("+OK hi\r\n");
+        exchange.receive("+OK\r\n");
+        assert_eq!(exchange.receive(reply), Step::Broken(kind));
     }
-    let mut talk = Talk::counted(&operation(), 1);
-    talk.hear("+OK\r\n1 a\r\n.\r\n");
+    let mut exchange = Exchange::counted(&operation(), 1);
+    exchange.receive("+OK\r\n1 a\r\n.\r\n");
     let failed = Step::Done(Err(ErrorKind::PopErr), After::Busy);
-    assert_eq!(talk.hear("-ERR no such message\r\n"), failed);
-    assert_eq!(talk.sent, "QUIT\r\n");
-    assert_eq!(talk.hear("+OK\r\n"), Step::Finished);
+    assert_eq!(exchange.receive("-ERR no such message\r\n"), failed);
+    assert_eq!(exchange.sent, "QUIT\r\n");
+    assert_eq!(exchange.receive("+OK\r\n"), Step::Finished);
 }
 
 #[test]
 fn messages_that_were_not_removed_at_quit_fail_the_session() {
-    let mut talk = Talk::counted(&operation(), 0);
-    talk.hear("+OK\r\n.\r\n");
+    let mut exchange = Exchange::counted(&operation(), 0);
+    exchange.receive("+OK\r\n.\r\n");
     let failed = Step::Done(Err(ErrorKind::PopErr), After::Close);
-    assert_eq!(talk.hear("-ERR some were not removed\r\n"), failed);
+    assert_eq!(exchange.receive("-ERR some were not removed\r\n"), failed);
 }
 
 #[test]
@@ -203,52 +203,52 @@ fn the_connection_is_upgraded_or_given_up() {
         starttls: StartTls::Require,
         ..operation()
     };
-    let mut talk = Talk::new(&secure);
-    talk.says("+OK hi\r\n", "CAPA\r\n");
-    talk.says("+OK\r\nSTLS\r\n.\r\n", "STLS\r\n");
-    assert_eq!(talk.hear("+OK go\r\n"), Step::Secure);
-    talk.turn(Pop3::secured);
-    assert_eq!(talk.sent, "USER ann1\r\n");
+    let mut exchange = Exchange::new(&secure);
+    exchange.says("+OK hi\r\n", "CAPA\r\n");
+    exchange.says("+OK\r\nSTLS\r\n.\r\n", "STLS\r\n");
+    assert_eq!(exchange.receive("+OK go\r\n"), Step::Secure);
+    exchange.turn(Pop3::secured);
+    assert_eq!(exchange.sent, "USER ann1\r\n");
 
-    let mut talk = Talk::new(&secure);
-    talk.hear("+OK hi\r\n");
+    let mut exchange = Exchange::new(&secure);
+    exchange.receive("+OK hi\r\n");
     let missing = Step::Broken(ErrorKind::CapabilityMissing);
-    assert_eq!(talk.hear("+OK\r\nUIDL\r\n.\r\n"), missing);
+    assert_eq!(exchange.receive("+OK\r\nUIDL\r\n.\r\n"), missing);
 }
 
 #[test]
 fn what_comes_behind_the_agreement_on_tls_is_not_believed() {
-    let mut talk = Talk::new(&Pop3Operation {
+    let mut exchange = Exchange::new(&Pop3Operation {
         starttls: StartTls::Require,
         ..operation()
     });
-    talk.hear("+OK hi\r\n");
-    talk.hear("+OK\r\nSTLS\r\n.\r\n");
+    exchange.receive("+OK hi\r\n");
+    exchange.receive("+OK\r\nSTLS\r\n.\r\n");
     let broken = Step::Broken(ErrorKind::BadProtocol);
-    assert_eq!(talk.hear("+OK go\r\n+OK injected\r\n"), broken);
+    assert_eq!(exchange.receive("+OK go\r\n+OK injected\r\n"), broken);
 }
 
 #[test]
 fn credentials_go_in_one_command_with_auth_plain() {
     let mut operation = operation();
     operation.login.mechanism = Mechanism::Plain;
-    let mut talk = Talk::new(&operation);
-    talk.says("+OK hi\r\n", "AUTH PLAIN AGFubjEAc2VjcmV0\r\n");
-    assert_eq!(talk.hear("+OK\r\n"), Step::Ready);
+    let mut exchange = Exchange::new(&operation);
+    exchange.says("+OK hi\r\n", "AUTH PLAIN AGFubjEAc2VjcmV0\r\n");
+    assert_eq!(exchange.receive("+OK\r\n"), Step::Ready);
 }
 
 #[test]
 fn shares_are_kept_on_average_and_the_limit_always() {
-    let mut talk = Talk::new(&operation());
-    let drawn: u32 = (0..1_000).map(|_| talk.pop3.share_of(3, 0.25)).sum();
+    let mut exchange = Exchange::new(&operation());
+    let drawn: u32 = (0..1_000).map(|_| exchange.pop3.share_of(3, 0.25)).sum();
     assert!((650..850).contains(&drawn), "{drawn}");
-    assert!((0..100).all(|_| talk.pop3.share_of(3, 1.0) == 3));
-    assert!((0..100).all(|_| talk.pop3.share_of(3, 0.0) == 0));
+    assert!((0..100).all(|_| exchange.pop3.share_of(3, 1.0) == 3));
+    assert!((0..100).all(|_| exchange.pop3.share_of(3, 0.0) == 0));
     let most = Pop3Operation {
         most_messages: 2,
         ..operation()
     };
-    assert_eq!(Talk::counted(&most, 4).session.to_retrieve, 2);
+    assert_eq!(Exchange::counted(&most, 4).session.to_retrieve, 2);
 }
 
 #[test]
@@ -268,11 +268,11 @@ fn a_damaged_message_fails_the_session() {
             Step::Done(Err(ErrorKind::ChecksumMismatch), After::Busy),
         ),
     ] {
-        let mut talk = Talk::counted(&verify, 1);
-        talk.hear("+OK\r\n1 a\r\n.\r\n");
+        let mut exchange = Exchange::counted(&verify, 1);
+        exchange.receive("+OK\r\n1 a\r\n.\r\n");
         let message = format!("+OK\r\nX-Steelyard-Payload: {marker}\r\n\r\n{body}.\r\n");
-        assert_eq!(talk.hear(&message), step);
-        assert_eq!(talk.pop3.payload().unwrap().checked, 1);
+        assert_eq!(exchange.receive(&message), step);
+        assert_eq!(exchange.pop3.payload().unwrap().checked, 1);
     }
 }
 

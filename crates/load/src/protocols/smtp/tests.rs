@@ -16,7 +16,7 @@ fn one_reply(code: &str) -> String {
 }
 
 /// A connection in conversation; remembers what was sent last.
-struct Talk {
+struct Exchange {
     smtp: Smtp,
     session: Session,
     sent: String,
@@ -25,14 +25,14 @@ struct Talk {
     left: usize,
 }
 
-impl Talk {
+impl Exchange {
     fn new(operation: &SmtpOperation) -> Self {
         Self::of(machine(operation))
     }
 
     fn of(mut smtp: Smtp) -> Self {
         let session = smtp.open(0);
-        let mut talk = Self {
+        let mut exchange = Self {
             smtp,
             session,
             sent: String::new(),
@@ -42,22 +42,23 @@ impl Talk {
         };
         let mut out = Output::default();
         assert_eq!(
-            talk.smtp
-                .connected(&mut talk.session, &mut Turn::new(0, &mut out)),
+            exchange
+                .smtp
+                .connected(&mut exchange.session, &mut Turn::new(0, &mut out)),
             Step::More
         );
-        talk
+        exchange
     }
 
     fn greeted(operation: &SmtpOperation) -> Self {
-        let mut talk = Self::new(operation);
-        assert_eq!(talk.hear("220 hi\r\n"), Step::More);
-        assert_eq!(talk.hear("250-hi\r\n250 OK\r\n"), Step::Ready);
-        talk
+        let mut exchange = Self::new(operation);
+        assert_eq!(exchange.receive("220 hi\r\n"), Step::More);
+        assert_eq!(exchange.receive("250-hi\r\n250 OK\r\n"), Step::Ready);
+        exchange
     }
 
     /// The first step that follows from `reply`, and what was sent with it.
-    fn hear(&mut self, reply: &str) -> Step {
+    fn receive(&mut self, reply: &str) -> Step {
         let mut out = Output::default();
         let mut turn = Turn::new(0, &mut out);
         let step = self
@@ -97,7 +98,11 @@ impl Talk {
     /// Starts a message and hears `replies`; the last step.
     fn message(&mut self, replies: &[&str]) -> Step {
         self.start();
-        replies.iter().map(|reply| self.hear(reply)).last().unwrap()
+        replies
+            .iter()
+            .map(|reply| self.receive(reply))
+            .last()
+            .unwrap()
     }
 }
 
@@ -105,27 +110,29 @@ const GOOD: &[&str] = &["250 ok\r\n", "250 ok\r\n", "354 go\r\n", "250 stored\r\
 
 #[test]
 fn a_message_goes_through_the_dialogue_in_order() {
-    let mut talk = Talk::new(&SmtpOperation::default());
-    talk.hear("220-first\r\n220 second\r\n");
-    assert_eq!(talk.sent, "EHLO load.steelyard.test\r\n");
-    assert_eq!(talk.hear("250 OK\r\n"), Step::Ready);
-    talk.start();
-    assert_eq!(talk.sent, "MAIL FROM:<sender@steelyard.test>\r\n");
-    talk.hear("250 ok\r\n");
-    assert_eq!(talk.sent, "RCPT TO:<user1@steelyard.test>\r\n");
-    talk.hear("250 ok\r\n");
-    assert_eq!(talk.sent, "DATA\r\n");
-    talk.hear("354 go\r\n");
+    let mut exchange = Exchange::new(&SmtpOperation::default());
+    exchange.receive("220-first\r\n220 second\r\n");
+    assert_eq!(exchange.sent, "EHLO load.steelyard.test\r\n");
+    assert_eq!(exchange.receive("250 OK\r\n"), Step::Ready);
+    exchange.start();
+    assert_eq!(exchange.sent, "MAIL FROM:<sender@steelyard.test>\r\n");
+    exchange.receive("250 ok\r\n");
+    assert_eq!(exchange.sent, "RCPT TO:<user1@steelyard.test>\r\n");
+    exchange.receive("250 ok\r\n");
+    assert_eq!(exchange.sent, "DATA\r\n");
+    exchange.receive("354 go\r\n");
     assert!(
-        talk.sent.starts_with("From: <sender@steelyard.test>\r\n")
-            && talk.sent.ends_with("\r\n.\r\n")
+        exchange
+            .sent
+            .starts_with("From: <sender@steelyard.test>\r\n")
+            && exchange.sent.ends_with("\r\n.\r\n")
     );
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
     assert_eq!(
-        talk.marks,
+        exchange.marks,
         ["banner", "ehlo", "mail", "rcpt", "data", "eom"]
     );
 }
@@ -134,13 +141,13 @@ fn a_message_goes_through_the_dialogue_in_order() {
 fn every_reply_may_be_split_at_every_byte() {
     for reply in ["250-a\r\n250-b\r\n250 c\r\n", "250 ok\r\n"] {
         for at in 1..reply.len() {
-            let mut talk = Talk::greeted(&SmtpOperation::default());
-            talk.start();
-            assert_eq!(talk.hear(&reply[..at]), Step::More);
-            assert_eq!(talk.sent, "", "split at {at}");
-            talk.hear(&reply[at..]);
+            let mut exchange = Exchange::greeted(&SmtpOperation::default());
+            exchange.start();
+            assert_eq!(exchange.receive(&reply[..at]), Step::More);
+            assert_eq!(exchange.sent, "", "split at {at}");
+            exchange.receive(&reply[at..]);
             assert_eq!(
-                talk.sent, "RCPT TO:<user1@steelyard.test>\r\n",
+                exchange.sent, "RCPT TO:<user1@steelyard.test>\r\n",
                 "split at {at}"
             );
         }
@@ -149,51 +156,57 @@ fn every_reply_may_be_split_at_every_byte() {
 
 #[test]
 fn an_old_server_is_greeted_with_helo() {
-    let mut talk = Talk::new(&SmtpOperation::default());
-    talk.hear("220 hi\r\n");
-    assert_eq!(talk.hear("502 what\r\n"), Step::More);
-    assert_eq!(talk.sent, "HELO load.steelyard.test\r\n");
-    assert_eq!(talk.hear("250 hi\r\n"), Step::Ready);
+    let mut exchange = Exchange::new(&SmtpOperation::default());
+    exchange.receive("220 hi\r\n");
+    assert_eq!(exchange.receive("502 what\r\n"), Step::More);
+    assert_eq!(exchange.sent, "HELO load.steelyard.test\r\n");
+    assert_eq!(exchange.receive("250 hi\r\n"), Step::Ready);
 }
 
 #[test]
 fn a_refusal_before_the_content_is_typed_and_followed_by_rset() {
     for phase in 0..3 {
         for (code, kind) in [("451", ErrorKind::Smtp4xx), ("550", ErrorKind::Smtp5xx)] {
-            let mut talk = Talk::greeted(&SmtpOperation::default());
+            let mut exchange = Exchange::greeted(&SmtpOperation::default());
             let refusal = format!("{code} no\r\n");
             let replies: Vec<&str> = GOOD[..phase]
                 .iter()
                 .copied()
                 .chain([refusal.as_str()])
                 .collect();
-            assert_eq!(talk.message(&replies), Step::Done(Err(kind), After::Busy));
-            assert_eq!(talk.sent, "RSET\r\n");
-            assert_eq!(talk.hear("250 flushed\r\n"), Step::Ready);
-            assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
+            assert_eq!(
+                exchange.message(&replies),
+                Step::Done(Err(kind), After::Busy)
+            );
+            assert_eq!(exchange.sent, "RSET\r\n");
+            assert_eq!(exchange.receive("250 flushed\r\n"), Step::Ready);
+            assert_eq!(exchange.message(GOOD), Step::Done(Ok(()), After::Ready));
         }
     }
 }
 
 #[test]
 fn content_that_is_refused_leaves_nothing_to_reset() {
-    let mut talk = Talk::greeted(&SmtpOperation::default());
-    talk.message(&GOOD[..3]);
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
+    exchange.message(&GOOD[..3]);
     let refused = Step::Done(Err(ErrorKind::Smtp5xx), After::Ready);
-    assert_eq!(talk.hear("554 spam\r\n"), refused);
-    assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
+    assert_eq!(exchange.receive("554 spam\r\n"), refused);
+    assert_eq!(exchange.message(GOOD), Step::Done(Ok(()), After::Ready));
 }
 
 #[test]
 fn replies_that_nobody_asked_for_break_the_connection() {
     let broken = Step::Broken(ErrorKind::BadProtocol);
-    let mut talk = Talk::greeted(&SmtpOperation::default());
-    assert_eq!(talk.hear("250 hello?\r\n"), broken);
-    let mut talk = Talk::greeted(&SmtpOperation::default());
-    talk.start();
-    assert_eq!(talk.hear("250 ok\r\n250 and more\r\n"), broken);
-    let mut talk = Talk::new(&SmtpOperation::default());
-    assert_eq!(talk.hear("220 hi\r\n250 you are welcome\r\n"), broken);
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
+    assert_eq!(exchange.receive("250 hello?\r\n"), broken);
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
+    exchange.start();
+    assert_eq!(exchange.receive("250 ok\r\n250 and more\r\n"), broken);
+    let mut exchange = Exchange::new(&SmtpOperation::default());
+    assert_eq!(
+        exchange.receive("220 hi\r\n250 you are welcome\r\n"),
+        broken
+    );
 }
 
 #[test]
@@ -203,22 +216,33 @@ fn some_of_several_recipients_refused_fail_a_message_that_still_reaches_the_othe
         recipients_per_message: 3,
         ..SmtpOperation::default()
     };
-    let mut talk = Talk::greeted(&operation);
-    talk.start();
+    let mut exchange = Exchange::greeted(&operation);
+    exchange.start();
     for reply in ["250", "250", "450"] {
-        talk.hear(&one_reply(reply));
-        assert!(talk.sent.starts_with("RCPT TO:<user"), "{}", talk.sent);
+        exchange.receive(&one_reply(reply));
+        assert!(
+            exchange.sent.starts_with("RCPT TO:<user"),
+            "{}",
+            exchange.sent
+        );
     }
-    talk.hear("250 ok\r\n");
-    assert_eq!(talk.sent, "DATA\r\n");
-    talk.hear("354 go\r\n");
-    assert!(talk.sent.ends_with("\r\n.\r\n"));
-    assert_eq!(talk.smtp.phase(&talk.session), session::RCPT);
+    exchange.receive("250 ok\r\n");
+    assert_eq!(exchange.sent, "DATA\r\n");
+    exchange.receive("354 go\r\n");
+    assert!(exchange.sent.ends_with("\r\n.\r\n"));
+    assert_eq!(exchange.smtp.phase(&exchange.session), session::RCPT);
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Err(ErrorKind::Smtp4xx), After::Ready)
     );
-    assert_eq!(talk.marks.iter().filter(|name| **name == "rcpt").count(), 2);
+    assert_eq!(
+        exchange
+            .marks
+            .iter()
+            .filter(|name| **name == "rcpt")
+            .count(),
+        2
+    );
 }
 
 #[test]
@@ -228,29 +252,32 @@ fn a_session_is_small() {
 
 #[test]
 fn service_not_available_closes_the_connection() {
-    let mut talk = Talk::greeted(&SmtpOperation::default());
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
     assert_eq!(
-        talk.message(&["421 bye\r\n"]),
+        exchange.message(&["421 bye\r\n"]),
         Step::Done(Err(ErrorKind::Smtp4xx), After::Close)
     );
-    let mut talk = Talk::greeted(&SmtpOperation::default());
-    assert_eq!(talk.hear("421 idle too long\r\n"), Step::Finished);
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
+    assert_eq!(exchange.receive("421 idle too long\r\n"), Step::Finished);
 }
 
 #[test]
 fn only_a_reply_of_the_right_kind_is_success() {
     for (at, wrong) in [(0, "354 go\r\n"), (2, "250 ok\r\n"), (3, "354 more\r\n")] {
-        let mut talk = Talk::greeted(&SmtpOperation::default());
+        let mut exchange = Exchange::greeted(&SmtpOperation::default());
         let replies: Vec<&str> = GOOD[..at].iter().copied().chain([wrong]).collect();
-        assert_eq!(talk.message(&replies), Step::Broken(ErrorKind::BadProtocol));
+        assert_eq!(
+            exchange.message(&replies),
+            Step::Broken(ErrorKind::BadProtocol)
+        );
     }
 }
 
 #[test]
 fn a_server_that_refuses_at_the_door_breaks_the_connection() {
-    let mut talk = Talk::new(&SmtpOperation::default());
+    let mut exchange = Exchange::new(&SmtpOperation::default());
     assert_eq!(
-        talk.hear("554 go away\r\n"),
+        exchange.receive("554 go away\r\n"),
         Step::Broken(ErrorKind::Smtp5xx)
     );
 }
@@ -261,37 +288,39 @@ fn after_the_last_message_of_a_connection_comes_quit() {
         messages_per_connection: 2,
         ..SmtpOperation::default()
     };
-    let mut talk = Talk::greeted(&operation);
-    assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
-    assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Busy));
-    assert_eq!(talk.sent, "QUIT\r\n");
-    assert_eq!(talk.hear("221 bye\r\n"), Step::Finished);
+    let mut exchange = Exchange::greeted(&operation);
+    assert_eq!(exchange.message(GOOD), Step::Done(Ok(()), After::Ready));
+    assert_eq!(exchange.message(GOOD), Step::Done(Ok(()), After::Busy));
+    assert_eq!(exchange.sent, "QUIT\r\n");
+    assert_eq!(exchange.receive("221 bye\r\n"), Step::Finished);
 }
 
 #[test]
 fn numbers_of_messages_go_on_from_connection_to_connection_and_refused_ones_are_reused() {
-    let mut talk = Talk::greeted(&SmtpOperation::default());
-    let sequence = |talk: &Talk| {
-        let text = talk.sent.split("Steelyard-Payload: v1 0000000000000001 ");
+    let mut exchange = Exchange::greeted(&SmtpOperation::default());
+    let sequence = |exchange: &Exchange| {
+        let text = exchange
+            .sent
+            .split("Steelyard-Payload: v1 0000000000000001 ");
         let words: Vec<String> = text.last().unwrap().split(' ').map(str::to_owned).collect();
         (words[0].parse().unwrap(), words[1].parse().unwrap())
     };
     let mut all: Vec<(u64, u64)> = Vec::new();
     for reply in ["250 stored\r\n", "552 too large\r\n", "250 stored\r\n"] {
-        talk.message(&GOOD[..3]);
-        all.push(sequence(&talk));
-        talk.hear(reply);
+        exchange.message(&GOOD[..3]);
+        all.push(sequence(&exchange));
+        exchange.receive(reply);
     }
     assert_eq!(all, [(0, 0), (0, 1), (0, 1)]);
-    let mut talk = Talk::of(talk.smtp.for_worker(3, 1));
-    talk.session = talk.smtp.open(5);
-    talk.session.state = State::Open;
-    talk.message(&GOOD[..3]);
-    assert_eq!(sequence(&talk), (3 << 20 | 5, 0));
-    talk.session = talk.smtp.open(5);
-    talk.session.state = State::Open;
-    talk.message(&GOOD[..3]);
-    assert_eq!(sequence(&talk), (3 << 20 | 5, 1));
+    let mut exchange = Exchange::of(exchange.smtp.for_worker(3, 1));
+    exchange.session = exchange.smtp.open(5);
+    exchange.session.state = State::Open;
+    exchange.message(&GOOD[..3]);
+    assert_eq!(sequence(&exchange), (3 << 20 | 5, 0));
+    exchange.session = exchange.smtp.open(5);
+    exchange.session.state = State::Open;
+    exchange.message(&GOOD[..3]);
+    assert_eq!(sequence(&exchange), (3 << 20 | 5, 1));
 }
 
 #[test]

@@ -21,13 +21,13 @@ fn chunked(pipelining: Pipelining) -> SmtpOperation {
     }
 }
 
-fn greeted(operation: &SmtpOperation) -> Talk {
-    let mut talk = Talk::new(operation);
-    talk.hear("220 hi\r\n");
-    let step = talk.hear("250-hi\r\n250-PIPELINING\r\n250 CHUNKING\r\n");
+fn greeted(operation: &SmtpOperation) -> Exchange {
+    let mut exchange = Exchange::new(operation);
+    exchange.receive("220 hi\r\n");
+    let step = exchange.receive("250-hi\r\n250-PIPELINING\r\n250 CHUNKING\r\n");
     assert_eq!(step, Step::Ready);
-    talk.marks.clear();
-    talk
+    exchange.marks.clear();
+    exchange
 }
 
 fn envelope() -> String {
@@ -36,33 +36,33 @@ fn envelope() -> String {
 
 #[test]
 fn an_envelope_leaves_in_one_write_and_its_replies_are_matched_in_order() {
-    let mut talk = greeted(&operation(Pipelining::Envelope));
-    talk.start();
-    assert_eq!(talk.sent, envelope());
-    assert_eq!(talk.hear("250 ok\r\n250 "), Step::More);
-    assert_eq!(talk.sent, "");
-    assert_eq!(talk.hear("ok\r\n354 go\r\n"), Step::More);
-    assert!(talk.sent.starts_with("From: ") && talk.sent.ends_with("\r\n.\r\n"));
+    let mut exchange = greeted(&operation(Pipelining::Envelope));
+    exchange.start();
+    assert_eq!(exchange.sent, envelope());
+    assert_eq!(exchange.receive("250 ok\r\n250 "), Step::More);
+    assert_eq!(exchange.sent, "");
+    assert_eq!(exchange.receive("ok\r\n354 go\r\n"), Step::More);
+    assert!(exchange.sent.starts_with("From: ") && exchange.sent.ends_with("\r\n.\r\n"));
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(talk.marks, ["mail+rcpt+data", "eom"]);
+    assert_eq!(exchange.marks, ["mail+rcpt+data", "eom"]);
 }
 
 #[test]
 fn when_all_recipients_of_a_group_are_refused_no_content_is_sent() {
-    let mut talk = greeted(&operation(Pipelining::Envelope));
-    talk.start();
-    let step = talk.hear("250 ok\r\n550 no\r\n554 no recipients\r\n");
+    let mut exchange = greeted(&operation(Pipelining::Envelope));
+    exchange.start();
+    let step = exchange.receive("250 ok\r\n550 no\r\n554 no recipients\r\n");
     assert_eq!(step, Step::Done(Err(ErrorKind::Smtp5xx), After::Ready));
-    assert_eq!(talk.sent, "");
-    talk.start();
-    assert_eq!(talk.sent, format!("RSET\r\n{}", envelope()));
-    talk.hear("250 flushed\r\n");
-    talk.hear(ACCEPTED);
+    assert_eq!(exchange.sent, "");
+    exchange.start();
+    assert_eq!(exchange.sent, format!("RSET\r\n{}", envelope()));
+    exchange.receive("250 flushed\r\n");
+    exchange.receive(ACCEPTED);
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
 }
@@ -73,13 +73,13 @@ fn content_that_is_wanted_for_nobody_is_a_lone_dot() {
         "250 ok\r\n450 no\r\n354 go\r\n",
         "450 a\r\n503 b\r\n354 c\r\n",
     ] {
-        let mut talk = greeted(&operation(Pipelining::Envelope));
-        talk.start();
-        assert_eq!(talk.hear(refused), Step::More);
-        assert_eq!(talk.sent, ".\r\n");
+        let mut exchange = greeted(&operation(Pipelining::Envelope));
+        exchange.start();
+        assert_eq!(exchange.receive(refused), Step::More);
+        assert_eq!(exchange.sent, ".\r\n");
         let failed = Step::Done(Err(ErrorKind::Smtp4xx), After::Ready);
-        assert_eq!(talk.hear("250 whatever\r\n"), failed);
-        assert_eq!(talk.smtp.sequence(0), &0);
+        assert_eq!(exchange.receive("250 whatever\r\n"), failed);
+        assert_eq!(exchange.smtp.sequence(0), &0);
     }
 }
 
@@ -90,64 +90,64 @@ fn without_the_extension_the_connection_fails() {
         chunked(Pipelining::None),
         operation(Pipelining::Message),
     ] {
-        let mut talk = Talk::new(&operation);
-        talk.hear("220 hi\r\n");
-        let step = talk.hear("250-hi\r\n250 8BITMIME\r\n");
+        let mut exchange = Exchange::new(&operation);
+        exchange.receive("220 hi\r\n");
+        let step = exchange.receive("250-hi\r\n250 8BITMIME\r\n");
         assert_eq!(step, Step::Broken(ErrorKind::CapabilityMissing));
     }
 }
 
 #[test]
 fn the_next_envelope_leaves_with_the_content_of_the_message_before() {
-    let mut talk = greeted(&operation(Pipelining::Message));
-    assert_eq!(talk.smtp.lanes(), 2);
-    talk.start_in(0);
-    assert_eq!(talk.sent, envelope());
-    talk.start_in(1);
-    assert_eq!(talk.sent, "");
-    assert!(!talk.smtp.has_room(&talk.session));
-    talk.hear(ACCEPTED);
-    assert!(talk.sent.starts_with("From: "), "{}", talk.sent);
-    assert!(talk.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
+    let mut exchange = greeted(&operation(Pipelining::Message));
+    assert_eq!(exchange.smtp.lanes(), 2);
+    exchange.start_in(0);
+    assert_eq!(exchange.sent, envelope());
+    exchange.start_in(1);
+    assert_eq!(exchange.sent, "");
+    assert!(!exchange.smtp.has_room(&exchange.session));
+    exchange.receive(ACCEPTED);
+    assert!(exchange.sent.starts_with("From: "), "{}", exchange.sent);
+    assert!(exchange.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
     let replies = format!("250 stored\r\n{ACCEPTED}");
-    assert_eq!(talk.hear(&replies), Step::Done(Ok(()), After::Ready));
-    assert_eq!((talk.lane, talk.left), (0, ACCEPTED.len()));
-    talk.start_in(0);
-    assert_eq!(talk.hear(ACCEPTED), Step::More);
-    assert_eq!(talk.lane, 1);
-    assert!(talk.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
+    assert_eq!(exchange.receive(&replies), Step::Done(Ok(()), After::Ready));
+    assert_eq!((exchange.lane, exchange.left), (0, ACCEPTED.len()));
+    exchange.start_in(0);
+    assert_eq!(exchange.receive(ACCEPTED), Step::More);
+    assert_eq!(exchange.lane, 1);
+    assert!(exchange.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(talk.lane, 1);
+    assert_eq!(exchange.lane, 1);
 }
 
 #[test]
 fn an_envelope_that_comes_late_does_not_wait_for_the_reply_to_the_content() {
-    let mut talk = greeted(&operation(Pipelining::Message));
-    talk.start_in(0);
-    talk.hear(ACCEPTED);
-    talk.start_in(1);
-    assert_eq!(talk.sent, envelope());
+    let mut exchange = greeted(&operation(Pipelining::Message));
+    exchange.start_in(0);
+    exchange.receive(ACCEPTED);
+    exchange.start_in(1);
+    assert_eq!(exchange.sent, envelope());
     assert_eq!(
-        talk.hear("452 full\r\n250 ok\r\n"),
+        exchange.receive("452 full\r\n250 ok\r\n"),
         Step::Done(Err(ErrorKind::NoRoom), After::Ready)
     );
-    assert_eq!(talk.hear("250 ok\r\n"), Step::More);
-    talk.hear("250 ok\r\n354 go\r\n");
-    assert!(talk.sent.starts_with("From: "));
+    assert_eq!(exchange.receive("250 ok\r\n"), Step::More);
+    exchange.receive("250 ok\r\n354 go\r\n");
+    assert!(exchange.sent.starts_with("From: "));
 }
 
 #[test]
 fn an_envelope_that_waited_leaves_when_the_message_before_has_failed() {
-    let mut talk = greeted(&operation(Pipelining::Message));
-    talk.start_in(0);
-    talk.start_in(1);
-    let step = talk.hear("250 ok\r\n550 no\r\n503 no\r\n");
+    let mut exchange = greeted(&operation(Pipelining::Message));
+    exchange.start_in(0);
+    exchange.start_in(1);
+    let step = exchange.receive("250 ok\r\n550 no\r\n503 no\r\n");
     assert_eq!(step, Step::Done(Err(ErrorKind::Smtp5xx), After::Ready));
-    assert_eq!((talk.lane, talk.left), (0, 0));
-    assert_eq!(talk.sent, format!("RSET\r\n{}", envelope()));
+    assert_eq!((exchange.lane, exchange.left), (0, 0));
+    assert_eq!(exchange.sent, format!("RSET\r\n{}", envelope()));
 }
 
 #[test]
@@ -156,16 +156,16 @@ fn the_last_message_takes_quit_along() {
         messages_per_connection: 1,
         ..operation(Pipelining::Message)
     };
-    let mut talk = greeted(&operation);
-    assert_eq!(talk.smtp.lanes(), 1);
-    talk.start();
-    talk.hear(ACCEPTED);
-    assert!(talk.sent.ends_with("\r\n.\r\nQUIT\r\n"));
-    let step = talk.hear("250 stored\r\n221 bye\r\n");
-    assert_eq!((step, talk.left), (Step::Done(Ok(()), After::Busy), 9));
-    assert_eq!(talk.sent, "");
-    assert_eq!(talk.hear("221 bye\r\n"), Step::Finished);
-    assert_eq!(talk.marks, ["mail+rcpt+data", "eom"]);
+    let mut exchange = greeted(&operation);
+    assert_eq!(exchange.smtp.lanes(), 1);
+    exchange.start();
+    exchange.receive(ACCEPTED);
+    assert!(exchange.sent.ends_with("\r\n.\r\nQUIT\r\n"));
+    let step = exchange.receive("250 stored\r\n221 bye\r\n");
+    assert_eq!((step, exchange.left), (Step::Done(Ok(()), After::Busy), 9));
+    assert_eq!(exchange.sent, "");
+    assert_eq!(exchange.receive("221 bye\r\n"), Step::Finished);
+    assert_eq!(exchange.marks, ["mail+rcpt+data", "eom"]);
 }
 
 #[test]
@@ -174,19 +174,19 @@ fn two_messages_and_no_more_use_both_lanes() {
         messages_per_connection: 2,
         ..operation(Pipelining::Message)
     };
-    let mut talk = greeted(&operation);
-    talk.start_in(0);
-    talk.start_in(1);
-    talk.hear(ACCEPTED);
-    assert!(!talk.sent.contains("QUIT"));
-    talk.hear("250 stored\r\n");
-    assert!(!talk.smtp.has_room(&talk.session));
-    talk.hear(ACCEPTED);
-    assert!(talk.sent.ends_with("\r\n.\r\nQUIT\r\n"));
+    let mut exchange = greeted(&operation);
+    exchange.start_in(0);
+    exchange.start_in(1);
+    exchange.receive(ACCEPTED);
+    assert!(!exchange.sent.contains("QUIT"));
+    exchange.receive("250 stored\r\n");
+    assert!(!exchange.smtp.has_room(&exchange.session));
+    exchange.receive(ACCEPTED);
+    assert!(exchange.sent.ends_with("\r\n.\r\nQUIT\r\n"));
     let done = Step::Done(Ok(()), After::Busy);
-    assert_eq!(talk.hear("250 stored\r\n221 bye\r\n"), done);
-    assert_eq!(talk.lane, 1);
-    assert_eq!(talk.hear("221 bye\r\n"), Step::Finished);
+    assert_eq!(exchange.receive("250 stored\r\n221 bye\r\n"), done);
+    assert_eq!(exchange.lane, 1);
+    assert_eq!(exchange.receive("221 bye\r\n"), Step::Finished);
 }
 
 /// Checks that the length in BDAT is that of what follows, and returns both parts.
@@ -199,54 +199,54 @@ fn chunk(sent: &str) -> (String, String) {
 
 #[test]
 fn a_chunk_is_the_whole_message_in_one_write() {
-    let mut talk = greeted(&chunked(Pipelining::None));
-    talk.start();
-    talk.hear("250 ok\r\n");
-    talk.hear("250 ok\r\n");
-    let (commands, content) = chunk(&talk.sent);
+    let mut exchange = greeted(&chunked(Pipelining::None));
+    exchange.start();
+    exchange.receive("250 ok\r\n");
+    exchange.receive("250 ok\r\n");
+    let (commands, content) = chunk(&exchange.sent);
     assert_eq!(commands, "");
-    assert!(talk.sent.ends_with(&content));
+    assert!(exchange.sent.ends_with(&content));
     assert_eq!(
-        talk.hear("250 stored\r\n"),
+        exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(talk.marks, ["mail", "rcpt", "bdat"]);
+    assert_eq!(exchange.marks, ["mail", "rcpt", "bdat"]);
 }
 
 #[test]
 fn a_grouped_chunk_needs_one_round_trip() {
-    let mut talk = greeted(&chunked(Pipelining::Envelope));
-    talk.start();
-    let (commands, content) = chunk(&talk.sent);
+    let mut exchange = greeted(&chunked(Pipelining::Envelope));
+    exchange.start();
+    let (commands, content) = chunk(&exchange.sent);
     assert_eq!(commands, format!("{MAIL}{RCPT}"));
-    assert!(talk.sent.ends_with(&content));
-    let step = talk.hear("250 ok\r\n250 ok\r\n250 stored\r\n");
+    assert!(exchange.sent.ends_with(&content));
+    let step = exchange.receive("250 ok\r\n250 ok\r\n250 stored\r\n");
     assert_eq!(step, Step::Done(Ok(()), After::Ready));
-    assert_eq!(talk.marks, ["mail+rcpt+bdat"]);
+    assert_eq!(exchange.marks, ["mail+rcpt+bdat"]);
 }
 
 #[test]
 fn a_chunk_behind_a_chunk_clears_what_a_failure_would_leave() {
-    let mut talk = greeted(&chunked(Pipelining::Message));
-    talk.start_in(0);
-    talk.start_in(1);
-    let (commands, _) = chunk(&talk.sent);
+    let mut exchange = greeted(&chunked(Pipelining::Message));
+    exchange.start_in(0);
+    exchange.start_in(1);
+    let (commands, _) = chunk(&exchange.sent);
     assert_eq!(commands, format!("RSET\r\n{MAIL}{RCPT}"));
     let failed = "250 ok\r\n550 no\r\n503 no\r\n";
     assert_eq!(
-        talk.hear(&format!("{failed}250 reset\r\n")),
+        exchange.receive(&format!("{failed}250 reset\r\n")),
         Step::Done(Err(ErrorKind::Smtp5xx), After::Ready)
     );
-    assert_eq!(talk.left, "250 reset\r\n".len());
+    assert_eq!(exchange.left, "250 reset\r\n".len());
     let good = "250 reset\r\n250 ok\r\n250 ok\r\n250 stored\r\n";
-    assert_eq!(talk.hear(good), Step::Done(Ok(()), After::Ready));
-    assert_eq!(talk.lane, 1);
+    assert_eq!(exchange.receive(good), Step::Done(Ok(()), After::Ready));
+    assert_eq!(exchange.lane, 1);
 }
 
 #[test]
 fn a_server_that_goes_away_in_a_group_closes() {
-    let mut talk = greeted(&operation(Pipelining::Envelope));
-    talk.start();
+    let mut exchange = greeted(&operation(Pipelining::Envelope));
+    exchange.start();
     let gone = Step::Done(Err(ErrorKind::Smtp4xx), After::Close);
-    assert_eq!(talk.hear("250 ok\r\n421 bye\r\n"), gone);
+    assert_eq!(exchange.receive("250 ok\r\n421 bye\r\n"), gone);
 }

@@ -33,11 +33,11 @@ fn operation(
     }
 }
 
-fn greeted(operation: &SmtpOperation) -> Talk {
-    let mut talk = Talk::new(operation);
-    talk.hear("220 hi\r\n");
-    talk.hear("250-hi\r\n250-PIPELINING\r\n250 CHUNKING\r\n");
-    talk
+fn greeted(operation: &SmtpOperation) -> Exchange {
+    let mut exchange = Exchange::new(operation);
+    exchange.receive("220 hi\r\n");
+    exchange.receive("250-hi\r\n250-PIPELINING\r\n250 CHUNKING\r\n");
+    exchange
 }
 
 /// The sender, the recipients, and what is left to read.
@@ -64,9 +64,9 @@ proptest! {
         recipients in proptest::collection::btree_set(address(), 1..6),
     ) {
         let recipients: Vec<String> = recipients.into_iter().collect();
-        let mut talk = greeted(&operation(senders.clone(), recipients.clone(), false, 10));
-        talk.start();
-        let sent = talk.sent.clone();
+        let mut exchange = greeted(&operation(senders.clone(), recipients.clone(), false, 10));
+        exchange.start();
+        let sent = exchange.sent.clone();
         let mut bytes = sent.as_bytes().iter();
         let (from, mut to) = parse_envelope(&mut bytes, recipients.len());
         prop_assert!(senders.contains(&from), "{}", from);
@@ -78,10 +78,10 @@ proptest! {
 
     #[test]
     fn content_ends_where_another_receiver_sees_its_end(body_bytes in 0_u64..5_000) {
-        let mut talk = greeted(&operation(Vec::new(), vec!["a@b.test".to_owned()], false, body_bytes));
-        talk.start();
-        talk.hear("250 ok\r\n250 ok\r\n354 go\r\n");
-        let sent = talk.sent.clone();
+        let mut exchange = greeted(&operation(Vec::new(), vec!["a@b.test".to_owned()], false, body_bytes));
+        exchange.start();
+        exchange.receive("250 ok\r\n250 ok\r\n354 go\r\n");
+        let sent = exchange.sent.clone();
         let mut bytes = sent.as_bytes().iter();
         let mut message = Vec::new();
         prop_assert!(DataReceiver::new().ingest(&mut bytes, &mut message));
@@ -93,9 +93,9 @@ proptest! {
 
     #[test]
     fn chunks_are_as_long_as_they_say(body_bytes in 0_u64..5_000) {
-        let mut talk = greeted(&operation(Vec::new(), vec!["a@b.test".to_owned()], true, body_bytes));
-        talk.start();
-        let sent = talk.sent.clone();
+        let mut exchange = greeted(&operation(Vec::new(), vec!["a@b.test".to_owned()], true, body_bytes));
+        exchange.start();
+        let sent = exchange.sent.clone();
         let mut bytes = sent.as_bytes().iter();
         parse_envelope(&mut bytes, 1);
         let Ok(Request::Bdat { chunk_size, is_last }) = Request::parse(&mut bytes) else {

@@ -24,30 +24,30 @@ fn login(mechanism: Mechanism) -> SmtpOperation {
     }
 }
 
-fn greeted(operation: &SmtpOperation, offers: &str) -> (Talk, Step) {
-    let mut talk = Talk::new(operation);
-    talk.hear("220 hi\r\n");
-    let step = talk.hear(&format!("250-hi\r\n250 {offers}\r\n"));
-    (talk, step)
+fn greeted(operation: &SmtpOperation, offers: &str) -> (Exchange, Step) {
+    let mut exchange = Exchange::new(operation);
+    exchange.receive("220 hi\r\n");
+    let step = exchange.receive(&format!("250-hi\r\n250 {offers}\r\n"));
+    (exchange, step)
 }
 
 #[test]
 fn after_starttls_everything_begins_again_in_tls() {
-    let (mut talk, step) = greeted(&starttls(1.0), "STARTTLS");
-    assert_eq!((step, talk.sent.as_str()), (Step::More, "STARTTLS\r\n"));
-    assert_eq!(talk.hear("220 go\r\n"), Step::Secure);
-    assert_eq!(PHASES[talk.smtp.phase(&talk.session)], "tls");
-    assert_eq!(talk.secured(), Step::More);
-    assert_eq!(talk.sent, "EHLO load.steelyard.test\r\n");
-    assert_eq!(talk.hear("250 hi\r\n"), Step::Ready);
-    assert_eq!(talk.marks, ["banner", "ehlo", "starttls", "ehlo"]);
-    assert_eq!(talk.message(GOOD), Step::Done(Ok(()), After::Ready));
+    let (mut exchange, step) = greeted(&starttls(1.0), "STARTTLS");
+    assert_eq!((step, exchange.sent.as_str()), (Step::More, "STARTTLS\r\n"));
+    assert_eq!(exchange.receive("220 go\r\n"), Step::Secure);
+    assert_eq!(PHASES[exchange.smtp.phase(&exchange.session)], "tls");
+    assert_eq!(exchange.secured(), Step::More);
+    assert_eq!(exchange.sent, "EHLO load.steelyard.test\r\n");
+    assert_eq!(exchange.receive("250 hi\r\n"), Step::Ready);
+    assert_eq!(exchange.marks, ["banner", "ehlo", "starttls", "ehlo"]);
+    assert_eq!(exchange.message(GOOD), Step::Done(Ok(()), After::Ready));
 }
 
 #[test]
 fn clear_text_behind_starttls_is_not_taken_for_an_answer_in_tls() {
-    let (mut talk, _) = greeted(&starttls(1.0), "STARTTLS");
-    let step = talk.hear("220 go\r\n250-hi\r\n250 AUTH PLAIN\r\n");
+    let (mut exchange, _) = greeted(&starttls(1.0), "STARTTLS");
+    let step = exchange.receive("220 go\r\n250-hi\r\n250 AUTH PLAIN\r\n");
     assert_eq!(step, Step::Broken(ErrorKind::BadProtocol));
 }
 
@@ -78,28 +78,31 @@ fn users_log_in_in_turn() {
     let mut smtp = machine(&login(Mechanism::Plain));
     let users: Vec<u32> = (0..4).map(|place| smtp.open(place).user).collect();
     assert_eq!(users, [1, 2, 1, 2]);
-    let (mut talk, _) = greeted(&login(Mechanism::Plain), "AUTH LOGIN PLAIN");
+    let (mut exchange, _) = greeted(&login(Mechanism::Plain), "AUTH LOGIN PLAIN");
     let expected = STANDARD.encode("\0user1\0secret1");
-    assert_eq!(talk.sent, format!("AUTH PLAIN {expected}\r\n"));
-    assert_eq!(talk.hear("235 in\r\n"), Step::Ready);
-    assert_eq!(talk.marks, ["banner", "ehlo", "auth"]);
+    assert_eq!(exchange.sent, format!("AUTH PLAIN {expected}\r\n"));
+    assert_eq!(exchange.receive("235 in\r\n"), Step::Ready);
+    assert_eq!(exchange.marks, ["banner", "ehlo", "auth"]);
 }
 
 #[test]
 fn auth_login_asks_twice() {
-    let (mut talk, _) = greeted(&login(Mechanism::Login), "AUTH PLAIN LOGIN");
-    assert_eq!(talk.sent, "AUTH LOGIN\r\n");
-    talk.hear("334 VXNlcm5hbWU6\r\n");
-    assert_eq!(talk.sent, format!("{}\r\n", STANDARD.encode("user1")));
-    talk.hear("334 UGFzc3dvcmQ6\r\n");
-    assert_eq!(talk.sent, format!("{}\r\n", STANDARD.encode("secret1")));
-    assert_eq!(talk.hear("235 in\r\n"), Step::Ready);
+    let (mut exchange, _) = greeted(&login(Mechanism::Login), "AUTH PLAIN LOGIN");
+    assert_eq!(exchange.sent, "AUTH LOGIN\r\n");
+    exchange.receive("334 VXNlcm5hbWU6\r\n");
+    assert_eq!(exchange.sent, format!("{}\r\n", STANDARD.encode("user1")));
+    exchange.receive("334 UGFzc3dvcmQ6\r\n");
+    assert_eq!(exchange.sent, format!("{}\r\n", STANDARD.encode("secret1")));
+    assert_eq!(exchange.receive("235 in\r\n"), Step::Ready);
 }
 
 #[test]
 fn a_login_that_is_refused_or_not_offered_fails_the_connection() {
-    let (mut talk, _) = greeted(&login(Mechanism::Plain), "AUTH PLAIN");
-    assert_eq!(talk.hear("535 no\r\n"), Step::Broken(ErrorKind::AuthFail));
+    let (mut exchange, _) = greeted(&login(Mechanism::Plain), "AUTH PLAIN");
+    assert_eq!(
+        exchange.receive("535 no\r\n"),
+        Step::Broken(ErrorKind::AuthFail)
+    );
     let (_, step) = greeted(&login(Mechanism::Login), "AUTH PLAIN");
     assert_eq!(step, Step::Broken(ErrorKind::CapabilityMissing));
 }
@@ -108,21 +111,21 @@ fn a_login_that_is_refused_or_not_offered_fails_the_connection() {
 fn the_offers_are_read_however_the_reply_is_split() {
     let reply = "250-hi\r\n250-PIPELINING\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n";
     for at in 1..reply.len() {
-        let mut talk = Talk::new(&starttls(1.0));
-        talk.hear("220 hi\r\n");
-        assert_eq!(talk.hear(&reply[..at]), Step::More);
-        talk.hear(&reply[at..]);
-        assert_eq!(talk.sent, "STARTTLS\r\n", "split at {at}");
+        let mut exchange = Exchange::new(&starttls(1.0));
+        exchange.receive("220 hi\r\n");
+        assert_eq!(exchange.receive(&reply[..at]), Step::More);
+        exchange.receive(&reply[at..]);
+        assert_eq!(exchange.sent, "STARTTLS\r\n", "split at {at}");
     }
 }
 
 #[test]
 fn a_greeting_without_end_is_refused() {
-    let mut talk = Talk::new(&SmtpOperation::default());
-    talk.hear("220 hi\r\n");
+    let mut exchange = Exchange::new(&SmtpOperation::default());
+    exchange.receive("220 hi\r\n");
     let line = format!("250-{}\r\n", "x".repeat(900));
     let step = (0..100)
-        .map(|_| talk.hear(&line))
+        .map(|_| exchange.receive(&line))
         .find(|step| *step != Step::More);
     assert_eq!(step, Some(Step::Broken(ErrorKind::BadProtocol)));
 }

@@ -6,9 +6,9 @@
 //! other end of its socket is closed, by the kernel if need be. It sleeps in one `poll` otherwise.
 
 mod ignored;
+pub(crate) mod messages;
 mod program;
 pub(crate) mod tree;
-pub(crate) mod words;
 
 use std::io::{self, Read, Write};
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
@@ -25,8 +25,8 @@ use steelyard_net::clock::monotonic_ns;
 use crate::args::HoldArgs;
 use crate::console::Outcome;
 use crate::failure::refused;
+use messages::{Ended, KILL, TERMINATE, Word};
 use program::Program;
-use words::{Ended, KILL, TERMINATE, Word};
 
 /// Between two passes over a tree that is being killed.
 const BETWEEN_PASSES: Timespec = Timespec {
@@ -140,13 +140,13 @@ impl Holder {
         // After it is known that all is to be killed nothing else can be asked for.
         if control && !self.killing {
             let count = self.control.read(&mut bytes).unwrap_or(0);
-            self.obey(&bytes[..count]);
+            self.execute(&bytes[..count]);
         }
         Ok(())
     }
 
     /// Nothing at all means that the agent is gone.
-    fn obey(&mut self, bytes: &[u8]) {
+    fn execute(&mut self, bytes: &[u8]) {
         self.killing |= bytes.is_empty() || bytes.contains(&KILL);
         if bytes.contains(&TERMINATE) && !self.killing {
             self.ending = true;
@@ -163,7 +163,7 @@ impl Holder {
     fn reap(&mut self) -> bool {
         let mut end = None;
         let left = loop {
-            match words::wait_for_any() {
+            match messages::wait_for_any() {
                 Ok(Some((pid, how))) if self.is_program(pid) => end = Some(how),
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => break true,

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_sig
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use steelyard_net::clock::monotonic_ns;
 
-use super::words::Started;
+use super::messages::Started;
 
 /// A program that was started.
 pub(super) struct Program {

@@ -1,4 +1,4 @@
-//! A fixed piece of work for processor, memory and disk, to see what the machine is like just now.
+//! The reference kernel: a fixed piece of work for processor, memory and disk.
 //!
 //! It is not a benchmark: the same work again and again, whose rate moves when the machine does.
 //! A study takes one before each trial, and several before the first.
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use steelyard_wire::kernel::{CANARY_SCHEMA, CanaryResult};
+use steelyard_wire::kernel::{REFERENCE_SCHEMA, ReferenceResult};
 
 use crate::KernelError;
 use crate::host::facts;
@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CanaryJob {
+pub struct ReferenceJob {
     /// For all parts together; each has an equal share.
     pub time: Duration,
     /// Where to write; `None` leaves the disk out.
@@ -38,7 +38,7 @@ trait Round {
 ///
 /// # Errors
 /// The job makes no sense, or memory is refused. A disk that refuses is told in the result.
-pub fn run(job: &CanaryJob, cancel: &AtomicBool) -> Result<CanaryResult, KernelError> {
+pub fn run(job: &ReferenceJob, cancel: &AtomicBool) -> Result<ReferenceResult, KernelError> {
     check(job)?;
     let parts = if job.folder.is_some() { 3 } else { 2 };
     let share = job.time / parts;
@@ -53,8 +53,8 @@ pub fn run(job: &CanaryJob, cancel: &AtomicBool) -> Result<CanaryResult, KernelE
         Some(Err(error)) => (None, Some(error.to_string())),
     };
     let interrupted = cancel.load(Ordering::Relaxed);
-    Ok(CanaryResult {
-        schema: CANARY_SCHEMA.to_owned(),
+    Ok(ReferenceResult {
+        schema: REFERENCE_SCHEMA.to_owned(),
         host: facts(),
         cpu_per_s,
         memory_bytes_per_s,
@@ -65,10 +65,10 @@ pub fn run(job: &CanaryJob, cancel: &AtomicBool) -> Result<CanaryResult, KernelE
     })
 }
 
-fn check(job: &CanaryJob) -> Result<(), KernelError> {
+fn check(job: &ReferenceJob) -> Result<(), KernelError> {
     if job.time.is_zero() || job.time > LONGEST {
         let hint = "say --time with a duration up to 1 minute, as 300ms";
-        let message = "a canary needs some time, and no more than a minute";
+        let message = "the reference kernel needs some time, and no more than a minute";
         return Err(KernelError::bad_option(message, hint));
     }
     Ok(())
@@ -104,8 +104,8 @@ fn rate(
 mod tests {
     use super::*;
 
-    fn job(folder: Option<PathBuf>) -> CanaryJob {
-        CanaryJob {
+    fn job(folder: Option<PathBuf>) -> ReferenceJob {
+        ReferenceJob {
             time: Duration::from_millis(30),
             folder,
         }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn no_time_is_refused_and_a_folder_that_is_not_there_is_told() {
-        let none = CanaryJob {
+        let none = ReferenceJob {
             time: Duration::ZERO,
             folder: None,
         };

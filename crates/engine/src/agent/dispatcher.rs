@@ -36,7 +36,7 @@ pub(super) enum Flow {
 }
 
 /// The state of one conversation.
-pub(super) struct Desk {
+pub(super) struct Dispatcher {
     replies: Replies,
     greeted: bool,
     children: Children,
@@ -47,7 +47,7 @@ pub(super) struct Desk {
     received_ns: u64,
 }
 
-impl Desk {
+impl Dispatcher {
     pub(super) fn new() -> Self {
         Self {
             replies: Replies::default(),
@@ -134,8 +134,8 @@ impl Desk {
             }
             Verb::ThreadPlaces { pid } => self.apart(id, move || thread_places(pid)),
             Verb::Run(job) => {
-                let ticket = self.runs.enter();
-                self.apart(id, move || ticket.run(&job));
+                let handle = self.runs.enter();
+                self.apart(id, move || handle.run(&job));
             }
             Verb::CancelRuns => {
                 self.runs.cancel();
