@@ -151,7 +151,7 @@ def planted(store: Store) -> Told:
     whole = Standing.REACHED if found.studies == len(MUTATIONS) >= _LEAST else Standing.OPEN
     standing = whole if found.counts["seen"] == found.studies else Standing.NOT_REACHED
     lines = [
-        "Each is planted into the judge of a test process, one by one, in every test run",
+        "Each is planted into the judge of a test process, one by one, by `make test-all`",
         "(`tests/calibration/mutations.py`); the check that must see it is named beside it there.",
         "",
         *(f"{number}. {each.words}" for number, each in enumerate(MUTATIONS, start=1)),
