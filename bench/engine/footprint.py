@@ -31,7 +31,7 @@ def probes() -> list[Probe]:
         ),
         Probe(
             "agent-idle",
-            "an agent that nobody asks for anything",
+            "an agent that no one asks for anything",
             (),
             idle_agent,
             (

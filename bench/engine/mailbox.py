@@ -91,7 +91,7 @@ def shot(
     time.sleep(LOG_S)
     messages = count(log(folder, before))
     if messages == 0:
-        raise Unmeasurable("Dovecot's log tells of no message that was read")
+        raise Unmeasurable("Dovecot's log reports no message that was read")
     return Shot(messages, cpu_s, messages / wall_s)
 
 

@@ -1,4 +1,4 @@
-"""What peers print, read. What is not understood is an error, never a zero."""
+"""What peers print, read. What cannot be parsed is an error, never a zero."""
 
 from __future__ import annotations
 
@@ -120,4 +120,4 @@ def counted(peer: str, text: str, operations: float, per_s: float) -> Counted:
 
 
 def not_understood(peer: str, text: str) -> Unmeasurable:
-    return Unmeasurable(f"{peer} said what is not understood: {text[-200:].strip()!r}")
+    return Unmeasurable(f"{peer} said what cannot be parsed: {text[-200:].strip()!r}")

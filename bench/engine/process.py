@@ -48,7 +48,7 @@ def pinned(command: list[str], core: int) -> list[str]:
 
 
 def start(command: list[str], core: int, complaints: IO[bytes] | None = None) -> Process:
-    """Starts a command whose output is wanted; it may leave files where nobody looks."""
+    """Starts a command whose output is wanted; it may leave files where no one looks."""
     return subprocess.Popen(
         pinned(command, core),
         stdin=subprocess.DEVNULL,
@@ -153,7 +153,7 @@ def ended(process: Process) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port that no one listens on now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -179,7 +179,7 @@ def shot(command: list[str], read: Callable[[str], Counted]) -> Shot:
 
 
 def server_was_the_limit(pairs: list[Pair]) -> str | None:
-    """A doubt if wrk had time to spare."""
+    """A warning if wrk had time to spare."""
     least = min(pair.theirs.note["core_share"] for pair in pairs)
     if least >= BUSY_SHARE:
         return None

@@ -82,7 +82,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def one(tool: Tool, test: str, options: argparse.Namespace) -> Cell:
-    """One cell; a tool that breaks off is told as such and stops nothing else."""
+    """One cell; a tool that breaks off is reported as such and stops nothing else."""
     if test == "cpu":
         return Cell(tool.name, test, "not run", note="see make bench-engine")
     if test == "soak" and not tool.installed():

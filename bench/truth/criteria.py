@@ -67,14 +67,14 @@ NOISY_SINK_LOST = 0.005
 MOST_ATTEMPTS = 3
 
 # A limit can be out of everybody's reach. Who sleeps must be woken: on a virtual machine that costs
-# a trip through the hypervisor, and nobody sleeps less than the minimal client, which only writes
+# a trip through the hypervisor, and no one sleeps less than the minimal client, which only writes
 # and reads (what is left when it polls instead stands in its row). Where a hypervisor or another
 # process takes the core away for 5 ms, no schedule is kept, not even by a loop that never sleeps.
 # So the minimal client takes turns with each tool. Where it misses the absolute limit too, in the
 # same pairs, a tool is asked to be near it: the same 30 and 100 µs, now above what the machine
 # charges anybody who sleeps; gaps that vary at most a quarter more. It has then not passed the
 # limit and is never called so: the words are "passed above the floor". A machine on which the least
-# client is beyond HIGHEST_FLOOR makes everybody equal, and nothing is told of anybody.
+# client is beyond HIGHEST_FLOOR makes everybody equal, and nothing is reported of anybody.
 ABOVE = "Else, where the minimal client misses that too (medians over the pairs), "
 
 TESTS = (

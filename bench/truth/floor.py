@@ -1,8 +1,8 @@
 """A tool held against the minimal client that took turns with it. No measuring here.
 
-Some limits are missed by a program that does nothing but the calls nobody can do without, because
+Some limits are missed by a program that does nothing but the calls no one can do without, because
 of what a machine charges for waking up or takes away from its processors. A tool that misses such a
-limit too has not passed it; it can still be told how far above that floor it is.
+limit too has not passed it; it can still be reported how far above that floor it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Figure:
 
     key: str
     highest_floor: float
-    """Of a floor further up than this nothing can be told from anything."""
+    """Of a floor further up than this nothing can be distinguished from anything."""
     beyond: float
     ratio: bool = False
     """`beyond` is what the tool's figure over the floor's may be, not what lies between them."""
@@ -107,10 +107,10 @@ def above_floor(
     """State and reason where the minimal client misses the limit too."""
     figures, heights = FIGURES[test], medians(test, floors)
     if any(heights[figure.key] > figure.highest_floor for figure in figures):
-        return OPEN, "the minimal client is so far beyond the limit that nothing can be told"
+        return OPEN, "the minimal client is so far beyond the limit that nothing can be determined"
     if fixed(tools) > 1:
         excused = fixed(floors) > 1
-        return (OPEN, "nobody keeps the rate") if excused else (FAILED, "it misses the rate itself")
+        return (OPEN, "no one keeps the rate") if excused else (FAILED, "it misses the rate itself")
     if all(over[figure.key][0] <= figure.beyond for figure in figures):
         return ABOVE_FLOOR, "the minimal client misses the absolute limit here too"
     if any(over[figure.key][1] > figure.beyond for figure in figures):

@@ -28,7 +28,7 @@ def cell(tool: Tool, test: str) -> Cell:
 
 
 def least_cell(tool: Tool, test: str, once: Once) -> Cell:
-    """The floor itself; of one user also what is left of it when nobody sleeps."""
+    """The floor itself; of one user also what is left of it when no one sleeps."""
     if test != "delay":
         runs = [once(tool) for _ in range(criteria.PAIRS)]
         return shown(tool, test, floor.own(test, [run for run, _ in runs]), runs)

@@ -56,7 +56,7 @@ GOALS: dict[str, str] = {
     "G13": "the judge is a pure function: bit-identical replay; a script in R agrees on 20 studies",
     "G14": "each of at least 25 known statistical mistakes, planted, makes validation fail",
     "G15": "arms of spread 1 to 2 and 1 to 4: at most 5 % false, as shipped (same bound as G1)",
-    "G16": "guards: a system that is worse by the guarded margin is called faster in at most 5 % "
+    "G16": "guardrails: a system worse by the margin of one is called faster in at most 5 % "
     "(same bound); worse by three margins it is a trade-off in at least 90 %",
     "G17": "claims: at the very bound, supported in at most 5 % and contradicted in at most 5 % of "
     "studies, of several claims together (same bound)",

@@ -1,6 +1,6 @@
 """Known statistical mistakes, as code that can take the place of the judge's own.
 
-Sources: the defects of other tools and the pitfalls that docs/methods/judge.md guards against.
+Sources: the defects of other tools and the pitfalls that docs/methods/judge.md guardrails against.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.calibration.sections_trials import (
     beside_rivals,
     visits_to_a_verdict,
 )
-from tests.calibration.sections_words import claims, failures, guards, races
+from tests.calibration.sections_words import claims, failures, guardrails, races
 from tests.calibration.store import RESULTS, SCREENS, Result, Store, fingerprint, judged_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "methods" / "validation.md"
@@ -79,7 +79,7 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G13": lambda: replay(Store("G13")),
     "G14": lambda: planted(Store("G14")),
     "G15": lambda: unequal_spread(Store("G15")),
-    "G16": lambda: guards(Store("G16")),
+    "G16": lambda: guardrails(Store("G16")),
     "G17": lambda: claims(Store("G17")),
     "G18": lambda: failures(Store("G18")),
     "G19": lambda: races(Store("G19")),

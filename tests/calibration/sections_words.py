@@ -1,4 +1,4 @@
-"""Sections of the page on guards, claims, failures and races: G16 to G19."""
+"""Sections of the page on guardrails, claims, failures and races: G16 to G19."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRADE_OFFS = 0.90
 _NOTHING = Told(Standing.NOT_MEASURED, "nothing was run")
 
 
-def guards(store: Store) -> Told:
+def guardrails(store: Store) -> Told:
     """G16."""
     at_margin = [each for each in store.all() if each.about["times"] == 1]
     beyond = [each for each in store.all() if each.about["times"] > 1]

@@ -35,7 +35,7 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.not_measured import AttemptFailed
 from steelyard.judge.verdict_notes import (
-    GuardFinding,
+    GuardrailFinding,
     GuardrailsOpen,
     NoVariation,
     NoVisits,
@@ -471,7 +471,7 @@ def _claims() -> RunFindings:
 
 
 def _trade_off() -> RunFindings:
-    """Faster while failing more; a guard that is not shown yet; a guard that was not measured."""
+    """Faster while failing more; one guardrail not shown yet, and one not measured."""
     errors: dict[str, Any] = {
         "response": "errors", "label": "errors", "unit": "ratio", "margin": 0.001, "absolute": True,
     }  # fmt: skip
@@ -479,23 +479,23 @@ def _trade_off() -> RunFindings:
         "response": "response.p99", "label": "response time, 99th percentile", "unit": "ns",
         "margin": math.log(1.25), "absolute": False,
     }  # fmt: skip
-    failing = GuardFinding(**errors, state="broken", effect=0.0213)
-    longer = GuardFinding(**tail, state="broken", effect=math.log(1.4))
-    short = GuardFinding(**tail, state="held", effect=-0.2)
-    unseen = GuardFinding(
+    failing = GuardrailFinding(**errors, state="broken", effect=0.0213)
+    longer = GuardrailFinding(**tail, state="broken", effect=math.log(1.4))
+    short = GuardrailFinding(**tail, state="held", effect=-0.2)
+    unseen = GuardrailFinding(
         **errors,
         state="not_measured",
         effect=None,
         reason=ValueUnusable(system="durable", trials=3, value="missing"),
     )
-    waiting = GuardFinding(**tail, state="open", effect=0.1)
+    waiting = GuardrailFinding(**tail, state="open", effect=0.1)
     verdicts = (
-        verdict("trade_off", 12.0, 0.02, guards=(failing, longer), decided_at_visit=12),
-        per_condition("trade_off", -9.0, 0.02, 1, guards=(failing,), decided_at_visit=12),
-        per_condition("faster", 14.0, 0.02, 4, guards=(unseen, short)),
+        verdict("trade_off", 12.0, 0.02, guardrails=(failing, longer), decided_at_visit=12),
+        per_condition("trade_off", -9.0, 0.02, 1, guardrails=(failing,), decided_at_visit=12),
+        per_condition("faster", 14.0, 0.02, 4, guardrails=(unseen, short)),
         per_condition(
-            "undecided", 13.0, 0.02, 16, guards=(waiting,),
-            withheld=GuardrailsOpen(system="durable", guards=(waiting,)),
+            "undecided", 13.0, 0.02, 16, guardrails=(waiting,),
+            withheld=GuardrailsOpen(system="durable", guardrails=(waiting,)),
         ),
     )  # fmt: skip
     failures = (

@@ -158,7 +158,7 @@ def steelyard(tmp_path: Path) -> Iterator[Steelyard]:
     (tmp_path / "study.yaml").write_text(STUDY, encoding="utf-8")
     tool = Steelyard(tmp_path)
     yield tool
-    assert tool.wait_until_no_process() == [], "processes were left behind"
+    assert tool.wait_until_no_process() == [], "processes were left over"
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     tool = Steelyard(folder, form=None)
     done = tool.run("run", "study.yaml")
     assert done.returncode == 0, done.stderr
-    assert tool.wait_until_no_process() == [], "processes were left behind"
+    assert tool.wait_until_no_process() == [], "processes were left over"
     return Finished(folder, done)
 
 

@@ -115,7 +115,7 @@ def test_restore_after_a_kill_takes_everything_back(steelyard: Steelyard) -> Non
     assert "done on local: remove the folder " in done.stdout
     assert not list(scratch.glob("*/scratch"))
     again = steelyard.run("restore", "results/tiny")
-    assert "nothing was left to take back" in again.stdout
+    assert "nothing was left to undo" in again.stdout
 
 
 @pytest.mark.parametrize("protocol", ["http", "smtp"])

@@ -1,4 +1,4 @@
-"""kill -9 of the controller at any instant, then resume: nothing lost, repeated or left behind."""
+"""kill -9 of the controller at any instant, then resume: nothing lost, repeated or left over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bystander beside a load, and loads that end by themselves, with the real engine."""
+"""A latency probe beside a load, and loads that end by themselves, with the real engine."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ sample: {every: 100 ms}
 def assert_raced(run: Run) -> None:
     """Every visit was one of the plan, in its order, and of a system that was in the race.
 
-    That the two equal ones are told apart as well is rare, and is allowed.
+    That the two equal ones are distinguished as well is rare, and is allowed.
     """
     left = [event for event in run.events() if isinstance(event, SystemsEliminated)]
     assert left[0].remaining == ("one", "two")

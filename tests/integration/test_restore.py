@@ -55,7 +55,7 @@ def test_all_runs_are_put_right_and_one_that_is_damaged_keeps_no_other(
     leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
     damaged = leave(steelyard.folder, "2")
     leave(steelyard.folder, "3", ("local", RemoveTree(str(two))))
-    (damaged / "ledger.jsonl").write_text("mended by hand\n", encoding="utf-8")
+    (damaged / "ledger.jsonl").write_text("fixed by hand\n", encoding="utf-8")
     done = steelyard.run("restore", "--all")
     assert done.returncode == 3
     assert "skipped: " in done.stderr

@@ -108,7 +108,7 @@ def test_a_decided_workload_is_left_out_of_the_visits_that_follow(steelyard: Ste
     left, *later = [event for event in run.events() if isinstance(event, WorkloadsEliminated)]
     assert left.remaining == {"web": (), "cpu": ("plain", "slow")}
     if later:
-        return  # the equal ones were told apart: rare, and allowed
+        return  # the equal ones were distinguished: rare, and allowed
     of: dict[str, list[int]] = {"web": [], "cpu": []}
     before = run.records()
     for record in before:

@@ -51,7 +51,7 @@ fn join(from: BorrowedFd<'_>, to: BorrowedFd<'_>, socket: BorrowedFd<'_>) -> io:
     }
 }
 
-/// Carries what is there now; false when the source has ended or nobody takes it any more.
+/// Carries what is there now; false when the source has ended or no one takes it any more.
 fn carry(from: BorrowedFd<'_>, to: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<bool> {
     let count = match rustix::io::read(from, &mut *buffer) {
         Ok(0) | Err(Errno::CONNRESET) => return Ok(false),

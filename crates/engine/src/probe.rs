@@ -50,7 +50,7 @@ fn head(job: &LoadJob) -> String {
     format!("probing {} every {every}\n", job.target)
 }
 
-/// Prints what ends until the run is over; when nobody reads any more, the run ends.
+/// Prints what ends until the run is over; when no one reads any more, the run ends.
 ///
 /// Returns the names of the phases, in the order in which they came first.
 fn tell(

@@ -71,7 +71,7 @@ fn announce_all(all: Vec<(Protocol, Listen)>) {
         eprintln!("{} listens on {at}", protocol.name());
         listeners.insert(protocol.name().to_owned(), json!(at.to_string()));
     }
-    // Nobody may be left to read it; the sink serves all the same.
+    // No one may be left to read it; the sink serves all the same.
     let _ = print(&format!(
         "{}\n",
         json!({ "listening": first, "listeners": listeners })
@@ -84,7 +84,7 @@ fn any_port() -> Listen {
 
 fn announce(at: &Listen) {
     eprintln!("listening on {at}; Ctrl-C ends");
-    // Nobody may be left to read it; the sink serves all the same.
+    // No one may be left to read it; the sink serves all the same.
     let _ = print(&format!("{}\n", json!({ "listening": at.to_string() })));
 }
 

@@ -1,4 +1,4 @@
-//! What one end has counted of one lane, and how it is told to the other in one line.
+//! What one end has counted of one lane, and how it is reported to the other in one line.
 
 use rustix::io::Errno;
 

@@ -61,7 +61,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run that nobody has ended.
+    /// A run that no one has ended.
     pub fn new(
         start_ns: u64,
         window_start_ns: u64,

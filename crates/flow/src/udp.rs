@@ -151,7 +151,7 @@ impl UdpIn {
             match self.inbox.receive(socket) {
                 Ok(0) => return self.waiting(run, monotonic_ns()),
                 Ok(_) => self.count(run, ledger, monotonic_ns()),
-                // Nobody listens where this end sends to; that is the sending lane's affair.
+                // No one listens where this end sends to; that is the sending lane's affair.
                 Err(Errno::CONNREFUSED) => {}
                 Err(errno) => return Step::Over(Ending::Refused(errno)),
             }

@@ -5,7 +5,7 @@
 pub struct About {
     /// Names of its phases.
     pub phases: Vec<String>,
-    /// Names of the kinds of operations, if they are told apart.
+    /// Names of the kinds of operations, if they are distinguished.
     pub kinds: Vec<String>,
     /// Connections come and go with operations.
     pub one_shot: bool,

@@ -31,7 +31,7 @@ pub struct Watch<'a> {
     pub operations: Option<Sender<Ended>>,
 }
 
-/// What a run leaves behind.
+/// What a run leaves.
 #[derive(Debug)]
 pub struct Outcome {
     /// One for each worker.

@@ -18,7 +18,7 @@ pub struct Control {
     stop: AtomicBool,
     /// One for each worker.
     pub boards: Vec<Board>,
-    /// Where workers tell of every operation that ends, if somebody listens.
+    /// Where workers report every operation that ends, if somebody listens.
     pub operations: Option<Sender<Ended>>,
 }
 

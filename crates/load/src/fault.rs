@@ -33,7 +33,7 @@ words! {
         BindFail = "bind_fail",
         /// No file descriptor left (`EMFILE`, `ENFILE`).
         FdLimit = "fd_limit",
-        /// Nobody listens, or the backlog sends resets.
+        /// No one listens, or the backlog sends resets.
         ConnRefused = "conn_refused",
         /// No answer to the connection request in time.
         ConnTimeout = "conn_timeout",

@@ -81,7 +81,7 @@ pub fn run(
 
 /// Runs `job` as [`run`] does and tells `operations` of every operation that ends.
 ///
-/// A target that is not there is no error: each operation that failed is told. A job whose
+/// A target that is not there is no error: each operation that failed is reported. A job whose
 /// connections carry several operations at once, a stream, a mix and a delivery are refused.
 pub fn probe(
     job: &LoadJob,

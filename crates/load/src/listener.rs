@@ -10,7 +10,7 @@ use crate::operation::Operation;
 pub struct Ended {
     /// Counts the operations that were sent, from 1.
     pub sequence: u64,
-    /// Its kind, where kinds are told apart.
+    /// Its kind, where kinds are distinguished.
     pub kind: Option<String>,
     /// When it was due, on the monotonic clock.
     pub intended_ns: u64,
@@ -18,7 +18,7 @@ pub struct Ended {
     pub sent_ns: u64,
     /// When it was over.
     pub done_ns: u64,
-    /// What ended well, in the order of the ends; what follows `done_ns` belongs to no operation.
+    /// What succeeded, in the order of the ends; what follows `done_ns` belongs to no operation.
     pub phases: Vec<(&'static str, u64)>,
     /// Where and why it failed.
     pub failure: Option<(&'static str, ErrorKind)>,
@@ -67,14 +67,14 @@ impl Listener {
         });
     }
 
-    /// A phase has ended well, in an operation or behind it.
+    /// A phase has succeeded, in an operation or behind it.
     pub fn phase(&mut self, place: usize, phase: usize, took_ns: u64) {
         if let Some(ended) = &mut self.under_way[place] {
             ended.phases.push((self.names[phase], took_ns));
         }
     }
 
-    /// The operation of `place`, one of `kind`, is over, or has failed in a phase; it is told when
+    /// The operation of `place`, one of `kind`, is over, or has failed in a phase; it is reported when
     /// its connection has said all.
     pub fn ended(
         &mut self,
@@ -93,7 +93,7 @@ impl Listener {
     /// The connection of `place` has said all about its operation, if that is over.
     pub fn closed(&mut self, place: usize) {
         if let Some(ended) = self.under_way[place].take_if(|ended| ended.done_ns > 0) {
-            // Nobody listens any more: the run goes on, its result is still wanted.
+            // No one listens any more: the run goes on, its result is still wanted.
             let _ = self.sender.send(ended);
         }
     }

@@ -37,7 +37,7 @@ impl Meter {
             .map(|(end, start)| end.saturating_sub(start));
     }
 
-    /// `took_ns` went into polling in vain.
+    /// `took_ns` went into polling without success.
     pub fn spun(&mut self, took_ns: u64) {
         if self.running {
             self.spin_ns += took_ns;

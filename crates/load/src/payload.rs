@@ -112,7 +112,7 @@ enum Reading {
     Lines,
     /// The checked part.
     Content,
-    /// What nobody can check.
+    /// What no one can check.
     Unchecked,
 }
 

@@ -84,7 +84,7 @@ pub struct KindRecord {
 pub struct Shape {
     /// Phases of the protocol.
     pub phases: usize,
-    /// Kinds of operations that are told apart.
+    /// Kinds of operations that are distinguished.
     pub kinds: usize,
     /// Operations follow a schedule.
     pub open_mode: bool,
@@ -262,7 +262,7 @@ impl Recorder {
         }
     }
 
-    /// A phase that counts for `part` ended well after `took_ns`.
+    /// A phase that counts for `part` succeeded after `took_ns`.
     pub fn phase(&mut self, part: Part, within_operation: bool, phase: usize, took_ns: u64) {
         match part {
             Part::Window => self.phases[phase].record(took_ns),

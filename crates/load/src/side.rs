@@ -19,7 +19,7 @@ pub const SIDE: usize = 1 << 31;
 pub struct Sides {
     /// Empty where the protocol has none.
     pub open: Vec<Option<Box<Side>>>,
-    /// How the sessions of each connection are resumed: by nobody else's.
+    /// How the sessions of each connection are resumed: by no one else's.
     pub configs: Vec<Option<Arc<ClientConfig>>>,
     /// When those that have had their share go on.
     pub timers: BinaryHeap<Reverse<(u64, u32, u32)>>,

@@ -217,7 +217,7 @@ impl Tls {
 
     /// Reads clear text; 0 when there is none for now.
     pub fn read(&mut self, buffer: &mut [u8]) -> usize {
-        // An empty or closed buffer is told as an error; neither is one here.
+        // An empty or closed buffer is reported as an error; neither is one here.
         self.connection.reader().read(buffer).unwrap_or(0)
     }
 

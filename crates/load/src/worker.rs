@@ -45,7 +45,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Taken from one wait; those at the end of a batch wait for those before.
 const EVENTS_AT_ONCE: usize = 256;
 
-/// What a worker leaves behind.
+/// What a worker leaves.
 #[derive(Debug)]
 pub struct Report {
     /// What it measured.

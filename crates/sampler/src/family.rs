@@ -31,7 +31,7 @@ struct Family {
     columns: Vec<String>,
     root: PathBuf,
     members: BTreeMap<u32, Member>,
-    /// Counters of those that ended where nobody of the family could wait for them.
+    /// Counters of those that ended where no one of the family could wait for them.
     kept: [u64; COUNTERS],
     last: [Option<u64>; COUNTERS],
 }

@@ -181,7 +181,7 @@ impl Protocol for Ftp {
         match std::mem::replace(&mut session.data, Data::None) {
             Data::Opening(passive, fault) => Self::opened(session, passive, fault, &event, turn),
             Data::Moving { verb, fault, path } => self.moved(verb, fault, path, event, turn),
-            // A port that nobody waits for any more.
+            // A port that no one waits for any more.
             Data::None | Data::Open => Flow::Continue,
         }
     }

@@ -55,7 +55,7 @@ impl Link {
         self.receive_raw(into, tally)
     }
 
-    /// Reads from the socket beneath TLS: for bytes nobody will look at.
+    /// Reads from the socket beneath TLS: for bytes no one will look at.
     pub fn receive_raw(&mut self, into: &mut [u8], tally: &mut Tally) -> Result<usize, Errno> {
         let (count, _) = recv(&self.fd, into, RecvFlags::empty())?;
         tally.bytes_in += count as u64;

@@ -71,7 +71,7 @@ fn bind_path(path: &Path) -> Result<OwnedFd> {
     Ok(fd)
 }
 
-/// A socket file that nobody listens on: what a killed process leaves.
+/// A socket file that no one listens on: what a killed process leaves.
 fn is_left_over(path: &Path, address: &SocketAddrUnix) -> Result<bool> {
     if FileType::from_raw_mode(lstat(path)?.st_mode) != FileType::Socket {
         return Ok(false);

@@ -52,7 +52,7 @@ impl Room {
     }
 }
 
-/// The text of a message; its room is free again when nobody keeps it any more.
+/// The text of a message; its room is free again when no one keeps it any more.
 #[derive(Debug)]
 pub(crate) struct Content {
     text: Vec<u8>,

@@ -146,7 +146,7 @@ fn send(link: &mut Link, what: &What, done: &mut u64, tally: &mut Tally) -> Resu
     if left == 0 {
         link.flush(tally)?;
         link.announce_end(tally);
-        // If the peer is gone already there is nobody to tell.
+        // If the peer is gone already there is no one to tell.
         let _ = link.stop_sending();
         return Ok(true);
     }

@@ -16,7 +16,7 @@ pub struct StopHandle {
 }
 
 impl StopHandle {
-    /// A handle nobody has pulled yet.
+    /// A handle no one has pulled yet.
     pub fn new() -> Result<Self, SinkError> {
         eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map(|event| Self {

@@ -53,7 +53,7 @@ impl Timers {
     /// Arms the descriptor for the earliest deadline, if that changed.
     pub fn arm(&mut self) -> Result<()> {
         let Some(Reverse((deadline_ns, _))) = self.heap.peek().copied() else {
-            // A timer left armed fires once, in vain, and never again.
+            // A timer left armed fires once, without success, and never again.
             return Ok(());
         };
         if self.armed_ns == Some(deadline_ns) {

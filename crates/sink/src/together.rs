@@ -15,7 +15,7 @@ use crate::stop::StopHandle;
 /// Serves several listeners of mail until `stop` is pulled; counters for each, in their order.
 ///
 /// Mailboxes, users and certificate are those of the first. Each listener has event loops of its
-/// own. A delay or fault goes to the listeners whose protocol has its verb. `ready` is told all
+/// own. A delay or fault goes to the listeners whose protocol has its verb. `ready` is reported all
 /// addresses when all are served; when one cannot be, none is.
 pub fn serve_together(
     listeners: &[SinkOptions],
@@ -37,7 +37,7 @@ pub fn serve_together(
             let (tell, shared) = (tell.clone(), &shared);
             let serve = move || {
                 serve_with(shared, listener, stop, |at| {
-                    // Nobody listens any more when another listener has failed.
+                    // No one listens any more when another listener has failed.
                     let _ = tell.send((index, listener.protocol, at));
                 })
                 .inspect_err(|_| stop.stop())

@@ -91,7 +91,7 @@ pub enum Verb {
         /// A command that ends it, in the place of SIGTERM, as `postfix stop`.
         with: Option<Vec<String>>,
     },
-    /// Waits until a server listens; nobody connects to it.
+    /// Waits until a server listens; no one connects to it.
     Listening(ListeningJob),
     /// Kills a process that an earlier agent left, if it is still the same one.
     KillStale {

@@ -76,7 +76,7 @@ pub struct ReferenceResult {
     pub host: KernelHost,
     /// Steps of integer arithmetic, each on the result of the one before; `null` if interrupted.
     pub cpu_per_s: Option<f64>,
-    /// Bytes of 8 MiB copied to and fro; `null` if interrupted.
+    /// Bytes of 8 MiB copied back and forth; `null` if interrupted.
     pub memory_bytes_per_s: Option<f64>,
     /// Blocks of 64 KiB written in place, each waited for (fdatasync); `null` without a folder.
     pub disk_writes_per_s: Option<f64>,

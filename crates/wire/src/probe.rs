@@ -33,7 +33,7 @@ pub struct ProbeFigures {
     pub response_ns: u64,
     /// From the instant when it was sent until it was over.
     pub service_ns: u64,
-    /// What ended well, in the order of the ends: each is the time since the one before. A `quit`
+    /// What succeeded, in the order of the ends: each is the time since the one before. A `quit`
     /// comes after the operation and is not part of `service_ns`.
     pub phases: Vec<ProbePhase>,
 }

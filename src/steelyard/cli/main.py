@@ -27,7 +27,7 @@ COMMANDS = {
         "Go on with a run that was interrupted; no finished trial is lost or repeated.",
     ),
     "restore": Entry(
-        "restore:restore", "Take back every change that interrupted runs left on a machine."
+        "restore:restore", "Undo every change that interrupted runs left on a machine."
     ),
     "report": Entry("report:report", "Write the report of a run again and print its verdicts."),
     "compare": Entry(

@@ -1,4 +1,4 @@
-"""``steelyard restore``: takes back whatever runs have left on machines; needs no study."""
+"""``steelyard restore``: undoes whatever runs have left on machines; needs no study."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AllOption = Annotated[bool, typer.Option("--all", help="All runs below --results
 def restore(
     path: RunArgument = None, every: AllOption = False, results: ResultsOption = Path("results")
 ) -> int:
-    """Take back every change that interrupted runs left on a machine."""
+    """Undo every change that interrupted runs left on a machine."""
     if (path is None) != every:
         raise typer.BadParameter("name the folder of a run, or say --all")
     runs = [open_run(path)] if path is not None else runs_below(results)
@@ -39,11 +39,11 @@ def restore(
 
 
 def _restored(run: Run, machines: Machines, *, alone: bool) -> ExitCode:
-    """Of one run; one among many that is in use or damaged is told and keeps no other."""
+    """Of one run; one among many that is in use or damaged is reported and keeps no other."""
     try:
         if not pending_undos(read_ledger(run.ledger_path)):
             if alone:
-                say("nothing was left to take back")
+                say("nothing was left to undo")
             return ExitCode.DONE
         with Ledger(run.ledger_path) as ledger:
             return _told(take_back(UndoLog(ledger), machines.open))

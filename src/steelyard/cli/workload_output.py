@@ -28,7 +28,7 @@ def read_output_lines(
     """One line for each metric in recorded outputs; none without an output.
 
     Raises:
-        HostError: an output cannot be read, or is not understood.
+        HostError: an output cannot be read, or cannot be parsed.
         typer.BadParameter: there is no such output or setting.
     """
     if not outputs:

@@ -2,7 +2,7 @@
 
 Signals come to the whole process, so there is one :data:`PATIENCE`. Losing it ends long waits (a
 command, a disk that writes, a guest that boots), never what they wait for alone: a command is ended
-by whoever waited for it. Each thread is told once, so that what it cleans up on its way out is done
+by whoever waited for it. Each thread is notified once, so that its clean-up is done
 as ever, and again at every :meth:`Patience.pause`, so that it does not try another time.
 """
 

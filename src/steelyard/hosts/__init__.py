@@ -1,1 +1,1 @@
-"""Where a system or a generator runs: machines, the pipes to them, and putting them right again."""
+"""Where a system or a generator runs: machines, the pipes to them, and restoring them again."""

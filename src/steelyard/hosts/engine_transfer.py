@@ -1,8 +1,8 @@
 """Carries the engine to a machine that a command can be run on, once for each build of it.
 
 It lies there in ``~/.cache/steelyard/engine-SHA256``, the first characters of its sha256: found
-again by later sessions, told apart from other builds, verified each time. It is the one thing that
-stays on a machine.
+again by later sessions, distinguished from other builds, verified each time. Only this stays on a
+machine.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ MOVES_BY_ITSELF = {
     "/proc/sys/net/ipv4/tcp_fastopen_key": "the kernel makes it when a program first needs it",
     "/proc/sys/fs/aio-max-nr": "grows with contexts of asynchronous input and output",
 }
-"""Values that change though nobody writes them, and why."""
+"""Values that change though no one writes them, and why."""
 
 
 def shown(content: str) -> str:

@@ -1,7 +1,7 @@
 """A machine behind the user's own ``ssh``: their config, jump hosts, agents and known hosts work.
 
 No option given here turns the checking of host keys off. The pipe of the agent is the connection
-that further commands share (``ControlMaster``), through a socket in a folder that nobody else can
+that further commands share (``ControlMaster``), through a socket in a folder that no one else can
 enter.
 """
 
@@ -49,11 +49,11 @@ _WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
     (
         "permission denied",
         "no_rights",
-        "it lets nobody in with the keys that are offered",
+        "it lets no one in with the keys that are offered",
         "try `ssh` by hand; no password is ever asked for",
     ),
     ("could not resolve", "unreachable", "its name has no address", "see `ssh -G`"),
-    ("bad configuration option", "tool_failed", "ssh cannot read its config", "mend ~/.ssh/config"),
+    ("bad configuration option", "tool_failed", "ssh cannot read its config", "fix ~/.ssh/config"),
 )
 
 
@@ -116,7 +116,7 @@ def failure(address: str, exit_code: int, said: str) -> SystemFailure:
 
 
 def _private_folder() -> Path:
-    """Where control sockets lie: short, since a socket's path is, and nobody else's.
+    """Where control sockets lie: short, since a socket's path is, and no one else's.
 
     Raises:
         SystemFailure: somebody else has made it, or others can enter.

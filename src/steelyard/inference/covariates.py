@@ -1,7 +1,7 @@
 """What was known of the machine before each visit, as columns that may be taken out of the visits.
 
 How many columns are asked is a function of the number of visits alone, fixed before the first, so
-that nobody can try with and without and keep what looks better.
+that no one can try with and without and keep what looks better.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def asked_columns(visits: int) -> int:
 
 
 def quick_parts(covariate: Floats, movements: Floats) -> Floats:
-    """What covariates tell beside slow movements: orthonormal columns, shape (visits, columns).
+    """Covariates without low-frequency trends: orthonormal columns, shape (visits, columns).
 
     ``covariate`` has the shape (visits,) or (visits, covariates), ``movements`` orthonormal
     columns. The first covariate always counts, a further one for every 12 visits beyond the

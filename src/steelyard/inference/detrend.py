@@ -42,6 +42,6 @@ def basis(visits: int) -> Rows:
 
 
 def slow_part(rows: Rows) -> Rows:
-    """What of each row, shape (rows, visits), is a slow movement: least squares."""
+    """What of each row, shape (rows, visits), is a low-frequency trend: least squares."""
     columns = basis(rows.shape[-1])
     return np.asarray((rows @ columns) @ columns.T)

@@ -28,7 +28,7 @@ def spent(visits: int, horizon: int, alpha: float) -> float:
 
 
 def spent_by_second(visits: int, horizon: int, alpha: float) -> float:
-    """The same for the second test, whose statistic is continuous: it spends less at first.
+    """The same for the Welch test, whose statistic is continuous: it spends less at first.
 
     The exact test can use up only what few orders among eight visits are rare enough for. By the
     budget it may spend less as well: it is approximate, and beside skewed or autocorrelated

@@ -45,7 +45,7 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
 
 
 def adjusted(rows: Floats, covariate: Floats) -> Floats:
-    """Rows less what follows the covariates, shape (rows, visits); slow movements stay.
+    """Rows less what follows the covariates, shape (rows, visits); low-frequency trends stay.
 
     The slopes of each row are fitted to the row alone, without knowing any system, so that the
     test stays exact if covariates were measured before the system of a visit could change them.

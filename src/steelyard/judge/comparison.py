@@ -15,7 +15,7 @@ from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.guardrails import Guarded, guarded
+from steelyard.judge.guardrails import CheckedGuardrail, check_guardrail
 from steelyard.judge.notes import notes_on
 from steelyard.judge.series import Series, Visits, without_variation
 from steelyard.judge.verdict_notes import (
@@ -33,7 +33,7 @@ from steelyard.judge.withholding import invalid_unequal, veto
 class Judged:
     """The decision of the engine on a comparison, and what may forbid to announce it.
 
-    ``veto`` is the reason why a decision of the tests is withheld. ``guards`` are those of the
+    ``veto`` is the reason why a decision of the tests is withheld. ``guardrails`` are those of the
     winner, once there is one; ``invalid`` says why invalid trials were not left out.
     """
 
@@ -42,7 +42,7 @@ class Judged:
     tests: Inference | None
     decision: Decision
     veto: Withheld | None
-    guards: tuple[Guarded, ...] = ()
+    guardrails: tuple[CheckedGuardrail, ...] = ()
     invalid: InvalidUnequal | None = None
 
     @property
@@ -53,12 +53,12 @@ class Judged:
 
     @property
     def words(self) -> tuple[VerdictWord, ...]:
-        """What may be announced: a difference only when every guard of the winner is held."""
+        """What may be announced: a difference only when every guardrail of the winner is held."""
         if self.veto is not None:
             return ()
-        if any(guard.state == "broken" for guard in self.guards):
+        if any(guardrail.state == "broken" for guardrail in self.guardrails):
             return (VerdictWord.TRADE_OFF, *_alike(self.decision))
-        if any(guard.forbids for guard in self.guards):
+        if any(guardrail.forbids for guardrail in self.guardrails):
             return _alike(self.decision)
         return self.decision.words
 
@@ -67,11 +67,11 @@ class Judged:
         """Why a decision of the tests is not announced, if so."""
         if self.veto is not None:
             return self.veto
-        missing = tuple(guard.finding() for guard in self.guards if guard.forbids)
-        if not missing or any(guard.state == "broken" for guard in self.guards):
+        missing = tuple(guardrail.finding() for guardrail in self.guardrails if guardrail.forbids)
+        if not missing or any(guardrail.state == "broken" for guardrail in self.guardrails):
             return None
         pair, wins = self.comparison.pair, self.decision.words[0] is VerdictWord.FASTER
-        return GuardrailsOpen(system=pair.other if wins else pair.baseline, guards=missing)
+        return GuardrailsOpen(system=pair.other if wins else pair.baseline, guardrails=missing)
 
     def estimate(self) -> Estimate | None:
         if self.series.problems or not len(self.series.values):
@@ -83,7 +83,7 @@ class Judged:
     def forecast(self, margin_log: float) -> int | None:
         """About how many further visits; ``None`` when decided, or nothing is in sight.
 
-        What a veto or an open guard withholds is one: more visits of the effect do not bring it.
+        What is withheld, or waits for a guardrail, is one: more visits do not decide it.
         Nor is there a further look where there is only one.
         """
         found = self.estimate()
@@ -116,20 +116,22 @@ def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged
     forbidden = None
     if not tests.stream.once:
         forbidden = veto(comparison, series, decision, readings, margin_log)
-    guards = _guards(comparison, decision, readings)
-    return Judged(comparison, series, tests, decision, forbidden, guards, invalid)
+    guardrails = _guardrails(comparison, decision, readings)
+    return Judged(comparison, series, tests, decision, forbidden, guardrails, invalid)
 
 
 def _alike(decision: Decision) -> tuple[VerdictWord, ...]:
     return tuple(word for word in decision.words if word is VerdictWord.EQUIVALENT)
 
 
-def _guards(comparison: Comparison, decision: Decision, readings: Visits) -> tuple[Guarded, ...]:
-    """The guards of whoever the tests call faster; none without."""
+def _guardrails(
+    comparison: Comparison, decision: Decision, readings: Visits
+) -> tuple[CheckedGuardrail, ...]:
+    """The guardrails of whoever the tests call faster; none without."""
     if not {VerdictWord.FASTER, VerdictWord.SLOWER} & set(decision.words):
         return ()
     return tuple(
-        guarded(
+        check_guardrail(
             spec,
             comparison.pair,
             comparison.conditions,
@@ -137,7 +139,7 @@ def _guards(comparison: Comparison, decision: Decision, readings: Visits) -> tup
             other_wins=VerdictWord.FASTER in decision.words,
             alpha=comparison.share,
         )
-        for spec in comparison.guards
+        for spec in comparison.guardrails
     )
 
 
@@ -182,14 +184,14 @@ def finding(judged: Judged, margin_log: float) -> VerdictFinding:
         withheld=judged.withheld,
         not_judged=series.problems,
         no_ratio=no_ratio,
-        guards=tuple(each.finding() for each in judged.guards),
+        guardrails=tuple(each.finding() for each in judged.guardrails),
         notes=tuple(
             notes_on(
                 comparison,
                 series,
                 words=judged.words,
                 withheld=judged.withheld,
-                guards=judged.guards,
+                guardrails=judged.guardrails,
                 invalid=judged.invalid,
                 horizon=_horizon(judged.tests),
                 welch_test=judged.tests is None or judged.tests.welch,

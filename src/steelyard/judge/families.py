@@ -44,8 +44,8 @@ class Comparison:
     """One verdict to be given. ``conditions`` is ``None`` for all of them together.
 
     ``alpha`` is the rate of the family, ``share`` what this comparison may spend of it.
-    ``guards`` must hold for the winner before it is called faster. ``scale``: what a number of the
-    response becomes.
+    ``guardrails`` must hold for the winner before it is called faster. ``scale``: what a
+    number of the response becomes.
     """
 
     response: ResponseSpec
@@ -54,7 +54,7 @@ class Comparison:
     alpha: float
     share: float
     family: Family
-    guards: tuple[GuardSpec, ...] = ()
+    guardrails: tuple[GuardSpec, ...] = ()
     scale: Scale = "log"
 
     @property
@@ -76,7 +76,7 @@ def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Co
         met,
         study.trials.alpha,
         against=None if study.judge.contrasts == "all pairs" else study.baseline,
-        guards=tuple(study.judge.guardrails.values()) if response.primary else (),
+        guardrails=tuple(study.judge.guardrails.values()) if response.primary else (),
         scale=scale_of(response),
     )
 
@@ -87,7 +87,7 @@ def shared(
     alpha: float,
     *,
     against: str | None,
-    guards: tuple[GuardSpec, ...] = (),
+    guardrails: tuple[GuardSpec, ...] = (),
     scale: Scale = "log",
 ) -> Iterator[Comparison]:
     """Each pair overall and at each of its conditions, with its share of the error rate.
@@ -116,7 +116,7 @@ def shared(
                 alpha=alpha,
                 share=alpha / members if response.primary else alpha,
                 family=family,
-                guards=guards,
+                guardrails=guardrails,
                 scale=scale,
             )
 

@@ -37,7 +37,7 @@ from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.not_measured import NotMeasured
 from steelyard.judge.note import Note
-from steelyard.judge.verdict_notes import GuardFinding, NotJudged, VerdictNote, Withheld
+from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.labels import Labels
@@ -62,7 +62,7 @@ class VerdictFinding(Frozen):
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
     and ``n_other`` count visits, the unit of inference. ``family`` names the comparisons that
     share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
-    ``guards`` are looked at once a difference is found.
+    ``guardrails`` are looked at once a difference is found.
     ``withheld``: why the tests decide and the verdict is not given.
     ``no_ratio``: the effect changes during the study, so that no interval of it is given.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
@@ -95,7 +95,7 @@ class VerdictFinding(Frozen):
     withheld: Withheld | None = None
     not_judged: tuple[NotJudged, ...] = ()
     no_ratio: bool = False
-    guards: tuple[GuardFinding, ...] = ()
+    guardrails: tuple[GuardrailFinding, ...] = ()
     notes: tuple[VerdictNote, ...] = ()
 
     @property

@@ -1,4 +1,4 @@
-"""What every finding is: frozen, and without fields that nobody declared."""
+"""What every finding is: frozen, and without fields that no one declared."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Guardrails: what must not be worse where a system is called faster, by non-inferiority.
 
 Intersection-union (Berger 1982): the word is given only when the primary response and every
-guard allow it, each at its own level, and no rate is shared. A guard is *held* when worse by the
-margin or more is rejected, *broken* when worse by less than the margin is rejected, else *open*.
+guardrail allow it, each at its own level, and no rate is shared. A guardrail is *held* when worse
+by the margin or more is rejected, *broken* when worse by less than the margin is rejected, else
+*open*.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from steelyard.inference.assumption import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair, Visits
-from steelyard.judge.verdict_notes import GuardFinding, NotJudged, TooFewVisits
+from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
 from steelyard.study.model import GuardSpec, ResponseSpec
 
 State = Literal["held", "broken", "open", "not_measured"]
 
 
 @dataclass(frozen=True)
-class Guarded:
-    """One guard at one comparison. ``effect`` is that of the winner, larger is better."""
+class CheckedGuardrail:
+    """One guardrail at one comparison. ``effect`` is that of the winner, larger is better."""
 
     spec: GuardSpec
     state: State
@@ -32,14 +33,14 @@ class Guarded:
 
     @property
     def forbids(self) -> bool:
-        """Whether no difference may be announced before this guard is known."""
+        """Whether no difference may be announced before this guardrail is known."""
         return self.state == "open" or (self.state == "not_measured" and self.spec.declared)
 
-    def finding(self) -> GuardFinding:
+    def finding(self) -> GuardrailFinding:
         """The same in the raw response."""
         spec = self.spec
         sign = -1 if spec.direction == "lower" else 1
-        return GuardFinding(
+        return GuardrailFinding(
             response=spec.name,
             label=spec.label,
             unit=spec.unit,
@@ -51,7 +52,7 @@ class Guarded:
         )
 
 
-def guarded(
+def check_guardrail(
     spec: GuardSpec,
     pair: Pair,
     conditions: Conditions | None,
@@ -59,8 +60,8 @@ def guarded(
     *,
     other_wins: bool,
     alpha: float,
-) -> Guarded:
-    """How a guard stands for the winner of a pair, one-sided at level ``alpha`` each way."""
+) -> CheckedGuardrail:
+    """How a guardrail stands for the winner of a pair, one-sided at level ``alpha`` each way."""
     response = ResponseSpec(
         name=spec.name, label=spec.label, unit=spec.unit, direction=spec.direction
     )
@@ -69,12 +70,14 @@ def guarded(
     if series.problems or len(series.values) < FIRST_LOOK:
         too_few = TooFewVisits(visits=len(series.values), needed=FIRST_LOOK)
         reason = series.problems[0] if series.problems else too_few
-        return Guarded(spec, "not_measured", None, reason)
+        return CheckedGuardrail(spec, "not_measured", None, reason)
     tests = readings.tests(series, pair)
     of_winner = tests if other_wins else tests.mirrored
     margin = spec.margin if spec.absolute else math.log1p(spec.margin)
     found = of_winner.estimate()
-    return Guarded(spec, _state(of_winner, margin, alpha), found.ratio_log if found else None)
+    return CheckedGuardrail(
+        spec, _state(of_winner, margin, alpha), found.ratio_log if found else None
+    )
 
 
 def _state(of_winner: Inference, margin: float, alpha: float) -> State:

@@ -10,7 +10,7 @@ from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Comparison
-from steelyard.judge.guardrails import Guarded
+from steelyard.judge.guardrails import CheckedGuardrail
 from steelyard.judge.series import Series
 from steelyard.judge.verdict_notes import (
     CarryOverFound,
@@ -39,7 +39,7 @@ def notes_on(
     *,
     words: tuple[VerdictWord, ...],
     withheld: Withheld | None,
-    guards: tuple[Guarded, ...] = (),
+    guardrails: tuple[CheckedGuardrail, ...] = (),
     invalid: InvalidUnequal | None = None,
     horizon: int | None,
     welch_test: bool = True,
@@ -54,7 +54,7 @@ def notes_on(
     if invalid is not None:
         yield invalid
     yield from _undefined(comparison, series)
-    yield from _not_guarded(guards)
+    yield from _not_guarded(guardrails)
     if len(series.visits) < FIRST_LOOK:
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
     if empty and not isinstance(withheld, EffectChanges):
@@ -80,10 +80,10 @@ def _undefined(comparison: Comparison, series: Series) -> Iterator[ValuesUndefin
         )
 
 
-def _not_guarded(guards: tuple[Guarded, ...]) -> Iterator[GuardrailNotChecked]:
-    for guard in guards:
-        if guard.reason is not None and not guard.spec.declared:
-            yield GuardrailNotChecked(label=guard.spec.label, reason=guard.reason)
+def _not_guarded(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[GuardrailNotChecked]:
+    for guardrail in guardrails:
+        if guardrail.reason is not None and not guardrail.spec.declared:
+            yield GuardrailNotChecked(label=guardrail.spec.label, reason=guardrail.reason)
 
 
 def _shape(

@@ -1,7 +1,7 @@
 """Records to one number per visit: what the engine judges, and why some cannot be judged.
 
 A visit is the unit of inference. Its number under one condition is the natural logarithm of the
-response of the attempt that ended well; over all conditions it is the mean of these, for visits
+response of the attempt that succeeded; over all conditions it is the mean of these, for visits
 that have all of them. Signs are such that larger is better.
 """
 
@@ -210,7 +210,7 @@ class Readings:
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
-        """The attempt that ended well, if any."""
+        """The attempt that succeeded, if any."""
         found = self._attempts.get((visit, key_of(conditions)), ())
         return [record for record in found if record.outcome is Outcome.OK][:1]
 
@@ -263,7 +263,7 @@ class Readings:
         ``scale`` is what a number becomes: its natural logarithm, itself (``plain``), or the
         logarithm of the odds of a share (``odds``, with half a failure added to both sides).
         ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
-        those that did not end well: the check whether leaving them out made the verdict.
+        those that failed: the check whether leaving them out made the verdict.
         """
         picked = (conditions or {}).items()
         among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions

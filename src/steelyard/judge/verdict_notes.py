@@ -69,7 +69,7 @@ NotJudged = Annotated[
 """Why a comparison is not judged."""
 
 
-class GuardFinding(Frozen):
+class GuardrailFinding(Frozen):
     """What may not be worse where a system is called faster, as it stands for the faster one.
 
     ``effect`` is that of the faster over the slower system in the raw response: a natural
@@ -189,7 +189,7 @@ class GuardrailsOpen(Note):
 
     kind: Literal["guardrails_open"] = "guardrails_open"
     system: str
-    guards: tuple[GuardFinding, ...]
+    guardrails: tuple[GuardrailFinding, ...]
 
 
 Withheld = Annotated[

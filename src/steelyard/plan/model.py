@@ -10,7 +10,7 @@ from steelyard.study.model import Level
 
 
 class Stored(BaseModel):
-    """Base of what is stored: frozen, and without fields that nobody declared."""
+    """Base of what is stored: frozen, and without fields that no one declared."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

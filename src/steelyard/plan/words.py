@@ -99,7 +99,7 @@ def _visits_in_order(study: Study, plan: Plan) -> list[tuple[str, str]]:
 
 
 def _limits(study: Study) -> list[tuple[str, str]]:
-    """What the services refuse to serve, so that nobody takes a refusal for slowness."""
+    """What the services refuse to serve, so that no one takes a refusal for slowness."""
     return [
         ("limit", f"{found.system}: `{found.setting}` {found.limit:,}; {found.refused}")
         for found in limits_of(study)
@@ -122,7 +122,7 @@ def _compared(plan: Plan) -> str:
 
 
 def _unproven(study: Study) -> list[tuple[str, str]]:
-    """Platforms that nobody has seen run, which a reader of figures must know."""
+    """Platforms that no one has seen run, which a reader of figures must know."""
     unproven = {s.platform for s in study.systems.values() if not platform_of(s).proven}
     names = ", ".join(sorted(unproven))
     return [("unproven", f"platform {names}: {UNPROVEN}")] if unproven else []

@@ -50,6 +50,6 @@ def _text(path: Path) -> str:
         reason = "it is not UTF-8 text"
     raise RecordError(
         f"the note {path} cannot be read: {reason}",
-        hint="a note is a short text file; mend it, or take it out of the folder of notes",
+        hint="a note is a short text file; fix it, or take it out of the folder of notes",
         slug="note-cannot-be-read",
     )

@@ -18,7 +18,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes and syncs a file inside a folder that nobody else sees yet."""
+    """Writes and syncs a file inside a folder that no one else sees yet."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()

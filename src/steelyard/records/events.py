@@ -1,7 +1,7 @@
 """The events of a ledger: one class for each, named in the record by its ``event``.
 
-Figures carry their units in their names. A text is an error message, kept as it was reported;
-whatever else readers are told is a kind with figures. ``docs/reference/records.md`` is the table.
+Figures carry their units in their names. A text is an error message, kept as it was;
+everything else is a kind with figures. ``docs/reference/records.md`` is the table.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ class UndoPlanned(_Event):
 
 
 class Undone(_Event):
-    """The change of ``undo`` has been taken back."""
+    """The change of ``undo`` has been undone."""
 
     event: Literal["undone"] = "undone"
     undo: int

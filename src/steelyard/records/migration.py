@@ -27,7 +27,7 @@ _PHASES = {"warm_up": "warmup", "hear_canary": "run_reference_kernel"}
 _DIFFERENCE = re.compile(
     r"(\w+) (.*): (?:was not there|was '(.*)'), (?:is gone|is '(.*)')", re.DOTALL
 )
-_FORCED = "the run was hurried to its end, and nobody looked"
+_FORCED = "the run was hurried to its end, and no one looked"
 
 
 def record_of_1(record: Document) -> Document:

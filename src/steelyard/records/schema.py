@@ -44,7 +44,7 @@ class Outcome(StrEnum):
 
 
 class AttemptFailure(Stored):
-    """Why an attempt did not end well: in which phase, what happened, what to do."""
+    """Why an attempt failed: in which phase, what happened, what to do."""
 
     phase: str
     message: str
@@ -106,10 +106,10 @@ class ClockRecord(Stored):
 
 
 class CostRecord(Stored):
-    """What one instance cost its carrier, and what it saw of that; cores, mean of the window.
+    """What one instance cost its host, and what it saw of that; cores, mean of the window.
 
     ``instance_cores`` are those of its control group or its processes, emulation included. Of a
-    guest whose processors are ``vcpus`` threads of the carrier: what these had and for how much
+    guest whose processors are ``vcpus`` threads of the host: what these had and for how much
     they waited, and what the guest itself takes for busy and for stolen.
     """
 

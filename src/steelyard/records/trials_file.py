@@ -1,7 +1,7 @@
 """Trials that somebody measured elsewhere, as CSV: rows in order of measurement, with places.
 
 A header names the columns. ``order`` numbers the visits: rows of one number are one visit, at
-several loads. Every mistake is told with its line and column.
+several loads. Every mistake is reported with its line and column.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TrialsFile:
         """A column of numbers.
 
         Raises:
-            StudyError: a field is empty or not a number; all of them are told.
+            StudyError: a field is empty or not a number; all of them are reported.
         """
         found = [_number(row[name].text) for row in self.rows]
         wrong = [

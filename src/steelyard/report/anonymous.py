@@ -1,8 +1,8 @@
-"""Findings for strangers: what they say stays, what tells whose machine it was goes.
+"""Findings for other processes: what they say stays, what tells whose machine it was goes.
 
 Taken out are host names, paths outside of the folders that every Linux has, addresses of networks,
 hardware addresses, what a vendor adds to a kernel's version, and the values of facts that identify
-a machine. Figures, verdicts, processor and distribution stay: without them nobody could read the
+a machine. Figures, verdicts, processor and distribution stay: without them no one could read the
 result.
 """
 

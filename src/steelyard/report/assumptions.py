@@ -234,7 +234,7 @@ def failure_lines(view: View) -> list[str]:
     if failed:
         total = sum(failed.values())
         lines.append(
-            f"{total} of {counted(len(attempts), 'attempt')} did not end well: "
+            f"{total} of {counted(len(attempts), 'attempt')} failed: "
             + "; ".join(_kinds(failed))
             + "."
         )

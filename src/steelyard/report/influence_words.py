@@ -88,7 +88,7 @@ def _told_shares(found: InfluenceFinding) -> list[ShareFinding]:
 def _term(share: ShareFinding, found: InfluenceFinding, before: Sequence[str] = ()) -> str:
     """The name of a term; ``their interaction`` behind the two factors that it is of."""
     others = simple_aliases(share.aliases)
-    alias = f" (or {listed(others)}, which it cannot be told from)" if others else ""
+    alias = f" (or {listed(others)}, which it cannot be distinguished from)" if others else ""
     if len(share.factors) == PAIR and list(before) == list(share.factors) and found.factors:
         return f"their interaction{alias}"
     return name_of(share.factors) + alias
@@ -183,7 +183,7 @@ def effect_sentence(
 
 
 def _levels_of(each: EffectFinding, labels: Labels) -> str:
-    """The level of its first factor, and what it is told against."""
+    """The level of its first factor, and what it is compared with."""
     level, other = (labels.level(one[0], each.factors[0]) for one in (each.levels, each.against))
     return f"{level} instead of {other}"
 
@@ -223,7 +223,7 @@ def _two_by_two(
     changes = "" if pair is None else _changes(each, pair, response, labels)
     levels = f"{first} {_levels_of(each, labels)}"
     others = simple_aliases(each.aliases)
-    alias = f"; cannot be told from {listed(others)}" if others else ""
+    alias = f"; cannot be distinguished from {listed(others)}" if others else ""
     return f"{levels} has {changes}{alias}" if changes else f"{levels}{alias}"
 
 

@@ -132,7 +132,7 @@ def _tool_facts(entry: Workload) -> Iterator[str]:
     if entry.version is not None:
         before = entry.version.before
         until = "" if before is None else f" and before {before}"
-        yield f"- understood: versions from {entry.version.least}{until}"
+        yield f"- supported: versions from {entry.version.least}{until}"
 
 
 def _metrics(entry: Workload) -> Iterator[str]:

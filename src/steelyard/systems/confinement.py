@@ -135,7 +135,7 @@ def _absent(name: str, controller: str) -> SystemFailure:
 def how_to_give(controller: str) -> str:
     """What has the top of version 2 give a controller to new groups.
 
-    systemd writes that file itself whenever units come and go, and would take back what it has
+    systemd writes that file itself whenever units come and go, and would undo what it has
     not been told of.
     """
     if controller == "cpu":

@@ -1,8 +1,8 @@
 """What would keep a system from coming up, as far as a look at its machine tells.
 
-Asked before the first trial: in a study whose visits take half an hour nobody should wait for
+Asked before the first trial: in a study whose visits take half an hour no one should wait for
 the second system to learn that its image was never built. Nothing is changed and nothing proved:
-what cannot be seen from outside is told by the trial that meets it.
+what cannot be seen from outside is reported by the trial that meets it.
 """
 
 from __future__ import annotations

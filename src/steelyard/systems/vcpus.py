@@ -7,13 +7,13 @@ from steelyard.hosts.host import Host
 from steelyard.systems.platform import Threads
 
 _NAME = "CPU "
-"""How QEMU calls them where it is told to give its threads names, as libvirt does."""
+"""How QEMU calls them where it is reported to give its threads names, as libvirt does."""
 
 
 def vcpus_by_name(host_machine: Host, pid: int) -> Threads | None:
     """The threads of process ``pid`` that are named so; ``None`` where it names none.
 
-    A process that is gone has none either: that the guest is gone is told where it is used.
+    A process that is gone has none either: that the guest is gone is reported where it is used.
     """
     try:
         places = host_machine.thread_places(pid).threads

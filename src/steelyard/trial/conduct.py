@@ -205,7 +205,7 @@ def check(attempt: Attempt) -> None:
 
 
 def undo(attempt: Attempt) -> None:
-    """Ends what was started and takes back what was changed, in reverse."""
+    """Ends what was started and undoes what was changed, in reverse."""
     for instance in reversed(attempt.instances):
         if instance.service is not None and not instance.host.lost:
             hurried = attempt.session.interrupt.hurried

@@ -169,7 +169,7 @@ class _Session:
     """One session on one run.
 
     ``settled`` are visits that the judge has no further use for, ``given_up`` systems of which
-    nothing comes, ``lost`` those on which nothing comes of a workload of several.
+    nothing comes, ``lost`` those on which produce no valid trial of a workload of several.
     """
 
     session: SessionContext

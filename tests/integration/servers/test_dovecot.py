@@ -130,7 +130,7 @@ def test_a_user_who_is_not_let_in_is_counted_beside_one_who_is(store: Dovecot) -
 @pytest.mark.parametrize("word", [*COMMANDS, "session"])
 def test_each_command_of_imap_alone(store: Dovecot, word: str) -> None:
     fill(store, 30)
-    # two connections may both remove the same message: each is told OK, and it goes once
+    # two connections may both remove the same message: each is reported OK, and it goes once
     users = "1" if word == "expunge" else "2"
     words = (*store.login, "--command", word, "-c", users, "--idle", "5ms")
     result = load(store.imap, *words, operations=20)

@@ -72,7 +72,7 @@ def vsftpd(
 
 
 def _user_with_a_home() -> str:
-    """vsftpd serves nobody whose home does not exist."""
+    """vsftpd serves no one whose home does not exist."""
     return next(
         user.pw_name
         for user in sorted(pwd.getpwall(), key=lambda user: user.pw_name != "mail")

@@ -80,6 +80,6 @@ def test_a_server_that_is_not_there_is_told(host: Host) -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         spec = spec_of("external", address=f"127.0.0.1:{held.getsockname()[1]}", speaks="smtp")
-        with pytest.raises(SystemFailure, match="nobody answers") as failed:
+        with pytest.raises(SystemFailure, match="no one answers") as failed:
             services.start(host, spec, "/none", "service")
     assert failed.value.kind == "unreachable"

@@ -115,12 +115,12 @@ def test_a_peer_that_is_missing_has_a_row_that_says_how_to_get_it() -> None:
 
 def test_a_run_that_gave_no_figure_is_a_failure_and_the_next_contest_goes_on() -> None:
     def broken(_: str, __: int) -> Shot:
-        raise Unmeasurable("peer said what is not understood: 'x'")
+        raise Unmeasurable("peer said what cannot be parsed: 'x'")
 
     rows, raw = bench.run_all([replace(CONTEST, name="first", ours=broken), CONTEST], 4, 1)
     assert [row.failed for row in rows] == [True, True, False, False]
     assert list(raw) == ["web"]
-    assert "first: failed: peer said what is not understood" in table.text(rows)
+    assert "first: failed: peer said what cannot be parsed" in table.text(rows)
 
 
 @pytest.mark.parametrize(("share", "doubted"), [(0.5, True), (0.99, False)])

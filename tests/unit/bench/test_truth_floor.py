@@ -98,7 +98,7 @@ def test_a_rate_that_nobody_keeps_is_the_machines() -> None:
 def test_where_the_least_client_sends_in_bursts_bursts_are_not_passed() -> None:
     found = floor.verdict("constant-1k", gaps(*[8.4] * 5), gaps(*[8.1] * 5))
     assert found.state == "too noisy"
-    assert "nothing can be told" in found.note
+    assert "nothing can be determined" in found.note
     far = floor.verdict("delay", delays(*[(905, 2000)] * 5), delays(*[(900, 2000)] * 5))
     assert far.state == "too noisy"
 

@@ -1,4 +1,4 @@
-"""Before and after: what differs is told, and what moves by itself is told apart."""
+"""Before and after: what differs is reported, and what moves by itself is distinguished."""
 
 from __future__ import annotations
 

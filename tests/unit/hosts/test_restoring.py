@@ -1,4 +1,4 @@
-"""What a run has left is taken back as far as it can be, and the rest is named."""
+"""What a run has left is undone as far as it can be, and the rest is named."""
 
 from __future__ import annotations
 

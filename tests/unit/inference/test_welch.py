@@ -1,4 +1,4 @@
-"""The second test, for arms of unequal spread, and the boundary that it keeps."""
+"""The Welch test, for arms of unequal spread, and the boundary that it keeps."""
 
 from __future__ import annotations
 

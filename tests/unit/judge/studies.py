@@ -101,7 +101,7 @@ def measured(plan: Plan, value: Value, visits: int = 999) -> list[TrialRecord]:
 
 
 def raced(study: Study, plan: Plan, value: Value, blocks: int = 999) -> list[TrialRecord]:
-    """The records of a session that goes on until nobody is in the race."""
+    """The records of a session that goes on until no one is in the race."""
     records: list[TrialRecord] = []
     for block in range(1, blocks + 1):
         still = racing(study, plan, records, block)

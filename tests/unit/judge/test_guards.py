@@ -24,8 +24,8 @@ FAILURES = GuardSpec(
 TAIL = GuardSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
 
 
-def guarded(
-    *guards: GuardSpec,
+def check_guardrail(
+    *guardrails: GuardSpec,
     shares: tuple[float, float] = (0.0, 0.0),
     tail: float | None = 1.0,
     rate: Value | None = None,
@@ -33,7 +33,7 @@ def guarded(
     per_cell: int = 16,
 ) -> tuple[Study, Any, list[TrialRecord]]:
     """``shares`` fail on baseline and other; ``tail`` is the other's p99 over the baseline's."""
-    known = {g.name: g.model_copy(update={"declared": declared}) for g in guards}
+    known = {g.name: g.model_copy(update={"declared": declared}) for g in guardrails}
     study = a_study(users=(1,), per_cell=per_cell, judge={"guardrails": known})
     plan = make_plan(study, 3)
     random = np.random.default_rng(5)
@@ -59,8 +59,8 @@ def guarded(
     return study, plan, [record(t) for visit in plan.visits for t in visit.trials]
 
 
-def findings(*guards: GuardSpec, **changes: Any) -> RunFindings:
-    study, plan, records = guarded(*guards, **changes)
+def findings(*guardrails: GuardSpec, **changes: Any) -> RunFindings:
+    study, plan, records = check_guardrail(*guardrails, **changes)
     return judge_study(study, plan, records, run="r")
 
 
@@ -71,13 +71,13 @@ def overall(found: RunFindings) -> VerdictFinding:
 def test_a_system_without_failures_and_with_a_short_tail_is_faster() -> None:
     verdict = overall(findings(FAILURES, TAIL))
     assert verdict.word is VerdictWord.FASTER
-    assert [guard.state for guard in verdict.guards] == ["held", "held"]
+    assert [guardrail.state for guardrail in verdict.guardrails] == ["held", "held"]
 
 
 def test_faster_while_failing_more_is_a_trade_off() -> None:
     verdict = overall(findings(FAILURES, TAIL, shares=(0.0, 0.02)))
     assert verdict.words == (VerdictWord.TRADE_OFF,)
-    broken = next(guard for guard in verdict.guards if guard.response == "errors")
+    broken = next(guardrail for guardrail in verdict.guardrails if guardrail.response == "errors")
     assert broken.state == "broken"
     assert broken.effect == pytest.approx(0.02, abs=0.002)
 
@@ -85,7 +85,7 @@ def test_faster_while_failing_more_is_a_trade_off() -> None:
 def test_a_longer_tail_is_a_trade_off_too() -> None:
     verdict = overall(findings(TAIL, tail=1.8))
     assert verdict.word is VerdictWord.TRADE_OFF
-    assert verdict.guards[0].effect == pytest.approx(math.log(1.8), abs=0.1)
+    assert verdict.guardrails[0].effect == pytest.approx(math.log(1.8), abs=0.1)
 
 
 def test_a_slower_system_that_fails_less_is_a_trade_off_of_the_baseline() -> None:
@@ -100,16 +100,16 @@ def test_failing_less_and_being_faster_is_faster() -> None:
 
 def test_until_a_guard_is_known_nothing_is_said_and_the_study_goes_on() -> None:
     narrow = TAIL.model_copy(update={"margin": 0.01})
-    study, plan, records = guarded(narrow, tail=1.008)
+    study, plan, records = check_guardrail(narrow, tail=1.008)
     records = records[:12]
     verdict = overall(judge_study(study, plan, records, run="r"))
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, GuardrailsOpen)
     assert verdict.visits_to_decide is None, "more visits of what is known already bring nothing"
     assert verdict.withheld.system == "durable"
-    (guard,) = verdict.withheld.guards
-    assert (guard.label, guard.state) == ("p99", "open")
-    assert guard.margin == pytest.approx(math.log1p(0.01))
+    (guardrail,) = verdict.withheld.guardrails
+    assert (guardrail.label, guardrail.state) == ("p99", "open")
+    assert guardrail.margin == pytest.approx(math.log1p(0.01))
     assert not look(study, plan, records).decided
 
 
@@ -117,10 +117,10 @@ def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
     verdict = overall(findings(TAIL, tail=None))
     assert verdict.word is VerdictWord.UNDECIDED
     assert isinstance(verdict.withheld, GuardrailsOpen)
-    (guard,) = verdict.withheld.guards
-    assert isinstance(guard.reason, ValueUnusable)
-    assert guard.reason.reason is not None
-    assert "fewer than the 1,000 samples" in guard.reason.reason
+    (guardrail,) = verdict.withheld.guardrails
+    assert isinstance(guardrail.reason, ValueUnusable)
+    assert guardrail.reason.reason is not None
+    assert "fewer than the 1,000 samples" in guardrail.reason.reason
 
 
 def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() -> None:
@@ -132,11 +132,11 @@ def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() 
 def test_equal_systems_need_no_guard() -> None:
     verdict = overall(findings(FAILURES, rate=noisy(1.0, noise=0.004), per_cell=24))
     assert verdict.word is VerdictWord.EQUIVALENT
-    assert verdict.guards == ()
+    assert verdict.guardrails == ()
 
 
 def test_a_trade_off_ends_a_study() -> None:
-    study, plan, records = guarded(FAILURES, shares=(0.0, 0.02))
+    study, plan, records = check_guardrail(FAILURES, shares=(0.0, 0.02))
     assert look(study, plan, records).decided
 
 
@@ -161,7 +161,7 @@ def test_no_failure_at_all_is_below_three_over_n_and_no_difference() -> None:
 
 def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
     """One failure in one trial, and twice as many operations on one system."""
-    study, plan, records = guarded()
+    study, plan, records = check_guardrail()
     changed = []
     for record in records:
         other = record.cell.system == "durable"
@@ -176,7 +176,7 @@ def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
 
 
 def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
-    study, plan, records = guarded(shares=(0.01, 0.03))
+    study, plan, records = check_guardrail(shares=(0.01, 0.03))
     errors = RESPONSES["p99"].model_copy(update={"name": "errors", "label": "errors"})
     listed = study.model_copy(update={"responses": study.responses | {"errors": errors}})
     found = judge_study(listed, plan, records, run="r")

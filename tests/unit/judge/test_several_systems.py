@@ -1,4 +1,4 @@
-"""Three systems and more: who is compared, who leaves, who is told apart from whom."""
+"""Three systems and more: who is compared, who leaves, who is distinguished from whom."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> 
 
 
 def an_order_that_decides() -> int:
-    """The first in which the tests find a difference, as long as nobody tells of the processor."""
+    """The first in which the tests find a difference, as long as no one reports the processor."""
     seeds = range(1, 31)
     words = (some_disturbed(1.0, known=False, order_seed=seed).word for seed in seeds)
     found = (seed for seed, word in zip(seeds, words, strict=True) if word is VerdictWord.SLOWER)
@@ -173,7 +173,7 @@ def test_what_is_left_behind_is_told_while_nothing_is_decided() -> None:
 
 
 def haunted_by_the_visit_before(left: float) -> Series:
-    """Forty visits of two systems that are equal but for what ``durable`` leaves behind."""
+    """Forty visits of two systems that are equal but for what ``durable`` leaves."""
     random = np.random.default_rng(5)
     other = big_stick(1, 40, random)[:, 0] > 0
     values = random.normal(0, 0.005, 40) + left * np.r_[False, other[:-1]]

@@ -117,7 +117,7 @@ def test_a_slowdown_that_is_not_told_apart_from_none_says_so() -> None:
     open_ = cell.model_copy(
         update={"word": "open", "slowdown": RatioFinding(log=0.02, low_log=-0.01, high_log=0.05)}
     )
-    assert cell_text(open_) == "1.02 (0.99..1.05), not told apart from none"
+    assert cell_text(open_) == "1.02 (0.99..1.05), not distinguished from none"
     assert cell_text(open_.model_copy(update={"word": "undisturbed"})).endswith(
         "nothing as large as the margin"
     )

@@ -1,4 +1,4 @@
-"""A load that goes beyond a limit of its server is told before the first trial."""
+"""A load that goes beyond a limit of its server is reported before the first trial."""
 
 from __future__ import annotations
 

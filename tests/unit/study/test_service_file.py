@@ -1,4 +1,4 @@
-"""A service file: what is wrong in it is told with line and column before anything starts."""
+"""A service file: what is wrong in it is reported with line and column before anything starts."""
 
 from __future__ import annotations
 

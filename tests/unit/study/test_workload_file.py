@@ -1,4 +1,4 @@
-"""A workload file: what is wrong in it is told with line and column before anything starts."""
+"""A workload file: what is wrong in it is reported with line and column before anything starts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_right_file_reads() -> None:
         ("{window:ms}", "{windov}", "15:24", "there is no placeholder `{windov}`"),
         ("{window:ms}", "{window:MiB}", "15:24", "`window` is no size"),
         ("{window:ms}", "10", "16:7", "never says how long the window is"),
-        ("ends: window", "ends: by itself", "16:7", "is told how long to run"),
+        ("ends: window", "ends: by itself", "16:7", "is given how long to run"),
         ("ends: window\n", "", "15:", "nothing says when the tool ends"),
         ("ends: window", "ends: window\nwarms_up: itself", "15:", "does not fit `warms_up`"),
         ("{body:KiB}", "{depth}", "15:", "`depth` may be left out"),

@@ -99,8 +99,8 @@ def test_accounts_are_those_of_the_file_for_root_and_the_starters_for_anybody_el
     ("said", "version"),
     [
         ("nginx version: nginx/1.22.1\n", "1.22.1"),
-        ("\n  angie version: 2\n", "not understood: angie version: 2"),
-        ("", "not understood: nothing"),
+        ("\n  angie version: 2\n", "not parsed: angie version: 2"),
+        ("", "not parsed: nothing"),
     ],
 )
 def test_a_version_is_read_or_quoted_and_never_guessed(said: str, version: str) -> None:

@@ -142,15 +142,15 @@ def test_a_value_that_does_not_stay_is_a_failure_and_is_taken_back(undo: UndoLog
 
 
 def test_a_value_that_may_not_be_written_is_a_matter_of_rights(undo: UndoLog) -> None:
-    class Guarded(Machine):
+    class CheckedGuardrail(Machine):
         def write_file(self, path: str, *_content: str, **_more: object) -> None:
             raise refusal("write_file", "permission_denied", f"cannot write {path}: not permitted")
 
-    machine = Guarded(files={"/proc/sys/vm/swappiness": "60\n"})
+    machine = CheckedGuardrail(files={"/proc/sys/vm/swappiness": "60\n"})
     with pytest.raises(SystemFailure) as caught:
         apply_settings(machine.host(), {"sysctl.vm.swappiness": 10}, undo, PLACE)
     assert caught.value.kind == "no_rights"
-    assert undo.pending() != [], "what cannot be taken back now is not forgotten"
+    assert undo.pending() != [], "what cannot be undone now is not forgotten"
 
 
 def test_settings_are_applied_in_the_order_of_the_catalogue(undo: UndoLog) -> None:
@@ -172,7 +172,7 @@ def test_one_that_cannot_be_taken_back_keeps_no_other(undo: UndoLog) -> None:
 
 
 class Daemon:
-    """A daemon of tuned, as its command line tells of it."""
+    """A daemon of tuned, as its command line reports it."""
 
     def __init__(self, machine: Machine, active: str, *, verifies: bool = True) -> None:
         self.active = active

@@ -1,4 +1,4 @@
-"""The machines before and after a session: what counts as left behind."""
+"""The machines before and after a session: what counts as left over."""
 
 from __future__ import annotations
 

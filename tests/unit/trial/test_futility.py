@@ -1,4 +1,4 @@
-"""A system of which nothing comes leaves; one that fails by chance stays."""
+"""A system that produce no valid trial leaves; one that fails by chance stays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def cell(system: str, users: int) -> Cell:
 
 
 def record(planned: PlannedTrial, told: str) -> TrialRecord:
-    """``+`` has a value, ``.`` ended well without one, ``i`` is beyond all others, ``x`` failed."""
+    """``+`` has a value, ``.`` succeeded without one, ``i`` is beyond all others, ``x`` failed."""
     why = "the output has no line `rate`"
     response = {
         "+": Measured(value=1.0, unit="1/s"),

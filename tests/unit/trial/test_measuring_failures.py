@@ -1,4 +1,4 @@
-"""What fails while instances are measured is told, never passed over."""
+"""What fails while instances are measured is reported, never passed over."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_machine_that_cannot_tell_its_samples_is_named_with_its_reason() -> No
 
 
 def an_attempt(probed: bool = True) -> Attempt:
-    """Of the system ``slow``, with or without a bystander."""
+    """Of the system ``slow``, with or without a latency probe."""
     session = SimpleNamespace(ahead_s={})
     study = SimpleNamespace(latency_probe="probe" if probed else None)
     cell = SimpleNamespace(study=study, find=None)

@@ -1,4 +1,4 @@
-"""What a bystander saw becomes responses of its own, with the reasons for what is missing."""
+"""What a latency probe saw becomes responses of its own, with the reasons for what is missing."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from steelyard.records.schema import Outcome
 from steelyard.trial.attempt.outcomes import TrialFailed
 
 OWN = """\
-summary: Prints what it is told to.
+summary: Prints what it is reported to.
 operation: runs
 primary: mine.rate
 requires: [sh]
@@ -169,8 +169,8 @@ ABSENT = "requires: [no-such-tool]\npackages: {debian: [its-package]}"
     ("right", "wrong", "told"),
     [
         ("requires: [sh]", ABSENT, "mine needs no-such-tool, which local does not have"),
-        ("ends:", OTHER, "version 4.2, and its output is understood from 3 and before 4 only"),
-        ("ends:", STRANGE, "says of its version is not understood: `hello`"),
+        ("ends:", OTHER, "version 4.2, and its output is parsed from 3 and before 4 only"),
+        ("ends:", STRANGE, "says of its version cannot be parsed: `hello`"),
     ],
 )
 def test_a_tool_that_cannot_be_used_is_named_and_nothing_is_run(

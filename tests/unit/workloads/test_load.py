@@ -216,7 +216,7 @@ trials: {{margin: 2 %}}
 
 PROBED = """
 study: probed
-question: What does a bystander see?
+question: What does a latency probe see?
 systems: {systems}
 workload: {{use: smtp{more}}}
 latency_probe: {{use: smtp-probe, every: 100 ms}}

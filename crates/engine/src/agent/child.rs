@@ -1,4 +1,4 @@
-//! One process the agent started: its output, its end, its cost, and what it leaves behind.
+//! One process the agent started: its output, its end, its cost, and what it leaves.
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
@@ -136,7 +136,7 @@ impl Child {
         self.wait_until_gone(patience)
     }
 
-    /// SIGTERM to the process, whose end then is that of all it started; to all it left behind if
+    /// SIGTERM to the process, whose end then is that of all it started; to all it left over if
     /// it has ended already.
     pub(super) fn ask_to_end(&self) {
         self.tell(TERMINATE);

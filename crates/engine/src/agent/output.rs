@@ -20,7 +20,7 @@ pub(super) struct Output {
 /// The first line on stdout.
 #[derive(Debug)]
 pub(super) enum FirstLine {
-    /// Nobody waits for it: it is output like the rest.
+    /// No one waits for it: it is output like the rest.
     Unwanted,
     /// Its beginning.
     Coming(Vec<u8>),

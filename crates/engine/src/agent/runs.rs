@@ -77,14 +77,14 @@ impl Runs {
         self.shared.cancelled.notify_all();
     }
 
-    /// Ends all, daemons that programs left behind too.
+    /// Ends all, daemons that programs left over too.
     pub(super) fn end_all(&self) {
         self.cancel();
         let left = std::mem::take(&mut self.lock().left);
         end_all(left.iter());
     }
 
-    /// What a program left behind lives on, at most until the end of the agent.
+    /// What a program left over lives on, at most until the end of the agent.
     fn keep(&self, child: &Child) {
         let mut state = self.lock();
         state.left.retain(|child| !child.is_gone());

@@ -56,7 +56,7 @@ impl fmt::Display for Place {
 pub(super) enum Found {
     /// Somebody does.
     Yes,
-    /// Nobody does; these listen on the same port or path, elsewhere or otherwise.
+    /// No one does; these listen on the same port or path, elsewhere or otherwise.
     No(Vec<String>),
 }
 

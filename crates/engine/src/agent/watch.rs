@@ -13,7 +13,7 @@ use super::output::Heard;
 use crate::reaper::messages::{Ended, Word};
 
 const CHUNK_BYTES: usize = 4 * 1024;
-/// More than a pipe holds, so that the last words of a process are heard before its end is told,
+/// More than a pipe holds, so that the last words of a process are heard before its end is reported,
 /// even if others write without end.
 const MOST_LAST_CHUNKS: u32 = 1024;
 const AT_ONCE: Timespec = Timespec {
@@ -25,7 +25,7 @@ const AT_ONCE: Timespec = Timespec {
 #[derive(Debug)]
 pub(super) enum News<'a> {
     Output(Heard<'a>),
-    /// The process has ended, and all it wrote was told before.
+    /// The process has ended, and all it wrote was reported before.
     Ended {
         how: Ended,
         /// It left nothing behind; its holder is about to end.

@@ -5,7 +5,7 @@ use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use steelyard_net::clock::monotonic_ns;
 
-/// SIGTERM to the program, or to all it left behind if it has ended.
+/// SIGTERM to the program, or to all it left over if it has ended.
 pub(crate) const TERMINATE: u8 = b'T';
 /// SIGKILL to the whole tree, until nothing of it is left.
 pub(crate) const KILL: u8 = b'K';

@@ -2,7 +2,7 @@
 //!
 //! The kernel hands the orphans of a tree to the nearest ancestor that asks for them
 //! (`PR_SET_CHILD_SUBREAPER`): the holder is that ancestor, so nothing leaves its tree, whatever
-//! sessions it opens. It ends the tree when it is told to, and when the agent is gone: then the
+//! sessions it opens. It ends the tree when it is reported to, and when the agent is gone: then the
 //! other end of its socket is closed, by the kernel if need be. It sleeps in one `poll` otherwise.
 
 mod ignored;
@@ -159,7 +159,7 @@ impl Holder {
         }
     }
 
-    /// Reaps all that have ended, and tells the end of the program; `false` when nobody is left.
+    /// Reaps all that have ended, and tells the end of the program; `false` when no one is left.
     fn reap(&mut self) -> bool {
         let mut end = None;
         let left = loop {
@@ -185,7 +185,7 @@ impl Holder {
         if let Some(program) = &mut self.program {
             program.running = false;
         }
-        // What the program leaves behind when it was asked to end is not asked again.
+        // What the program leaves when it was asked to end is not asked again.
         self.killing |= self.ending;
         self.say(&Word::Ended { how, alone });
     }

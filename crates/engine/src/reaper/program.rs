@@ -44,7 +44,7 @@ pub(super) fn start(argv: &[OsString]) -> io::Result<Program> {
     let monotonic_ns = monotonic_ns();
     let process = command.spawn()?;
     give_up_streams()?;
-    // Nobody has reaped it yet: until then its number means this very process.
+    // No one has reaped it yet: until then its number means this very process.
     let start_ticks = steelyard_sampler::start_ticks(Path::new("/"), process.id())?;
     let pid = Pid::from_child(&process);
     Ok(Program {

@@ -11,7 +11,7 @@ fn tcp(port: u16, timeout_ms: u64) -> Value {
     json!({ "verb": "listening", "address": "127.0.0.1", "port": port, "timeout_ms": timeout_ms })
 }
 
-/// A port on which nobody listens, and nobody will: it stays bound.
+/// A port on which no one listens, and no one will: it stays bound.
 fn held_port() -> (std::os::fd::OwnedFd, u16) {
     use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();

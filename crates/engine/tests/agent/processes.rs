@@ -1,4 +1,4 @@
-//! Processes that an agent starts: ready, stopped, died, refused, and never left behind.
+//! Processes that an agent starts: ready, stopped, died, refused, and never left over.
 
 use serde_json::{Value, json};
 

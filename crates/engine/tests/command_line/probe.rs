@@ -213,7 +213,7 @@ fn what_cannot_be_a_probe_is_refused() {
 
 const PAGE: &str = include_str!("../../../../docs/reference/load.md");
 
-/// Words alone: no figures, no units, no blanks, no doubts about a busy machine.
+/// Words alone: no figures, no units, no blanks, no warnings about a busy machine.
 fn shape(text: &str) -> Vec<String> {
     let is_figure = |word: &str| {
         let bare = word.trim_end_matches([',', ':']);

@@ -44,7 +44,7 @@ impl Tile for Avx512 {
 
 /// # Safety
 /// The processor has AVX-512F and FMA; `a` is readable for `depth * 24` words, `b` for `depth * 8`;
-/// `c` is readable and writable, by nobody else, for 8 columns of 24 words that lie `stride` apart.
+/// `c` is readable and writable, by no one else, for 8 columns of 24 words that lie `stride` apart.
 #[target_feature(enable = "avx512f,fma")]
 unsafe fn subtract_avx512(depth: usize, a: *const f64, b: *const f64, c: *mut f64, stride: usize) {
     let mut sums: [[__m512d; 3]; 8] = [[_mm512_setzero_pd(); 3]; 8];
@@ -139,7 +139,7 @@ impl Tile for Avx2 {
 
 /// # Safety
 /// The processor has AVX2 and FMA; `a` is readable for `depth * 8` words, `b` for `depth * 6`;
-/// `c` is readable and writable, by nobody else, for 6 columns of 8 words that lie `stride` apart.
+/// `c` is readable and writable, by no one else, for 6 columns of 8 words that lie `stride` apart.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn subtract_avx2(depth: usize, a: *const f64, b: *const f64, c: *mut f64, stride: usize) {
     let mut sums: [[__m256d; 2]; 6] = [[_mm256_setzero_pd(); 2]; 6];

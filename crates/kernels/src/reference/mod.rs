@@ -37,7 +37,7 @@ trait Round {
 /// Runs each part for its share of the time.
 ///
 /// # Errors
-/// The job makes no sense, or memory is refused. A disk that refuses is told in the result.
+/// The job makes no sense, or memory is refused. A disk that refuses is reported in the result.
 pub fn run(job: &ReferenceJob, cancel: &AtomicBool) -> Result<ReferenceResult, KernelError> {
     check(job)?;
     let parts = if job.folder.is_some() { 3 } else { 2 };

@@ -8,7 +8,7 @@ use steelyard_wire::result::Payload;
 use super::seen::Seen;
 use super::{Finding, Marker};
 
-/// Senders whose sequence is followed; of any further ones nobody knows what was lost.
+/// Senders whose sequence is followed; of any further ones no one knows what was lost.
 const MOST_SENDERS: usize = 1 << 16;
 
 /// Counts of one reader; its memory grows with the number of senders only.

@@ -234,7 +234,7 @@ impl Protocol for Http {
                 Err(kind) => Step::Broken(kind),
             },
             State::InBody(_) => self.take_body(session, bytes, turn),
-            // Nobody asked for these bytes.
+            // No one asked for these bytes.
             State::Connecting | State::Idle | State::Awaiting | State::Closing => {
                 Step::Broken(ErrorKind::BadProtocol)
             }

@@ -32,8 +32,8 @@ pub const TLS: usize = 1;
 /// One worker's side of a protocol: what all its connections share.
 ///
 /// TLS lies beneath: a machine sees and writes clear text only. With a target like `https://` it
-/// is told [`Protocol::connected`] when the handshake is over; a machine that upgrades later says
-/// [`Step::Secure`] and is told [`Protocol::secured`].
+/// is reported [`Protocol::connected`] when the handshake is over; a machine that upgrades later says
+/// [`Step::Secure`] and is reported [`Protocol::secured`].
 pub trait Protocol {
     /// What one connection remembers; small, there may be many thousands.
     type Session;
@@ -145,7 +145,7 @@ pub trait Protocol {
         None
     }
 
-    /// Messages that the operation in the only lane has moved; asked when it has ended well.
+    /// Messages that the operation in the only lane has moved; asked when it has succeeded.
     fn moved(&self, _session: &Self::Session) -> Moved {
         Moved::default()
     }
@@ -253,12 +253,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Phase `phase` has ended well now.
+    /// Phase `phase` has succeeded now.
     pub fn mark(&mut self, phase: usize) {
         self.mark_at(phase, self.now_ns);
     }
 
-    /// Phase `phase` has ended well at `at_ns`.
+    /// Phase `phase` has succeeded at `at_ns`.
     pub fn mark_at(&mut self, phase: usize, at_ns: u64) {
         if let Some(mark) = self.marks.get_mut(self.marked) {
             *mark = (phase as u8, at_ns);

@@ -37,7 +37,7 @@ pub struct Pop3 {
     growth: Growth,
     /// Marked messages of the last session.
     found: Vec<Finding>,
-    /// A damaged message is told and removed like any other, instead of ending the session.
+    /// A damaged message is reported and removed like any other, instead of ending the session.
     takes_damaged: bool,
     /// Sessions begun at each place.
     rounds: Vec<u32>,

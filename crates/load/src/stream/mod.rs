@@ -70,7 +70,7 @@ pub fn run(
     let outcome = conduct(&plan, watch, works);
     let told = shared.into_told()?;
     let outcome = outcome.map_err(|error| match error {
-        // Nobody has: the flows were over before the window began.
+        // No one has: the flows were over before the window began.
         LoadError::Cancelled if !watch.cancel.load(Relaxed) => merge::gone(peer, &told),
         error => error,
     })?;
@@ -169,7 +169,7 @@ fn check(plan: &Plan, operation: &StreamOperation, transport: Transport) -> Resu
     if !operation.handshake && transport == Transport::Udp && operation.direction != Direction::Send
     {
         return refuse(
-            "without a handshake nobody sends numbered datagrams",
+            "without a handshake no one sends numbered datagrams",
             "send, or stream from a sink with the handshake",
         );
     }

@@ -33,7 +33,7 @@ pub struct Told {
 }
 
 impl<'a> StreamRun<'a> {
-    /// Nobody has begun yet.
+    /// No one has begun yet.
     pub fn new(plan: &'a Plan, spec: &'a Spec, tag: u32) -> Self {
         Self {
             plan,
@@ -45,14 +45,14 @@ impl<'a> StreamRun<'a> {
         }
     }
 
-    /// What was told, when all threads are over; an error if the sink refused to begin.
+    /// What was reported, when all threads are over; an error if the sink refused to begin.
     pub fn into_told(self) -> std::result::Result<Told, LoadError> {
         let told = self.told.into_inner();
         let mut told = told.unwrap_or_else(PoisonError::into_inner);
         told.refusal.take().map_or(Ok(told), Err)
     }
 
-    /// Adds what was told.
+    /// Adds what was reported.
     pub fn tell(&self, add: impl FnOnce(&mut Told)) {
         add(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
     }

@@ -38,7 +38,7 @@ impl Ending {
     }
 }
 
-/// What a machine is told.
+/// What a machine is reported.
 pub(super) enum Input<'a> {
     Connected,
     Secured,
@@ -233,7 +233,7 @@ impl<P: Protocol> Worker<'_, P> {
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
                 self.complete(place, lane, outcome, phase, now_ns);
-                // One that is busy may still have a phase of the operation to tell of.
+                // One that is busy may still have a phase of the operation to report.
                 if after != After::Busy {
                     self.records.closed(place);
                 }

@@ -1,4 +1,4 @@
-//! What one worker records, and who is told of each operation.
+//! What one worker records, and who is reported of each operation.
 
 use crate::fault::ErrorKind;
 use crate::listener::Listener;
@@ -46,7 +46,7 @@ impl Records {
         }
     }
 
-    /// A phase ended well at `at_ns`, of an operation of `part`, or of none.
+    /// A phase succeeded at `at_ns`, of an operation of `part`, or of none.
     pub fn phase(
         &mut self,
         place: usize,

@@ -20,7 +20,7 @@ use crate::tls::Tls;
 /// Tickets of a connection: a server gives a few, and each serves one data connection.
 const SESSIONS: usize = 8;
 
-/// Buffers of a side channel that is held to a rate, lest the kernel take what nobody may have.
+/// Buffers of a side channel that is held to a rate, lest the kernel take what no one may have.
 const SMALLEST_BUFFER: usize = 4 * 1024;
 const LARGEST_BUFFER: usize = 256 * 1024;
 
@@ -208,7 +208,7 @@ impl<P: Protocol> Worker<'_, P> {
             .as_ref()
             .is_none_or(|side| side.state == SideState::SentAll);
         self.sides.close(place);
-        // The machine was told that this one is done with; the server knows whether it is.
+        // The machine was reported that this one is done with; the server knows whether it is.
         if !sent_all {
             self.step(place, now_ns, &Input::Side(SideEvent::Failed(kind)));
         }

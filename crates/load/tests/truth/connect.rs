@@ -18,7 +18,7 @@ fn probe(first: &Server, further: Vec<String>, users: u32, probes: u64) -> LoadJ
     }
 }
 
-/// An address where nobody listens.
+/// An address where no one listens.
 fn closed_port() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()

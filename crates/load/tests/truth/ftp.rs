@@ -29,7 +29,7 @@ struct Way {
     without_150: bool,
     /// The data connection is reset in its midst.
     resets: bool,
-    /// The port of the data connection is one where nobody listens.
+    /// The port of the data connection is one where no one listens.
     deaf_port: bool,
     /// Said in 150.
     announces: Option<u64>,
@@ -39,7 +39,7 @@ struct Way {
 
 const FILE_BYTES: usize = 700_000;
 
-/// A port that is taken and on which nobody listens: one that is free could be anybody's next.
+/// A port that is taken and on which no one listens: one that is free could be anybody's next.
 fn bound() -> (OwnedFd, u16) {
     let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     net::bind(&socket, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();

@@ -27,7 +27,7 @@ pub struct Mailbox {
 pub type Shared = Arc<Mailbox>;
 
 impl Mailbox {
-    /// With `count` messages of nobody.
+    /// With `count` messages of no one.
     pub fn holding(count: usize) -> Shared {
         let mailbox = Self::default();
         for number in 0..count {

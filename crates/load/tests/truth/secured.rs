@@ -189,7 +189,7 @@ fn an_end_that_tls_did_not_announce_is_no_end_of_a_body() {
         let _ = stream.sock.shutdown(std::net::Shutdown::Both);
     });
     let result = run(&job(&server, trusting(&identity)));
-    // Each connection: one good reply, then bytes that nobody asked for or half an answer.
+    // Each connection: one good reply, then bytes that no one asked for or half an answer.
     let failed = ["ttfb", "body"].map(|phase| failures(&result, phase, "peer_closed_early"));
     assert!(failed.iter().sum::<u64>() > 0, "{:?}", result.errors);
 }

@@ -138,7 +138,7 @@ fn users_log_in_before_their_messages() {
 
 #[test]
 fn a_server_that_speaks_out_of_turn_is_not_believed() {
-    // In one write: bytes that come after the next command cannot be told from its answer.
+    // In one write: bytes that come after the next command cannot be distinguished from its answer.
     let server = Server::start(|mut stream, _| {
         let lines = BufReader::new(stream.try_clone().unwrap()).lines();
         send(&mut stream, b"220 mx\r\n");

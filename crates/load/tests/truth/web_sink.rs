@@ -19,7 +19,7 @@ fn sink(protocol: Protocol, tls: Option<TlsServerOptions>) -> Sink {
     })
 }
 
-/// So many operations; nobody vouches for the sink's certificate.
+/// So many operations; no one vouches for the sink's certificate.
 fn job(target: String, operation: Operation) -> LoadJob {
     LoadJob {
         operations: Some(OPERATIONS),

@@ -19,7 +19,7 @@ pub(crate) enum Data {
     None,
     /// The port is being opened.
     Opening(Passive, Option<FaultKind>),
-    /// A port was told to the client.
+    /// A port was reported to the client.
     Open,
     /// A transfer is under way.
     Moving {

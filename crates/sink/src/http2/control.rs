@@ -148,7 +148,7 @@ fn reset(
     Ok(())
 }
 
-/// Priorities are advice that nobody follows (RFC 9113, 5.3.2).
+/// Priorities are advice that no one follows (RFC 9113, 5.3.2).
 fn priority(head: &FrameHead, payload: &[u8]) -> Result<(), Code> {
     match (head.stream, payload.len()) {
         (0, _) => Err(Code::Protocol),

@@ -16,7 +16,7 @@ const UNIX: &str = "unix:";
 pub enum Listen {
     /// Port 0 lets the system choose.
     Tcp(SocketAddr),
-    /// A socket file. It is made at the start and removed at the end; one nobody listens on is
+    /// A socket file. It is made at the start and removed at the end; one no one listens on is
     /// replaced.
     Unix(PathBuf),
 }

@@ -14,7 +14,7 @@ pub struct MailOptions {
     pub message_bytes: u64,
     /// Most bytes all messages may take; what would exceed it is refused.
     pub most_bytes: u64,
-    /// Who may log in; nobody named means anybody may, with any password.
+    /// Who may log in; no one named means anybody may, with any password.
     pub users: Vec<User>,
 }
 

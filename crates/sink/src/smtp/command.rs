@@ -83,7 +83,7 @@ pub(crate) fn sender(arguments: &str, extended: bool) -> Result<Sender<'_>, Refu
         match name.to_ascii_uppercase().as_str() {
             "SIZE" if extended => size = Some(value.parse().map_err(|_| SYNTAX)?),
             "BODY" if extended && body => {}
-            // Who the client says it was given by; nobody to believe it here (RFC 4954, 5).
+            // Who the client says it was given by; no one to believe it here (RFC 4954, 5).
             "AUTH" if extended => {}
             _ => return Err(PARAMETER),
         }

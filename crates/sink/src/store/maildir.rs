@@ -161,7 +161,7 @@ impl Maildir {
         Ok(())
     }
 
-    /// Takes back what some recipients may already have: the sender will try again for all.
+    /// Undoes what some recipients may already have: the sender will try again for all.
     fn withdraw(&self, recipients: &[String], name: &str) {
         for recipient in recipients {
             let _ = self.files.remove(&format!("{recipient}/new/{name}"));

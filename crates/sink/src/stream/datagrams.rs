@@ -1,4 +1,4 @@
-//! Datagrams that belong to no flow yet: first words of one, exchanges, and strangers.
+//! Datagrams that belong to no flow yet: first words of one, exchanges, and other processes.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -27,7 +27,7 @@ impl Hall {
             };
             self.seen.bytes_in.fetch_add(count as u64, Relaxed);
             if room[..count].starts_with(NAME.as_bytes()) {
-                // Who asks in vain asks again, and gives up after a time.
+                // Who asks without success asks again, and gives up after a time.
                 let _ = self.take_datagram_flow(&room[..count], from);
             } else {
                 self.answer_exchange(socket, room, count, from);

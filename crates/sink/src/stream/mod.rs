@@ -82,7 +82,7 @@ pub(crate) fn serve(
             let hall = &hall;
             let named = Builder::new().name("sink-stream".to_owned());
             let work = move || hall.converse(guest, stream);
-            // Without a thread nobody is there to speak to the guest: it is dismissed.
+            // Without a thread no one is there to speak to the guest: it is dismissed.
             if named.spawn_scoped(scope, work).is_err() {
                 hall.dismiss(guest);
             }

@@ -121,7 +121,7 @@ impl TlsStream {
     /// Announces the end, as far as the socket takes it.
     pub fn close(&mut self, fd: &OwnedFd, tally: &mut Tally) {
         self.tls.send_close_notify();
-        // The peer may be gone: then there is nobody to tell.
+        // The peer may be gone: then there is no one to tell.
         let _ = self.flush(fd, tally);
     }
 }

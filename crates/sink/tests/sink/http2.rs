@@ -115,7 +115,7 @@ fn a_path_chooses_status_and_body_as_in_http_1() {
 fn many_streams_at_once_are_each_answered_with_their_own() {
     let sink = http();
     let mut builder = Builder::new();
-    // Bodies that nobody reads yet take up the connection's window.
+    // Bodies that no one reads yet take up the connection's window.
     builder.initial_connection_window_size(1 << 24);
     run(async {
         let mut client = connect(&sink, &builder).await;

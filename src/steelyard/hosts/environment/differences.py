@@ -1,4 +1,4 @@
-"""What differs between a machine before and after; what moves by itself is told apart."""
+"""What differs between a machine before and after; what moves by itself is distinguished."""
 
 from __future__ import annotations
 

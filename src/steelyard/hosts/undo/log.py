@@ -1,7 +1,7 @@
-"""Every change to a machine can be taken back, even after the controller was killed.
+"""Every change to a machine can be undone, even after the controller was killed.
 
 The inverse of a change is in the ledger, synced, *before* the change is made. ``undone`` follows
-when it was taken back; whatever has no ``undone`` is put right by the next ``resume`` or
+when it was undone; whatever has no ``undone`` is restored by the next ``resume`` or
 ``restore``.
 
 What was changed *inside* an instance of a system that is thrown away (host ``inside:LABEL``) is
@@ -74,17 +74,17 @@ class UndoLog:
         self.done(pending)
 
     def done(self, pending: PendingUndo) -> None:
-        """Records that the change has been taken back in the course of things."""
+        """Records that the change has been undone in the course of things."""
         with self._lock:
             self._ledger.append(Undone(undo=pending.undo))
 
     def pending(self) -> list[PendingUndo]:
-        """What is still to be taken back, newest change first."""
+        """What is still to be undone, newest change first."""
         return pending_undos(self._ledger.events())
 
 
 def pending_undos(events: Sequence[Event]) -> list[PendingUndo]:
-    """What is still to be taken back, newest change first.
+    """What is still to be undone, newest change first.
 
     Raises:
         RecordError: another version of steelyard stored an inverse among them.

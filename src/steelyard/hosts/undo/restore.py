@@ -1,4 +1,4 @@
-"""Takes back what a run has left on machines: newest first, and as much of it as can be.
+"""Undoes what a run has left on machines: newest first, and as much of it as can be.
 
 One inverse that fails does not keep the others: each looks itself whether what it needs is there,
 so those that depend on the failed one refuse, too, and all others are done.
@@ -43,7 +43,7 @@ class Restored:
 
 
 def take_back(log: UndoLog, open_machine: Opener) -> Restored:
-    """Applies every pending inverse; what cannot be applied now stays pending and is told.
+    """Applies every pending inverse; what cannot be applied now stays pending and is reported.
 
     Raises:
         RecordError: another version of steelyard stored an inverse among them.

@@ -125,7 +125,7 @@ def _accessible(svg: str, name: str, title: str, description: str) -> str:
 
 
 def _lean(body: str) -> str:
-    """Leave out of the tags what the renderer adds and nobody sees; text stays as it is."""
+    """Leave out of the tags what the renderer adds and no one sees; text stays as it is."""
     body = re.sub(r"<[^>]+>", lambda tag: _lean_tag(tag.group()), body)
     return re.sub(r'<path d="M0,0h0v0h0Z"/>|<path d="" display="none"/>|<g></g>|<g/>', "", body)
 

@@ -4,7 +4,7 @@ One file; the column ``kind`` says what a row is (``value`` one trial, ``cell`` 
 cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one curve over the load,
 ``level`` one of its levels, ``steadiness`` the windows of one cell,
 ``consolidation`` several instances at once, ``interference`` a victim beside an aggressor,
-``mean`` a mean of a section, ``cost`` what one instance cost its carrier, ``placement`` where
+``mean`` a mean of a section, ``cost`` what one instance cost its host, ``placement`` where
 threads of it ran, ``not_applicable`` a cell that cannot exist). Figures are unrounded, in the unit
 of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
 """
@@ -51,7 +51,7 @@ COLUMNS = (
     "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
-_NOT_FLAT = {"conditions", "words", "family", "guards", "withheld", "not_judged", "notes"}
+_NOT_FLAT = {"conditions", "words", "family", "guardrails", "withheld", "not_judged", "notes"}
 
 
 def csv_text(run: RunFindings) -> str:

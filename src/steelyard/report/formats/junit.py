@@ -105,7 +105,7 @@ def _said(verdict: VerdictFinding, view: View) -> str:
 def _trials(run: RunFindings) -> _Case:
     measured = {each.trial for each in run.attempts if each.outcome == OK}
     lost = {each.trial for each in run.attempts} - measured
-    said = " ".join(lines(run, failure_lines)) or "Every attempt ended well."
+    said = " ".join(lines(run, failure_lines)) or "Every attempt succeeded."
     return _Case(
         "every trial gave a result", "failure" if lost else "passed", "trials_failed", said
     )

@@ -64,7 +64,7 @@ def _parts(run: RunFindings) -> Iterator[str]:
     for view in views(run):
         yield from _titled(view.titled("Claims"), claim_lines(view), claims_table(view))
         yield from _of_one(view)
-    yield from _titled("Attempts that did not end well", [], failed_table(run))
+    yield from _titled("Attempts that failed", [], failed_table(run))
     yield from _titled("How sure", lines(run, sure_lines), None)
     yield r"\subsection{How it was done}"
     yield _list(f"{term}: {text}" for term, text in done_rows(run))

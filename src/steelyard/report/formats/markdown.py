@@ -63,7 +63,7 @@ def _parts(run: RunFindings) -> Iterator[str]:
         yield from _of_one(view)
     for table in interference_tables(run):
         yield from _titled(escaped(table.caption), table)
-    yield from _titled("Attempts that did not end well", failed_table(run))
+    yield from _titled("Attempts that failed", failed_table(run))
     yield from _titled("Trials and attempts", attempt_table(run))
     yield from _titled(f"What differs between the {compared_all(run)}", difference_table(run))
     yield from _list("What was not tested", caveat_lines(run))

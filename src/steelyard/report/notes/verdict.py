@@ -15,7 +15,7 @@ from steelyard.judge.verdict_notes import (
     FailedAttemptsDecide,
     FailuresNotCounted,
     GeneratorSaturated,
-    GuardFinding,
+    GuardrailFinding,
     GuardrailNotChecked,
     GuardrailsOpen,
     Interference,
@@ -64,13 +64,13 @@ def note_text(note: VerdictNote) -> str:
     return text(note, Labels())
 
 
-def guard_margin(guard: GuardFinding) -> str:
+def guard_margin(guardrail: GuardrailFinding) -> str:
     """The margin of a guardrail: ``25 %``; ``0.1 points`` of a share."""
-    if not guard.absolute:
-        return f"{100 * math.expm1(guard.margin):.3g} %"
-    if guard.unit == "ratio":
-        return f"{100 * guard.margin:g} points"
-    return f"{guard.margin:g} {guard.unit}"
+    if not guardrail.absolute:
+        return f"{100 * math.expm1(guardrail.margin):.3g} %"
+    if guardrail.unit == "ratio":
+        return f"{100 * guardrail.margin:g} points"
+    return f"{guardrail.margin:g} {guardrail.unit}"
 
 
 @writes(ValueUnusable)
@@ -205,14 +205,14 @@ def _failed_attempts_decide(_: FailedAttemptsDecide) -> str:
 
 @writes(GuardrailsOpen)
 def _guardrails_open(note: GuardrailsOpen) -> str:
-    return f"{note.system} is ahead, but {' and '.join(map(_open_guardrail, note.guards))}"
+    return f"{note.system} is ahead, but {' and '.join(map(_open_guardrail, note.guardrails))}"
 
 
-def _open_guardrail(guard: GuardFinding) -> str:
-    what = f"that its {noun(guard.label)} is not worse by {guard_margin(guard)} or more"
-    if guard.reason is None:
+def _open_guardrail(guardrail: GuardrailFinding) -> str:
+    what = f"that its {noun(guardrail.label)} is not worse by {guard_margin(guardrail)} or more"
+    if guardrail.reason is None:
         return f"{what} is not shown"
-    return f"{what} cannot be judged: {note_text(guard.reason)}"
+    return f"{what} cannot be judged: {note_text(guardrail.reason)}"
 
 
 @writes(GuardrailNotChecked)

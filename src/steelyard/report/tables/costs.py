@@ -25,7 +25,7 @@ _FIGURES = ("inside", "outside", "vcpu", "wait", "stolen", "hidden")
 _DECIMALS = 2
 _MEANING = (
     "Cores: the middle visit, from the least to the greatest. Inside is what a guest takes for "
-    "busy; outside what its carrier paid, emulation included, and of that what the guest's "
+    "busy; outside what its host paid, emulation included, and of that what the guest's "
     "processors had. The unseen wait is time in which these waited for a processor and the guest "
     "did not see it. The ratio is outside over inside with its interval; least and greatest visit."
 )

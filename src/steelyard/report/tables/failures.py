@@ -1,4 +1,4 @@
-"""What failed, in words: operations of trials that count, and attempts that did not end well."""
+"""What failed, in words: operations of trials that count, and attempts that failed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from steelyard.study.labels import Labels
 TITLE = "Who is slowed by whom"
 WORDS = {
     "undisturbed": "nothing as large as the margin",
-    "open": "not told apart from none",
+    "open": "not distinguished from none",
 }
 NOTES = (
     "How many times as long the same work takes beside another as by itself.",

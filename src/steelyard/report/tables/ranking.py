@@ -1,4 +1,4 @@
-"""Several systems in order, in words: who is where, and who cannot be told from whom."""
+"""Several systems in order, in words: who is where, and who cannot be distinguished from whom."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from steelyard.report.view import View
 from steelyard.report.vocabulary import compared_one, direction_of, noun_of, place, response_of
 
 _NEXT_WORDS = {
-    "apart": "told apart",
+    "apart": "distinguished",
     "equivalent": "no difference above the margin",
-    "open": "cannot be told apart",
+    "open": "cannot be distinguished",
     None: NONE,
 }
 
@@ -30,7 +30,7 @@ def _line(ranking: RankingFinding, view: View) -> str:
     order = ", ".join(f"{p.system} ({_places(p)})" for p in ranking.places)
     said = [f"By {noun}{where}, best first: {order}"]
     ties = [*_ties(ranking, "open"), *_ties(ranking, "equivalent")]
-    said += ties or ["all neighbours are told apart"]
+    said += ties or ["all neighbours are distinguished"]
     return "; ".join(said) + "."
 
 
@@ -55,7 +55,7 @@ def _ties(ranking: RankingFinding, kind: str) -> Iterator[str]:
 def _tie_words(run: list[str], kind: str) -> str:
     neighbours = "" if len(run) == 2 else " from their neighbours"
     if kind == "open":
-        return f"{listed(run)} cannot be told apart{neighbours}"
+        return f"{listed(run)} cannot be distinguished{neighbours}"
     return f"{listed(run)} differ by no more than the margin{neighbours}"
 
 

@@ -176,7 +176,7 @@ def attempt_table(run: RunFindings) -> Table:
 
 
 def failed_table(run: RunFindings) -> Table:
-    """Only the attempts that did not end well."""
+    """Only the attempts that failed."""
     head = (
         "Attempt",
         compared_one(run),
@@ -195,7 +195,7 @@ def failed_table(run: RunFindings) -> Table:
         for a in run.attempts
         if a.outcome != OK
     )
-    return Table("Attempts that did not end well", head, rows)
+    return Table("Attempts that failed", head, rows)
 
 
 def _attempt_texts(attempt: AttemptFinding, labels: Labels) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.judge.verdict_notes import GuardFinding
+from steelyard.judge.verdict_notes import GuardrailFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, fixed, significant
 from steelyard.report.notes.verdict import guard_margin
@@ -22,33 +22,36 @@ def trade_off(verdict: VerdictFinding, response: ResponseFinding, size: str) -> 
     if not other_wins:
         winner, loser = loser, winner
     ahead = verdict.model_copy(update={"word": VerdictWord.FASTER, "words": (VerdictWord.FASTER,)})
-    price = " and ".join(_price(guard) for guard in verdict.guards if guard.state == "broken")
+    price = " and ".join(
+        _price(guardrail) for guardrail in verdict.guardrails if guardrail.state == "broken"
+    )
     of_whom = size if other_wins else f"{verdict.other} has {size}"
     return f"{winner} {predicate(ahead, response)} than {loser} while {price}: {of_whom}"
 
 
-def _price(guard: GuardFinding) -> str:
-    size = "" if guard.effect is None else f" ({_size(guard, guard.effect)})"
-    if guard.response == _ERRORS:
+def _price(guardrail: GuardrailFinding) -> str:
+    size = "" if guardrail.effect is None else f" ({_size(guardrail, guardrail.effect)})"
+    if guardrail.response == _ERRORS:
         return f"failing more{size}"
-    return f"its {noun(guard.label)} is {'longer' if guard.unit in _TIME_UNITS else 'worse'}{size}"
+    worse = "longer" if guardrail.unit in _TIME_UNITS else "worse"
+    return f"its {noun(guardrail.label)} is {worse}{size}"
 
 
-def _size(guard: GuardFinding, effect: float) -> str:
-    if not guard.absolute:
+def _size(guardrail: GuardrailFinding, effect: float) -> str:
+    if not guardrail.absolute:
         return signed_effect(effect)
-    if guard.unit == "ratio":
+    if guardrail.unit == "ratio":
         return f"{fixed(100 * effect, 2, signed=True)} points of all operations"
-    return f"{'+' if effect > 0 else ''}{significant(effect)} {guard.unit}"
+    return f"{'+' if effect > 0 else ''}{significant(effect)} {guardrail.unit}"
 
 
 def guard_lines(verdicts: list[VerdictFinding]) -> list[str]:
     """Which guardrails held, one line for each over all differences that were found."""
     held: dict[tuple[str, str], int] = {}
     for verdict in verdicts:
-        for guard in verdict.guards:
-            if guard.state == "held":
-                key = (guard.label, guard_margin(guard))
+        for guardrail in verdict.guardrails:
+            if guardrail.state == "held":
+                key = (guardrail.label, guard_margin(guardrail))
                 held[key] = held.get(key, 0) + 1
     return [
         f"Guardrail held: {noun(label)} of the faster system is not worse by {margin} or more "

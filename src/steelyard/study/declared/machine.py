@@ -25,7 +25,7 @@ class ValueFile(Entry):
 
 
 class MachineSetting(Setting):
-    """A setting that is taken back after the trial.
+    """A setting that is undone after the trial.
 
     ``where``: on a machine, or in a guest that is thrown away. ``needs`` are programs.
     ``family``: its name is followed by a key, as in ``sysctl.vm.swappiness``.

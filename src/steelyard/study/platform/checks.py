@@ -147,7 +147,7 @@ def _ways(commands: Commands, complaints: Complaints) -> None:
     for name, file in commands.files.items():
         if not file.path.startswith("{folder}/"):
             hint = "begin with `{folder}/`: that folder is removed with the system"
-            message = "a file outside the folder of the system would be left behind"
+            message = "a file outside the folder of the system would be left over"
             complaints.add((*_ROOT, "files", name, "path"), message, hint)
     if bool(commands.attach) != bool(commands.detach):
         given = "attach" if commands.attach else "detach"

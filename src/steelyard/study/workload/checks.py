@@ -96,7 +96,7 @@ def _conditions(entry: Workload) -> Iterator[Mistake]:
 
 def _duration(entry: Workload) -> Iterator[Mistake]:
     if entry.ends is None:
-        hint = "write `ends: window` where it is told how long to run, or `ends: by itself`"
+        hint = "write `ends: window` where it is given how long to run, or `ends: by itself`"
         yield Mistake(("command",), "nothing says when the tool ends", hint)
     asked = _names_in(entry)
     told = {name for name in ("window", "warmup") if name in asked}
@@ -105,7 +105,7 @@ def _duration(entry: Workload) -> Iterator[Mistake]:
         yield Mistake(("ends",), "the command never says how long the window is", hint)
     if entry.ends == "by itself" and told:
         hint = "write `ends: window`, or take the place out"
-        yield Mistake(("ends",), "a tool that ends by itself is told how long to run", hint)
+        yield Mistake(("ends",), "a tool that ends by itself is given how long to run", hint)
     if (entry.warms_up == "itself") != ("warmup" in told):
         hint = "write both `warms_up: itself` and a place `{warmup}`, or neither"
         yield Mistake(("command",), "the command does not fit `warms_up`", hint)

@@ -1,4 +1,4 @@
-"""What a workload file declares: what is driven, and for a tool how it is run and understood.
+"""What a workload file declares: what is driven, and for a tool how it is run and parsed.
 
 ``docs/reference/workload-file.md`` says every key. A text may hold places such as ``{folder}``;
 ``places.py`` names them, ``checks.py`` finds what nothing fills.

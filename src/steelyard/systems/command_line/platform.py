@@ -205,7 +205,7 @@ class CommandLinePlatform:
             raise SystemFailure(
                 "tool_failed",
                 f"`exists` says that {self.context.label} is {seen}, and it was just made",
-                f"mend `exists` in the file of {self.context.spec.platform}; "
+                f"fix `exists` in the file of {self.context.spec.platform}; "
                 "what was made has to be removed by hand",
             )
 

@@ -30,7 +30,7 @@ _NUMBERS = 899_999_999
 
 
 def mark_of(label: str, folder: str) -> str:
-    """A UUID that nobody else gives to a thing of this name: it says that the thing is ours."""
+    """A UUID that no one else gives to a thing of this name: it says that the thing is ours."""
     return str(uuid.uuid5(_NAMESPACE, f"{label} {folder}"))
 
 

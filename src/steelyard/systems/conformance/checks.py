@@ -180,7 +180,7 @@ def down_leaves_nothing(bench: Bench) -> str:
     during = traces(bench.host_machine(), bench.run)
     bench.down()
     left = traces(bench.host_machine(), bench.run)
-    expect(not left, f"left behind: {', '.join(left)}")
+    expect(not left, f"left over: {', '.join(left)}")
     pending = [str(entry.inverse) for entry in bench.undo.pending() if not entry.inside]
     made = [words for words in pending if not words.startswith("remove the folder")]
     expect(not made, f"still in the ledger: {', '.join(made)}")

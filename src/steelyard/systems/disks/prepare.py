@@ -52,7 +52,7 @@ class Prepared:
 
 
 def prepare(host: Host, disks: list[AttachedDisk], plan: DiskPlan, undo: UndoLog) -> Prepared:
-    """Joins, makes, mounts, syncs. When a step fails, those before it are taken back.
+    """Joins, makes, mounts, syncs. When a step fails, those before it are undone.
 
     Raises:
         SystemFailure: ``not_supported`` (the kernel lacks it), ``tool_missing``, ``no_space``,
@@ -70,7 +70,7 @@ def take_down(host: Host, prepared: Prepared, undo: UndoLog) -> None:
     """Unmounts, stops, wipes, newest first; one that fails keeps no other.
 
     Raises:
-        AgentRefusal: the first that could not be taken back; it stays in the ledger.
+        AgentRefusal: the first that could not be undone; it stays in the ledger.
     """
     refusals = []
     for pending in reversed(prepared.undos):

@@ -92,7 +92,7 @@ def complaint(stderr: str) -> tuple[FailureKind, dict[str, Any]]:
     unknown = _UNKNOWN.search(stderr)
     if unknown is not None:
         message = f"apt knows no package `{unknown[1]}` in this suite"
-        return "image_unusable", {"message": message, "hint": "mend `packages` of the recipe"}
+        return "image_unusable", {"message": message, "hint": "fix `packages` of the recipe"}
     said = [line for line in stderr.splitlines() if line.startswith("E: ") or "error" in line]
     last = said[0] if said else (stderr.strip().splitlines() or ["it said nothing"])[-1]
     return "tool_failed", {"message": f"the image could not be built: {last}"}

@@ -88,7 +88,7 @@ def _limits(settings: PodmanSettings) -> Iterator[str]:
 
 
 def _names(running: Running) -> Iterator[str]:
-    """The container knows its own name, and in a network of the run's nobody is asked for others.
+    """The container knows its own name, and in a network of the run's no one is asked for others.
 
     There no server of names can be reached, and a service that asks the one of the host waits
     until it gives up: Samba for its own name, before it has answered its first client.

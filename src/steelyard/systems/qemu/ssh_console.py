@@ -23,7 +23,7 @@ from steelyard.systems.qemu.running import RunningMachine
 
 BOOT_TIMEOUT_S = 600.0
 NO_RIGHTS_TIMEOUT_S = 60.0
-"""A server may let nobody in until cloud-init has written the key; after this, it never will."""
+"""A server may let no one in until cloud-init has written the key; after this, it never will."""
 _BETWEEN_TRIES_S = 1.0
 _PATIENT = "-oConnectTimeout=60"
 """An emulated guest on a busy machine takes tens of seconds for a greeting. A try that is given up
@@ -94,7 +94,7 @@ class SshConsole:
     def _ssh(self, options: Sequence[str]) -> Way:
         """Through ``ssh`` on the host, in the machine's folder: paths of sockets are short.
 
-        Nobody stands between QEMU's port and the guest, which may make its host key at its first
+        No one stands between QEMU's port and the guest, which may make its host key at its first
         start: the key of each start is taken, and has to stay the same until the next.
         """
         keys = ["-i", KEY, *([] if self._key is None else ["-i", self._key])]
@@ -149,11 +149,11 @@ def forwarded_port(told: str) -> int:
     """The port of loopback that leads to the guest's ssh server, of ``info usernet``.
 
     Raises:
-        SystemFailure: QEMU tells of none.
+        SystemFailure: QEMU reports none.
     """
     found = _FORWARD.search(told)
     if found is None:
-        raise SystemFailure("tool_failed", f"QEMU tells of no forwarded port: {told!r}")
+        raise SystemFailure("tool_failed", f"QEMU reports no forwarded port: {told!r}")
     return int(found[1])
 
 

@@ -54,8 +54,8 @@ def banner(address: str, protocol: str, *, secure: bool) -> str | None:
     except OSError as error:
         raise SystemFailure(
             "unreachable",
-            f"nobody answers at {address}: {(error.strerror or str(error)).lower()}",
-            "start it, or mend `address` of the service",
+            f"no one answers at {address}: {(error.strerror or str(error)).lower()}",
+            "start it, or fix `address` of the service",
         ) from error
     with connection:
         if secure or protocol not in (*GREETING, "http"):

@@ -48,7 +48,7 @@ def _address(written: str) -> str:
 
 
 def free_ports(count: int, used: set[int], folder: str) -> list[int]:
-    """So many ports that nobody uses now.
+    """So many ports that no one uses now.
 
     The search begins where the name of the trial's folder says, so that two services that start
     at the same moment hardly ever choose alike; if they do, one of them fails as

@@ -29,4 +29,4 @@ def read_version(pattern: str, said: str) -> str:
     if match is not None and match[1]:
         return match[1]
     first = next((line.strip() for line in said.splitlines() if line.strip()), "nothing")
-    return f"not understood: {first}"
+    return f"not parsed: {first}"

@@ -21,7 +21,7 @@ def apply_settings(
 ) -> list[Applied]:
     """All ``settings``, by dotted name, one after the other as the catalogue orders them.
 
-    When one fails, those before it are taken back.
+    When one fails, those before it are undone.
 
     Raises:
         SystemFailure: ``not_supported``, ``no_rights``, ``tool_missing``: what the kernel or a
@@ -45,7 +45,7 @@ def revert_settings(host: Host, applied: Sequence[Applied], undo: UndoLog) -> No
     """Takes settings back, newest first, each verified; one that fails keeps no other.
 
     Raises:
-        AgentRefusal: the first that could not be taken back; it stays in the ledger.
+        AgentRefusal: the first that could not be undone; it stays in the ledger.
         EngineError: the agent has ended.
     """
     refusals = []

@@ -39,7 +39,7 @@ class Changes:
         """Writes a value of the kernel; one that holds already is not touched.
 
         Raises:
-            SystemFailure: ``not_supported`` or ``no_rights``; the kernel's own words are told.
+            SystemFailure: ``not_supported`` or ``no_rights``; the kernel's own words are reported.
         """
         before = self.value(setting, path)
         if same(before, value):

@@ -32,7 +32,7 @@ def change_mount(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
     """Options of the filesystem in which the system's folder lies.
 
     Raises:
-        SystemFailure: ``not_supported``: an option that cannot be taken back while mounted, or
+        SystemFailure: ``not_supported``: an option that cannot be undone while mounted, or
             that the kernel does not show afterwards.
     """
     level, host = levels[""], changes.host
@@ -85,7 +85,7 @@ def _taken_back(mount: Mount, option: str) -> str:
         return back
     raise SystemFailure(
         "not_supported",
-        f"`{option}` cannot be taken back while {mount.mount_point} is mounted",
+        f"`{option}` cannot be undone while {mount.mount_point} is mounted",
         f"those that can: {', '.join([*ATIMES, *BACK])}; others can be mount options of a disk "
         "that is attached",
     )

@@ -46,7 +46,7 @@ def change_tuned(changes: Changes, name: str, levels: Mapping[str, Level]) -> li
 
     Raises:
         SystemFailure: ``tool_missing``; ``not_supported``: no such profile, it did not become
-            active, or it uses what could not be taken back.
+            active, or it uses what could not be undone.
     """
     level = str(levels[""])
     active = active_profile(changes.host)
@@ -127,7 +127,7 @@ def _refuse_what_stays(host: Host, level: str, texts: list[str]) -> None:
         raise SystemFailure(
             "not_supported",
             f"on {host.name}: the profile `{level}` uses {', '.join(staying)}, and without the "
-            "daemon of tuned nobody could take that back",
+            "daemon of tuned no one could take that back",
             "start tuned there, or use the profile in a guest that is thrown away",
         )
 
@@ -159,7 +159,7 @@ def _kept(host: Host, folder: str, values: dict[str, str]) -> RestoreValues:
 
 
 def _doubts(host: Host, name: str, log: str, texts: list[str]) -> dict[str, str]:
-    """What tuned complained of, and what does not hold without its daemon; it ends well anyway."""
+    """What tuned complained of, and what does not hold without its daemon; it succeeds anyway."""
     doubts = {}
     try:
         lines = [line.partition(" ERROR ")[2].strip() for line in host.read_file(log).splitlines()]

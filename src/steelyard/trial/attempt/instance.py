@@ -38,7 +38,7 @@ class Instance:
     """Filled by the phases of ``conduct``. ``folder`` is the attempt's own, inside.
 
     ``data`` is where the service keeps its data: the first disk of the study, or ``folder``.
-    ``undos`` take back what was made for its load or its tool. ``window_ns`` is what was
+    ``undos`` undo what was made for its load or its tool. ``window_ns`` is what was
     measured, by the controller's monotonic clock. ``search`` is how the largest load was looked
     for, ``found`` what came of it. ``outputs`` is what its tool wrote, by source, ``unread`` why
     some of that cannot be used.
@@ -93,7 +93,7 @@ class Instance:
 
     @property
     def column(self) -> str:
-        """How what stands for it on its carrier is called among the samples taken there."""
+        """How what stands for it on its host is called among the samples taken there."""
         return INSTANCE if self.number == 1 else f"{INSTANCE}{self.number}"
 
     @property

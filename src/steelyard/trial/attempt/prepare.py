@@ -85,7 +85,7 @@ def take_back_inside(attempt: Attempt, instance: Instance) -> None:
     """Settings, disks and the folder of an instance, in reverse.
 
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
-    makes it anew. On a machine that stays, a new agent takes back what the lost one did.
+    makes it anew. On a machine that stays, a new agent undoes what the lost one did.
     """
     for machine, pending in reversed(instance.undos):
         there = _still_there(attempt, machine)

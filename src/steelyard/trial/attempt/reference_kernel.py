@@ -1,7 +1,7 @@
 """A fixed piece of work on the machine that carries the systems: what is it like just now?
 
 Before every trial it gives the judge a covariate, several in a row before the first trial tell
-how small a difference this machine can show at all. It runs on the carrier and not inside a
+how small a difference this machine can show at all. It runs on the host and not inside a
 system, because what a system does to it would be mistaken for the state of the machine.
 """
 
@@ -34,7 +34,7 @@ def reference_kernel_of(attempt: Attempt) -> dict[str, Measured]:
     """The reference kernel before a trial; nothing when the study has none.
 
     Raises:
-        TrialFailed: the carrier cannot run it.
+        TrialFailed: the host cannot run it.
     """
     session, host = attempt.session, attempt.host_machine()
     time_s = session.study.trials.reference_kernel_s
@@ -45,7 +45,7 @@ def reference_kernel_of(attempt: Attempt) -> dict[str, Measured]:
 
 
 def measure_noise_at_rest(session: SessionContext) -> list[ReferenceKernelSeries]:
-    """What each carrier is like at rest, for the ledger: a row per machine and part.
+    """What each host is like at rest, for the ledger: a row per machine and part.
 
     Raises:
         HostError: a host cannot run it.

@@ -69,8 +69,8 @@ class Interrupt:
 
     @contextmanager
     def cutting(self) -> Iterator[None]:
-        """A block that changes machines: its long waits end early, and what it began is taken back
-        by whoever takes back what it changes.
+        """A block that changes machines: its long waits end early, and what it began is undone
+        by whoever undoes what it changes.
 
         Raises:
             KeyboardInterrupt: the user asks, or has asked before; also in place of the failure that

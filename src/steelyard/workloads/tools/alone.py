@@ -21,7 +21,7 @@ def measured_alone(use: str, chosen: Settings, stdout: str) -> dict[str, Measure
     """Every metric in what such a command printed.
 
     Raises:
-        OutputError: the output is not understood.
+        OutputError: the output cannot be parsed.
     """
     entry, settings = catalogue.workload(use), _settings(use, chosen)
     values = tool_values(entry, settings, {})

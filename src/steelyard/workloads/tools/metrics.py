@@ -1,7 +1,7 @@
 """From what a tool printed to the responses of a trial. Pure.
 
 A metric is a number, or missing with a reason; never 0 because nothing was there. What the file
-says must be in the output and is not makes the whole output one that is not understood.
+says must be in the output and is not makes the whole output one that cannot be parsed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def read_metrics(
     ``unread`` why some of the texts cannot be used.
 
     Raises:
-        OutputError: the output is not understood; nothing of it is to be used.
+        OutputError: the output cannot be parsed; nothing of it is to be used.
     """
     printed = Printed(texts, entry.tables, lambda text: fill(text, values), unread or {})
     units = {

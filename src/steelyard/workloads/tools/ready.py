@@ -25,7 +25,7 @@ from steelyard.workloads.tools.version import understood
 
 _ENGINE = "@engine"
 PLAIN_WORDS = {"LC_ALL": "C"}
-"""Every tool is run with these variables: output in another language is not understood."""
+"""Every tool is run with these variables: output in another language cannot be parsed."""
 NOT_ASKED = "not asked for"
 
 
@@ -63,7 +63,7 @@ def make_ready(spec: WorkloadSpec, context: ToolContext) -> ReadyTool:
     """Everything before the window, in its order; ``cleanup`` is planned before ``prepare``.
 
     Raises:
-        SystemFailure: the tool is not there, or of a version that is not understood.
+        SystemFailure: the tool is not there, or of a version that cannot be parsed.
         AgentRefusal: a file cannot be written, or a command of ``prepare`` failed.
     """
     entry = workload_of(spec)

@@ -20,14 +20,14 @@ def understood(version: ToolVersion, said: str, use: str) -> str:
         first = next((line.strip() for line in said.splitlines() if line.strip()), "nothing")
         raise SystemFailure(
             "not_supported",
-            f"what {use} says of its version is not understood: `{found or first}`",
+            f"what {use} says of its version cannot be parsed: `{found or first}`",
             "give the study a workload file that fits it: docs/guide/add-a-workload.md",
         )
     if not within(found, version.least, version.before):
         until = "" if version.before is None else f" and before {version.before}"
         raise SystemFailure(
             "not_supported",
-            f"{use} is of version {found}, and its output is understood from "
+            f"{use} is of version {found}, and its output is parsed from "
             f"{version.least}{until} only",
             "install such a version, or copy the workload file beside the study and widen "
             "`version` after `steelyard workload check FILE --output OUTPUT`",

@@ -20,7 +20,7 @@ LAWS = {"big_stick": big_stick, "pairs": random_pairs, "double_blocks": balanced
 
 
 def looks(design: Design, horizon: int, side: float, orders: int = 40) -> list[int]:
-    """The looks at which a difference of a factor of 400 beside 0.1 % of noise is told."""
+    """The looks at which a difference of a factor of 400 beside 0.1 % of noise is reported."""
     law, rng = LAWS[design], np.random.default_rng(11)
     simulated, found = law(PATHS, horizon, rng), []
     for _ in range(orders):

@@ -102,7 +102,7 @@ impl<'a> User<'a> {
     }
 
     /// Marker, instant of the end, whether the connection is kept, and why it failed if it did.
-    #[allow(clippy::type_complexity, reason = "told apart by the only caller")]
+    #[allow(clippy::type_complexity, reason = "distinguished by the only caller")]
     fn talk(
         &mut self,
         patience: Patience<'a>,

@@ -59,7 +59,7 @@ pub struct Ftp {
 /// What is known of the length of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// Nobody has asked.
+    /// No one has asked.
     Unasked,
     /// The server does not say.
     Unknown,

@@ -71,7 +71,7 @@ pub struct Verifier {
     worker: u64,
     /// The next number of each place.
     sequences: Vec<u64>,
-    /// The marker of the body that is sent, of nobody yet.
+    /// The marker of the body that is sent, of no one yet.
     blank: Marker,
     tally: PayloadTally,
 }

@@ -53,7 +53,7 @@ pub enum Frame<'a> {
     Goaway { last_stream: u32 },
     /// `WINDOW_UPDATE`.
     WindowUpdate { stream: u32, increment: u32 },
-    /// PRIORITY, and types that nobody knows: to be ignored.
+    /// PRIORITY, and types that no one knows: to be ignored.
     Ignored { stream: u32 },
 }
 

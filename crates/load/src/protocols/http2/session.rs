@@ -8,7 +8,7 @@ use crate::protocols::http::pipeline::Asked;
 /// Largest window, and largest stream number.
 pub const LARGEST: u32 = 0x7fff_ffff;
 
-/// Windows that are announced by nobody.
+/// Windows that are announced by no one.
 pub const USUAL_WINDOW: u32 = 65_535;
 
 /// The peer is given new credit when it has used this much.

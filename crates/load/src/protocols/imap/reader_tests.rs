@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::super::response::{Response, Status};
 use super::*;
 
-/// What a reader understood of one response: its beginning, and its literals.
+/// What a reader parsed of one response: its beginning, and its literals.
 type Understood = (Vec<u8>, Vec<Vec<u8>>);
 
 fn read_all(bytes: &[u8], cuts: &[usize]) -> Result<Vec<Understood>, ErrorKind> {

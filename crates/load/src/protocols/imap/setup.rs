@@ -89,7 +89,7 @@ impl Imap {
         write_quoted(self.operation.mailbox.as_bytes(), &mut out.head);
     }
 
-    /// A command of the set-up has ended well.
+    /// A command of the set-up has succeeded.
     pub(super) fn set_up(&mut self, session: &mut Session, turn: &mut Turn<'_>) -> Step {
         match session.state {
             State::Capability => {

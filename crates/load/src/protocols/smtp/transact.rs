@@ -193,7 +193,7 @@ impl Smtp {
         wait(session, message)
     }
 
-    /// The server asks for content that nobody is to get (RFC 2920, 3.1): a lone dot ends it.
+    /// The server asks for content that no one is to get (RFC 2920, 3.1): a lone dot ends it.
     fn send_nothing(
         &mut self,
         session: &mut Session,
@@ -327,7 +327,7 @@ impl Smtp {
         }
     }
 
-    /// The phase of a whole group; nobody can tell its commands apart.
+    /// The phase of a whole group; no one can tell its commands apart.
     pub(super) fn group_phase(&self) -> usize {
         if self.operation.chunking {
             GROUP_BDAT

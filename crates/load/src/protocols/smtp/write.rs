@@ -6,7 +6,7 @@ use super::Smtp;
 use super::session::{Awaiting, Session, Transaction};
 use crate::protocols::{Output, Protocol};
 
-/// How places are told from workers in a sender's number.
+/// How places are reported from workers in a sender's number.
 const WORKER_SHIFT: u32 = 20;
 
 impl Smtp {
@@ -17,7 +17,7 @@ impl Smtp {
         out: &mut Output,
     ) {
         message.sent = true;
-        // A chunk that will have failed leaves a transaction behind; nobody knows yet.
+        // A chunk that will have failed leaves a transaction behind; no one knows yet.
         let behind_a_chunk = self.operation.chunking && session.current.is_some();
         if self.grouped() && (std::mem::take(&mut session.reset_first) || behind_a_chunk) {
             message.awaiting = Awaiting::Reset;

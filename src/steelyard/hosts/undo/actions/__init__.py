@@ -1,4 +1,4 @@
-"""How changes to machines are taken back: one file for each family, and the table of all.
+"""How changes to machines are undone: one file for each family, and the table of all.
 
 An inverse is a small frozen dataclass that is stored as JSON before its change is made. Applying it
 twice does what applying it once does; what is gone already is fine; and it never touches what is

@@ -1,4 +1,4 @@
-"""Changes that a tool makes and a tool takes back."""
+"""Changes that a tool makes and a tool undoes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Command:
     """A tool takes the change back.
 
     ``says`` is what that does, in words. ``unless`` is a command that succeeds when nothing is
-    left to be taken back, or when what is there is not ours; it is asked first, so that applying
+    left to be undone, or when what is there is not ours; it is asked first, so that applying
     the inverse twice does no harm. ``fine`` matches what the tool says where it finds nothing left.
     """
 

@@ -66,7 +66,7 @@ class RestoreFile:
         if present is None or sha256_of(present) != self.ours_sha256:
             raise refused(
                 f"{self.path} was changed by somebody else since",
-                "compare it with what the ledger of the run says it held, and mend it by hand",
+                "compare it with what the ledger of the run says it held, and fix it by hand",
             )
         if self.content is None:
             run_tool(host, ["rm", "-f", "--", self.path])

@@ -18,7 +18,7 @@ INSTANCES = "system.instances"
 class Gathering:
     """Two conditions of one visit: ``together``, and what it is held against.
 
-    ``conditions`` are those that the finding is told by, ``instances`` how many are measured,
+    ``conditions`` are those that the finding is reported by, ``instances`` how many are measured,
     ``neighbours`` what runs besides.
     """
 

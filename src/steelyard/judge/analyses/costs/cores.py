@@ -1,4 +1,4 @@
-"""From the records of instances to what each cost its carrier, over visits."""
+"""From the records of instances to what each cost its host, over visits."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _overhead(costs: Sequence[CostRecord]) -> OverheadFinding | None:
 
 
 def _ratio(cost: CostRecord) -> float | None:
-    """Of a guest that was idle none is told: both sides are noise there."""
+    """Of a guest that was idle none is reported: both sides are noise there."""
     if not cost.instance_cores or not cost.busy_inside_cores:
         return None
     return cost.instance_cores / cost.busy_inside_cores

@@ -53,9 +53,9 @@ class OverheadFinding(RatioFinding):
 
 
 class CostFinding(Frozen):
-    """What one instance cost its carrier in one cell, against what it saw itself.
+    """What one instance cost its host in one cell, against what it saw itself.
 
-    ``inside`` is what a guest takes for busy, ``outside`` what its carrier paid for it, emulation
+    ``inside`` is what a guest takes for busy, ``outside`` what its host paid for it, emulation
     included; of that ``vcpu`` went to its processors, which waited for ``wait`` more. ``stolen``
     is what the guest saw of this, ``hidden`` what it did not see. ``overhead`` is outside over
     inside. What is ``None`` is explained in ``missing``.

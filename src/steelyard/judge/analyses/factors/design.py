@@ -33,7 +33,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Design:
-    """Factors with so many levels each; level 0 is the one that the others are told against.
+    """Factors with so many levels each; level 0 is the one that the others are compared with.
 
     Replicate i (from 0) has the layout ``i`` modulo their number. All layouts have equally many
     cells and whole plots. A block is a replicate: its mean is removed from everything.

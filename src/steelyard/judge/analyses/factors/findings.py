@@ -73,9 +73,9 @@ class EffectFinding(_Finding):
     """One effect: the ratio of the response at ``levels`` to that at ``against``, in logarithms.
 
     Of an interaction it is half the difference between the effects of one factor at the two
-    levels of the other. ``aliases`` are what it cannot be told from. The intervals hold for all
-    effects of the family together, at whatever replicate the study stopped; ends are ``None``
-    before the first look. ``unit`` is what its error is made of.
+    levels of the other. ``aliases`` are what it cannot be distinguished from. The intervals hold
+    for all effects of the family together, at whatever replicate the study stopped; ends are
+    ``None`` before the first look. ``unit`` is what its error is made of.
     """
 
     factors: tuple[str, ...]
@@ -124,7 +124,7 @@ class InfluenceFinding(_Finding):
     """Which of some factors matter for the primary response.
 
     ``system`` is the one that was screened; ``None`` where the compared factor is among
-    ``factors``, whose first level is what the others are told against. ``noise_log`` is the
+    ``factors``, whose first level is what the others are compared with. ``noise_log`` is the
     standard deviation of one trial, ``visit_noise_log`` what visits add to it (``None`` where no
     factor is changed between visits only). ``shares`` are empty below three replicates.
     """

@@ -31,7 +31,7 @@ of 5 %, so that three tenths are kept back (docs/decisions/022)."""
 
 @dataclass(frozen=True)
 class Answer:
-    """One effect as it stands. Ends are infinite where nothing is put out yet."""
+    """One effect as it stands. Ends are infinite where nothing is rejected yet."""
 
     question: Question
     estimate: float
@@ -102,7 +102,7 @@ def _unreplicated(design: Design, replicates: Sequence[Floats]) -> Screening:
 
 
 class _Book:
-    """What has been put out of each effect so far."""
+    """What has been rejected of each effect so far."""
 
     def __init__(self, design: Design) -> None:
         self.questions = questions(design)

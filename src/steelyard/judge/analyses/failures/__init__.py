@@ -1,1 +1,1 @@
-"""Operations that failed and attempts that did not end well, as responses of their own."""
+"""Operations that failed and attempts that failed, as responses of their own."""

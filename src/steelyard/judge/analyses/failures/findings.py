@@ -15,7 +15,7 @@ class FailureFinding(Frozen):
 
     ``below`` is the upper end of the 95 % interval of the share when nothing failed (3/n), else
     ``None``: operations within a trial depend on each other, so their sum has no interval. Of
-    ``attempts``, ``attempts_failed`` did not end well and ``attempts_invalid`` were invalid.
+    ``attempts``, ``attempts_failed`` failed and ``attempts_invalid`` were invalid.
     """
 
     system: str
@@ -31,7 +31,7 @@ class FailureContrastFinding(Frozen):
     """Whether a system fails more than another, judged by trial, over all conditions.
 
     ``odds_log`` is the ratio of the odds to fail; ``attempts_chance`` the probability of so
-    unequal shares of attempts that did not end well by chance alone (Fisher's exact test).
+    unequal shares of attempts that failed by chance alone (Fisher's exact test).
     """
 
     baseline: str

@@ -121,6 +121,6 @@ def _beside(record: TrialRecord) -> float:
 
 
 def _reset(record: TrialRecord) -> float | None:
-    """What resetting took of a trial, and taking back what was done; ``None`` if not recorded."""
+    """What resetting took of a trial, and undoing what was done; ``None`` if not recorded."""
     told = [record.phases_ns[name] for name in _ONCE_A_RESET if name in record.phases_ns]
     return sum(told) / _NS_PER_S if "restore" in record.phases_ns else None

@@ -2,7 +2,7 @@
 
 The exact test compares the order that was with all that might have been. Of few visits there are
 few orders, so that the rarest of them is still more likely than what a comparison may spend of
-the error rate: then no difference is told, however large.
+the error rate: then no difference is reported, however large.
 """
 
 from __future__ import annotations

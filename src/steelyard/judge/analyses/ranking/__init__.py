@@ -1,1 +1,1 @@
-"""Several systems in one order, and which neighbours in it cannot be told apart."""
+"""Several systems in one order, and which neighbours in it cannot be distinguished."""

@@ -14,7 +14,7 @@ class PlaceFinding(Frozen):
     """One system in the order, with the places that it may have for all that is known.
 
     ``next`` says how it stands to the system below it: ``apart``, ``equivalent`` within the
-    margin, or ``open``: they cannot be told apart. ``None`` for the last.
+    margin, or ``open``: they cannot be distinguished. ``None`` for the last.
     """
 
     system: str

@@ -1,6 +1,6 @@
 """From the verdicts on several systems to their order.
 
-Two systems are told apart by the verdict on their own pair, or by intervals against the baseline
+Two systems are distinguished by the verdict on their own pair, or by intervals against the baseline
 that do not meet. Pairs that the study did not compare are judged for the order alone, as a family
 with a rate of its own. All verdicts of a family are right together with probability
 ``1 - alpha``, and so is what follows from them.

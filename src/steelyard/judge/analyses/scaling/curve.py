@@ -176,5 +176,5 @@ def _drawn(table: Table, best: usl.Fit, unit: float) -> tuple[tuple[float, float
 
 
 def _unit(axis: Axis) -> float:
-    """The law counts users; a rate is told in multiples of its smallest level."""
+    """The law counts users; a rate is reported in multiples of its smallest level."""
     return axis.levels[0] if axis.factor.endswith(".rate") else 1.0

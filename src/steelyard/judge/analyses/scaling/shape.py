@@ -60,7 +60,7 @@ def fall(table: Table, margin_log: float) -> FallFinding | None:
 
     The largest of the standardised differences to all earlier levels is held against its own law
     (multivariate t with their correlations), which Holm's procedure would bound from above. The
-    interval has that law's bound on both sides. ``None`` where noise cannot be told.
+    interval has that law's bound on both sides. ``None`` where noise cannot be determined.
     """
     form = table.form
     if form.df <= 0 or not form.noise_log or len(table.levels) < 2:

@@ -132,7 +132,7 @@ def _drift(kept: Floats) -> tuple[float, float]:
 def segments(values: Floats) -> list[tuple[int, int]]:
     """The levels that a series is made of: bounds of each, by penalised least squares.
 
-    The noise is told from differences of neighbours, which a change of level hardly touches.
+    The noise is reported from differences of neighbours, which a change of level hardly touches.
     """
     count = len(values)
     noise = float(np.median(np.abs(np.diff(values)))) / 0.9539
