@@ -27,7 +27,7 @@ _PHASES = {"warm_up": "warmup", "hear_canary": "run_reference_kernel"}
 _DIFFERENCE = re.compile(
     r"(\w+) (.*): (?:was not there|was '(.*)'), (?:is gone|is '(.*)')", re.DOTALL
 )
-_FORCED = "the run was hurried to its end, and no one looked"
+_FORCED = "the run was hurried to its end, and nobody looked"
 
 
 def record_of_1(record: Document) -> Document:
@@ -154,7 +154,7 @@ def _extended(event: Document) -> Document:
 _EVENTS: dict[str, Callable[[Document], Document]] = {
     "environment_seen": _recorded,
     "environment_compared": _compared,
-    "noise_measured": _noise,
+    "sounded": _noise,
     "calibrated": _calibrated,
     "systems_left": _systems_left,
     "workloads_left": _workloads_left,
