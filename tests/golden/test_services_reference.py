@@ -26,7 +26,7 @@ read: what a package puts into `/etc` plays no part, and a server of the machine
 beside it.
 Limits that would refuse a load are set high or off by default; each is a setting, and every setting
 is in the records. So are the versions; what a program says of its version in words that are not
-understood is quoted.
+recognised is quoted.
 
 Where a program is missing, the session ends before the first trial and names the packages.
 

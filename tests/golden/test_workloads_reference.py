@@ -21,7 +21,7 @@ here, and [workload-file.md](workload-file.md) says the keys of its file.
 A tool runs once in every trial, with `LC_ALL=C`, in a folder of its own that is removed
 afterwards. It must be installed where it runs: a session that does not find it ends before its
 first window and names the packages, which belong into `packages` of [an
-image](../guide/images.md). So does one whose version is not understood. `run_time` is there for
+image](../guide/images.md). So does one whose version is not supported. `run_time` is there for
 every tool. What it printed is kept beside the record of each trial.
 """
 

@@ -19,7 +19,7 @@ _TIME_S = 0.3
 
 
 def resolution_checks(host: Host, results: Path, margin: str) -> Iterator[Check]:
-    """Runs two dozen canaries and says what they are good for."""
+    """Runs the reference kernel two dozen times and reports what it can resolve."""
     try:
         ratio = float(units.parse(margin, "share"))
     except units.UnitError as error:

@@ -143,7 +143,7 @@ _AT_ONCE = {
 
 
 def tell_at_once(count: int) -> None:
-    """Says that a signal was heard: from its handler, where nothing but the system may be asked."""
+    """Reports a signal from its handler, where only system calls are safe."""
     if count in _AT_ONCE:
         with suppress(OSError):
             os.write(2, _AT_ONCE[count])

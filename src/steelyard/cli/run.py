@@ -163,7 +163,7 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
 def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
     tell(f"records: {shown(opened.path)}")
     interrupt = Interrupt(tell_at_once)
-    with interrupt.heard():
+    with interrupt.installed():
         with watch(study) as watcher:
             reason = run_session(study, opened, watcher, interrupt)
         if reason == "interrupted":

@@ -45,7 +45,7 @@ def read_output_lines(
             f"{file} does not understand this output: {'; '.join(whys)}",
             hint="hold the output against what the file says of it; with several outputs, name "
             "each: --output stderr=FILE",
-            slug="output-is-not-understood",
+            slug="output-is-not-parsed",
         ) from error
     width = max((len(name) for name in measured), default=0)
     yield from (f"  {name:<{width}}  {_shown(one)}" for name, one in measured.items())
@@ -99,4 +99,4 @@ def _only_source(entry: Workload) -> str:
 
 
 def _wrong(message: str, hint: str) -> HostError:
-    return HostError(message, hint=hint, slug="output-is-not-understood")
+    return HostError(message, hint=hint, slug="output-is-not-parsed")

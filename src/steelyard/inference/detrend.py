@@ -1,4 +1,4 @@
-"""Slow movements of a machine, which are taken from all visits before these are weighed.
+"""Low-frequency trends of a machine, which are removed from all visits before these are weighed.
 
 A constant, from the 12th visit a straight line, from the 48th on one more cosine for every 24
 visits. They are functions of the place alone and their number is one of n alone, so taking them
@@ -21,7 +21,7 @@ _VISITS_PER_COSINE = 24
 
 
 def movements(visits: int) -> int:
-    """How many movements beside the constant are taken out."""
+    """How many trends besides the constant are removed."""
     if visits < _LINE_FROM:
         return 0
     return 1 + max(0, visits // _VISITS_PER_COSINE - 1)

@@ -86,7 +86,7 @@ def carry_over(
 ) -> CarryOver | None:
     """Regress each visit on its system and that of the visit before it; ``None`` if too few.
 
-    Only visits whose predecessor in the coin was measured count. ``slots`` are places in the
+    Only visits whose predecessor in the assignment was measured count. ``slots`` are places in the
     assignment of the pair. Among several systems the visit before may be of any: ``before`` names
     it (``None`` for the first), and the result is that of the system with the clearest carry-over,
     with an interval that holds for all of them together.

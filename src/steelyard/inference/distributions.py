@@ -52,7 +52,7 @@ def f_quantile(share: float, between: int, within: int) -> float:
 
 
 def coin_above(heads: int, throws: int) -> float:
-    """Probability of more than so many heads of a fair coin."""
+    """Probability of more than so many successes of probability 1/2."""
     return float(bdtrc(heads, throws, FAIR))
 
 

@@ -1,4 +1,4 @@
-"""The coin's other sequences: the orders that a study might have had, drawn by its own coin.
+"""Other random assignments: the orders that a study might have had, drawn by the same rule.
 
 A verdict compares the order that was with those that could have been, so every function here
 must follow the law of ``plan/order.py`` exactly. Signs: +1 where the visit is of the other
@@ -24,9 +24,9 @@ EXPLORATORY_PATHS = 5_000
 
 
 def big_stick(count: int, length: int, rng: np.random.Generator) -> Signs:
-    """``count`` sequences of the big-stick coin, shape (length, count).
+    """``count`` sequences of the big-stick design, shape (length, count).
 
-    A fair coin at every visit, unless one system leads by ``TOLERANCE``: then the other follows.
+    Each system with probability 1/2, unless one leads by ``TOLERANCE``: then the other follows.
     Source: Soares and Wu, "Some restricted randomization rules in sequential designs", 1983.
     """
     signs = np.empty((length, count), dtype=np.int8)
@@ -81,7 +81,7 @@ def draw(seed: int, design: Design, length: int, count: int) -> Signs:
 
 
 def shuffles(signs: Signs, count: int, seed: int) -> Signs:
-    """``count`` shuffles of an order that no coin has drawn, shape (length, count).
+    """``count`` shuffles of an order that was not assigned at random, shape (length, count).
 
     Equally likely if trials are independent of each other and of the time, and only then.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 FIRST_LOOK = 8
-"""Visits at the first look: with fewer, the coin has too few orders for any verdict at 5 %."""
+"""Visits at the first look: with fewer, there are too few orders for any verdict at 5 %."""
 
 SHORTEST_HORIZON = 12
 """A shorter budget spends as if it were this long."""

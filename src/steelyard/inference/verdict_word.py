@@ -8,7 +8,7 @@ from enum import StrEnum
 class VerdictWord(StrEnum):
     """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction.
 
-    ``trade_off``: one of the two is faster and worse in something that the study guards.
+    ``trade_off``: one of the two is faster and worse in a guardrail metric.
     """
 
     FASTER = "faster"

@@ -26,7 +26,7 @@ _COVARIATE_CLIP_SDS = 4.0
 def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     """Integer-valued weights of each visit, shape (rows, visits) like ``residuals``.
 
-    Slow movements are taken out, then what a visit shares with the one before; Huber scores of
+    Low-frequency trends are removed, then what a visit shares with the one before; Huber scores of
     the rest, clipped at two robust standard deviations. A row without any spread has weights 0:
     no order of systems is then more extreme than another. Without ``whiten`` nothing is taken
     out but the centre: for orders that were not drawn, where an effect would look like a drift.

@@ -30,24 +30,24 @@ def readings_of(
         records,
         assumption=assumption_of(study.judge.engine, effort.memory),
         paths=effort.paths,
-        canary=study.trials.reference_kernel_s is not None,
+        reference_kernel=study.trials.reference_kernel_s is not None,
     )
-    found = judged_dummy(study, readings)
+    found = judged_control(study, readings)
     if found is not None and _DIFFERENT & set(found.decision.words):
         pair = found.comparison.pair
         readings.distrusted = AaControlDiffers(baseline=pair.baseline, other=pair.other)
     return readings
 
 
-def judged_dummy(study: Study, readings: Readings) -> Judged | None:
-    """The comparison over all conditions at a whole error rate; ``None`` without a dummy."""
-    dummy = study.trials.aa_control
-    if dummy is None:
+def judged_control(study: Study, readings: Readings) -> Judged | None:
+    """The comparison over all conditions at a whole error rate; ``None`` without a control."""
+    control = study.trials.aa_control
+    if control is None:
         return None
     alpha = study.trials.alpha
     comparison = Comparison(
         response=study.primary.model_copy(update={"primary": False}),
-        pair=Pair(study.baseline, dummy),
+        pair=Pair(study.baseline, control),
         conditions=None,
         alpha=alpha,
         share=alpha,

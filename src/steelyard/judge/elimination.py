@@ -23,7 +23,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
 
-NOBODY: frozenset[str] = frozenset()
+NO_SYSTEMS: frozenset[str] = frozenset()
 NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
 Measured = Mapping[str, frozenset[str]]
 
@@ -33,7 +33,7 @@ def still_measured(
     plan: Plan,
     records: Sequence[TrialRecord],
     block: int,
-    given_up: frozenset[str] = NOBODY,
+    given_up: frozenset[str] = NO_SYSTEMS,
     *,
     lost: Measured = NOTHING,
     effort: Effort = EFFORT,
@@ -46,9 +46,9 @@ def still_measured(
     runs = workload_runs(study, plan, records)
     measured: dict[str, frozenset[str]] = {}
     for one in runs:
-        without = given_up | lost.get(one.name, NOBODY)
+        without = given_up | lost.get(one.name, NO_SYSTEMS)
         answered = len(runs) > 1 and _answered(one, block, without, effort)
-        measured[one.name] = NOBODY if answered else _racing(one, block, without, effort)
+        measured[one.name] = NO_SYSTEMS if answered else _racing(one, block, without, effort)
     return measured
 
 
@@ -79,7 +79,7 @@ def racing(
     plan: Plan,
     records: Sequence[TrialRecord],
     block: int,
-    given_up: frozenset[str] = NOBODY,
+    given_up: frozenset[str] = NO_SYSTEMS,
     *,
     effort: Effort = EFFORT,
 ) -> frozenset[str]:
@@ -116,9 +116,9 @@ def _racing(
     for _, part in open_parts(study, plan, readings):
         members = {part.pair.baseline, part.pair.other}
         open_systems |= members if members <= last - given_up else set()
-    dummy = study.trials.aa_control
-    if dummy is not None and open_systems:
-        open_systems |= {study.baseline, dummy} & last
+    aa_control = study.trials.aa_control
+    if aa_control is not None and open_systems:
+        open_systems |= {study.baseline, aa_control} & last
     return frozenset(open_systems) - given_up
 
 
@@ -127,7 +127,7 @@ def all_futile(
 ) -> bool:
     """Whether systems were given up and nothing that decides can be compared without them."""
     return all(
-        is_futile(one, given_up | lost.get(one.name, NOBODY))
+        is_futile(one, given_up | lost.get(one.name, NO_SYSTEMS))
         for one in workload_runs(study, plan, ())
     )
 
@@ -138,7 +138,7 @@ def is_futile(one: WorkloadRun, given_up: frozenset[str]) -> bool:
 
 
 def possible(
-    comparisons: Sequence[Comparison], given_up: frozenset[str] = NOBODY
+    comparisons: Sequence[Comparison], given_up: frozenset[str] = NO_SYSTEMS
 ) -> list[Comparison]:
     """Those of which neither system was given up."""
     return [each for each in comparisons if not {each.pair.baseline, each.pair.other} & given_up]

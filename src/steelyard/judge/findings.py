@@ -256,7 +256,7 @@ class WorkloadFindings(Frozen):
     caveats: tuple[Caveat, ...] = ()
     rankings: tuple[RankingFinding, ...] = ()
     claims: tuple[ClaimFinding, ...] = ()
-    dummy: VerdictFinding | None = None
+    aa_control: VerdictFinding | None = None
     failures: tuple[FailureFinding, ...] = ()
     failure_contrasts: tuple[FailureContrastFinding, ...] = ()
     sections: tuple[SectionFinding, ...] = ()

@@ -12,7 +12,7 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from steelyard.judge.aa_control import judged_dummy, readings_of
+from steelyard.judge.aa_control import judged_control, readings_of
 from steelyard.judge.analyses.calibrations import calibration_findings
 from steelyard.judge.analyses.claims.judged import claim_findings
 from steelyard.judge.analyses.consolidation.density import density_verdicts
@@ -151,7 +151,7 @@ def _compared(evidence: Evidence) -> Part:
         evidence.readings,
         evidence.margin_log,
     )
-    dummy = judged_dummy(study, readings)
+    aa_control = judged_control(study, readings)
     unasked = [judge(each, readings, margin) for each in beside(study, plan)]
     ranked = rankings(
         contestants(study, plan), plan, _response(study.primary), evidence.verdicts, unasked
@@ -159,7 +159,7 @@ def _compared(evidence: Evidence) -> Part:
     return {
         "verdicts": evidence.verdicts,
         "rankings": tuple(ranked),
-        "dummy": None if dummy is None else finding(dummy, margin),
+        "aa_control": None if aa_control is None else finding(aa_control, margin),
         "claims": tuple(claim_findings(study, plan, readings, evidence.scaling)),
     }
 

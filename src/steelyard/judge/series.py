@@ -24,7 +24,7 @@ from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS, Design, 
 from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask
 from steelyard.inference.sequential import Memory
 from steelyard.inference.stream import Order, Stream
-from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
+from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
 from steelyard.judge.verdict_notes import NotJudged, NoVariation, Withheld
 from steelyard.plan.model import Plan
@@ -180,7 +180,7 @@ class Readings:
 
     ``distrusted`` is a reason to decide nothing from them at all. ``assumption`` says how they are
     tested; with
-    ``canary`` what was heard of the machine before each visit is its covariate.
+    ``reference_kernel`` what was measured of the host before each visit is its covariate.
     """
 
     def __init__(
@@ -190,12 +190,12 @@ class Readings:
         *,
         assumption: Assumption = ROBUST,
         paths: Paths = ALL_PATHS,
-        canary: bool = False,
+        reference_kernel: bool = False,
     ) -> None:
         self.plan = plan
         self.assumption = assumption
         self.paths = paths
-        self._heard = heard_before(records) if canary else {}
+        self._kernel_parts = measured_before(records) if reference_kernel else {}
         self.distrusted: Withheld | None = None
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
@@ -295,8 +295,8 @@ class Readings:
             other=np.array([row[2] for row in rows], dtype=np.bool_),
             values=np.array([row[3] for row in rows], dtype=np.float64),
             before=tuple(self._before.get(visit) for visit in visits) if self._before else (),
-            covariate=covariate_of(visits, self._heard),
-            parts=parts_of(visits, self._heard),
+            covariate=covariate_of(visits, self._kernel_parts),
+            parts=parts_of(visits, self._kernel_parts),
             problems=problems,
         )
 

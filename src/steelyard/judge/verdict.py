@@ -18,7 +18,7 @@ from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.cells import attempt_findings
 from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.confounders import difference_findings
-from steelyard.judge.elimination import NOBODY, NOTHING, Measured, is_futile, possible
+from steelyard.judge.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
 from steelyard.judge.environment import cleanup_caveats
 from steelyard.judge.families import deciding, of_response
 from steelyard.judge.findings import RunFindings
@@ -39,7 +39,7 @@ def look(
     study: Study,
     plan: Plan,
     records: Sequence[TrialRecord],
-    given_up: frozenset[str] = NOBODY,
+    given_up: frozenset[str] = NO_SYSTEMS,
     *,
     lost: Measured = NOTHING,
     effort: Effort = EFFORT,
@@ -52,7 +52,7 @@ def look(
     _refuse_foreign(study, plan, records)
     looks = {}
     for one in workload_runs(study, plan, records):
-        without = given_up | lost.get(one.name, NOBODY)
+        without = given_up | lost.get(one.name, NO_SYSTEMS)
         seen = _look(*one, without, effort)
         ended = one.name in lost and is_futile(one, without)
         looks[one.name] = seen.without_hope(one.plan) if ended else seen
@@ -158,15 +158,15 @@ def _interim(judged: Judged) -> InterimWord:
 
 
 def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:
-    """Visits until the slowest of the open comparisons is decided, of all that are in the race."""
-    racing = {
+    """Visits until the slowest of the open comparisons is decided, of all that remain."""
+    remaining = {
         name for j in undecided for name in (j.comparison.pair.baseline, j.comparison.pair.other)
     }
     forecasts = [each.forecast(margin_log) for each in undecided]
     known = [forecast for forecast in forecasts if forecast is not None]
     if not known or len(known) < len(forecasts):
         return None
-    return math.ceil(max(known) * len(racing) / 2)
+    return math.ceil(max(known) * len(remaining) / 2)
 
 
 def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> None:
@@ -177,11 +177,11 @@ def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) ->
             hint="judge the records with the study file that is stored beside them",
             slug="study-has-changed",
         )
-    strangers = {record.cell.system for record in records} - set(plan.systems)
-    strangers -= set() if plan.screen is None else {plan.screen.system}
-    if strangers:
+    unknown = {record.cell.system for record in records} - set(plan.systems)
+    unknown -= set() if plan.screen is None else {plan.screen.system}
+    if unknown:
         raise AnalysisError(
-            f"the records name systems that the plan does not have: {', '.join(sorted(strangers))}",
+            f"the records name systems that the plan does not have: {', '.join(sorted(unknown))}",
             hint="judge each run with its own records",
             slug="study-has-changed",
         )

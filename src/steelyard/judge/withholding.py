@@ -47,7 +47,7 @@ def veto(
     """The gravest reason why a decision must not be announced."""
     pair = comparison.pair
     return (
-        doubtful(pair, series, readings, margin_log)
+        unreliable(pair, series, readings, margin_log)
         or contradicted(series, decision, margin_log)
         or coarse(series, decision, margin_log)
         or generator_saturated(pair, series, readings, decision.words)
@@ -57,7 +57,7 @@ def veto(
     )
 
 
-def doubtful(pair: Pair, series: Series, readings: Visits, margin_log: float) -> Withheld | None:
+def unreliable(pair: Pair, series: Series, readings: Visits, margin_log: float) -> Withheld | None:
     """What forbids any decision of these visits, whatever the question."""
     return (
         readings.distrusted

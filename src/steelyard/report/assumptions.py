@@ -87,8 +87,8 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     lines.append(f"Unit of inference: the visit, {_arms_words(view)}; {seed_noun} {view.run.seed}.")
     lines.append(f"Estimate: {_estimand(view)}.")
     lines += _assumptions(view)
-    if view.own.dummy is not None:
-        lines.append(_aa_control(view.own.dummy))
+    if view.own.aa_control is not None:
+        lines.append(_aa_control(view.own.aa_control))
     lines += guard_lines(judged(view)) + _spread_lines(view)
     lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
     return lines + length_lines(view.own.lengths)

@@ -268,7 +268,7 @@ class GuardSpec(Spec):
     """A response that may not be worse by more than ``margin`` where a system is called faster.
 
     The margin is a share of the response; where that may be zero (``absolute``), a difference.
-    ``declared`` guards forbid the word when they cannot be judged, others only when they can.
+    ``declared`` ones forbid the word when they cannot be judged, others only when they can.
     """
 
     name: str

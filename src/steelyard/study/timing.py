@@ -74,10 +74,10 @@ def _shapes(study: Study) -> int:
 
 
 def trial_s(study: Study) -> float:
-    """One trial: reset, settle, warm-up, window, collection. Draining is not foreseen.
+    """One trial: reset, settle, warm-up, window, collection. Draining is not included.
 
     What runs to its own end (a command, a kernel, so many messages) has no window, and how long
-    it takes no one knows before it has run: nothing is foreseen for it. Of several workloads, the
+    it takes no one knows before it has run: nothing is included for it. Of several workloads, the
     mean over the conditions.
     """
     if len(study.workloads) == 1:

@@ -13,7 +13,7 @@ from steelyard.errors import HostError, RecordError
 from steelyard.inference.sequential import Memory
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.elimination import NOBODY, Measured, all_futile, is_futile, still_measured
+from steelyard.judge.elimination import NO_SYSTEMS, Measured, all_futile, is_futile, still_measured
 from steelyard.judge.series import Effort
 from steelyard.judge.stop import workload_futility
 from steelyard.judge.verdict import look
@@ -63,7 +63,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
     """
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
-    with Ledger(run.ledger_path) as ledger, interrupt.heard():
+    with Ledger(run.ledger_path) as ledger, interrupt.installed():
         try:
             return _run(SessionContext(study, plan, run, ledger, interrupt), watcher)
         except OSError as error:
@@ -178,7 +178,7 @@ class _Session:
     deadline_ns: int | None
     _races: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
-    given_up: frozenset[str] = NOBODY
+    given_up: frozenset[str] = NO_SYSTEMS
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
     effort: Effort = field(default_factory=lambda: Effort(memory=Memory()))
 
@@ -221,7 +221,7 @@ class _Session:
 
     def _is_lost(self, trial: PlannedTrial) -> bool:
         workload = workload_name(self.session.study, trial.cell.conditions)
-        return trial.cell.system in self.lost.get(workload, NOBODY)
+        return trial.cell.system in self.lost.get(workload, NO_SYSTEMS)
 
     def _still(self, block: int) -> Measured:
         """What is measured in a block, known when it begins: see ``judge/elimination.py``."""
@@ -310,7 +310,7 @@ class _Session:
 
     def _give_up_workload(self, one: WorkloadRun) -> None:
         session, name = self.session, one.name
-        before = self.lost.get(name, NOBODY)
+        before = self.lost.get(name, NO_SYSTEMS)
         progress = Progress(session.study.trials.retry, one.records)
         failed = in_vain(progress, with_trials(one.plan), lambda _: one.study.primary)
         new = {s: why for s, why in failed.items() if s not in before | self.given_up}

@@ -18,7 +18,7 @@ from steelyard.judge.analyses.consolidation.findings import (
     NoVisitWithBoth,
 )
 from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
-from steelyard.judge.elimination import NOBODY, all_futile
+from steelyard.judge.elimination import NO_SYSTEMS, all_futile
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.workload_run import workload_runs
 from steelyard.plan.make import make_plan
@@ -138,7 +138,7 @@ def test_a_system_that_cannot_play_a_scenario_is_not_found_wanting_in_it() -> No
 def test_a_study_is_futile_when_no_workload_can_be_compared_any_more() -> None:
     study = a_study()
     plan = make_plan(study, 11)
-    assert not all_futile(study, plan, NOBODY)
+    assert not all_futile(study, plan, NO_SYSTEMS)
     assert all_futile(study, plan, frozenset({"guest"}))
 
 
@@ -235,7 +235,7 @@ def test_a_decided_workload_is_left_out_of_later_visits_and_does_not_come_back()
     assert seen[0] == {"cpu": both, "disk": both}
     left = next(block for block, still in enumerate(seen, start=1) if not still["disk"])
     assert all(
-        still["disk"] in ({both} if b < left else {NOBODY}) for b, still in enumerate(seen, 1)
+        still["disk"] in ({both} if b < left else {NO_SYSTEMS}) for b, still in enumerate(seen, 1)
     )
     assert seen[left - 1]["cpu"] == both, "the other is still open"
     assert racing(study, plan, records, left) == both
@@ -328,9 +328,9 @@ def test_a_workload_that_was_lost_holds_nobody_up() -> None:
     lost = {"cpu": both}
     assert not look(study, plan, records).decided
     assert look(study, plan, records, lost=lost).decided
-    assert all_futile(study, plan, NOBODY, {"cpu": both, "disk": both})
-    assert not all_futile(study, plan, NOBODY, lost)
-    assert still_measured(study, plan, records, 3, lost=lost) == {"cpu": NOBODY, "disk": both}
+    assert all_futile(study, plan, NO_SYSTEMS, {"cpu": both, "disk": both})
+    assert not all_futile(study, plan, NO_SYSTEMS, lost)
+    assert still_measured(study, plan, records, 3, lost=lost) == {"cpu": NO_SYSTEMS, "disk": both}
 
 
 def test_visits_without_a_workload_that_was_lost_are_whole() -> None:

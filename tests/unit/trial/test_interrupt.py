@@ -17,7 +17,7 @@ from steelyard.trial.session_state.interrupt import Interrupt
 
 def test_a_signal_outside_of_waiting_is_only_noted() -> None:
     interrupt = Interrupt()
-    with interrupt.heard():
+    with interrupt.installed():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
     assert interrupt.asked
@@ -25,7 +25,7 @@ def test_a_signal_outside_of_waiting_is_only_noted() -> None:
 
 def test_a_noted_signal_ends_the_next_wait_at_once() -> None:
     interrupt = Interrupt()
-    with interrupt.heard():
+    with interrupt.installed():
         os.kill(os.getpid(), signal.SIGINT)
         with pytest.raises(KeyboardInterrupt), interrupt.waiting():
             pytest.fail("the wait was entered")
@@ -33,7 +33,7 @@ def test_a_noted_signal_ends_the_next_wait_at_once() -> None:
 
 def test_a_signal_ends_a_wait_and_a_second_one_does_not_tear_what_follows() -> None:
     interrupt = Interrupt()
-    with interrupt.heard():
+    with interrupt.installed():
         with pytest.raises(KeyboardInterrupt), interrupt.waiting():
             os.kill(os.getpid(), signal.SIGINT)
             pytest.fail("the wait went on")
@@ -43,7 +43,7 @@ def test_a_signal_ends_a_wait_and_a_second_one_does_not_tear_what_follows() -> N
 
 def test_the_handlers_of_before_are_back_afterwards() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with Interrupt().heard():
+    with Interrupt().installed():
         assert signal.getsignal(signal.SIGINT) != before
     assert signal.getsignal(signal.SIGINT) == before
 
@@ -53,7 +53,7 @@ def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
         "import os, signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it\n"
         "from steelyard.trial.session_state.interrupt import Interrupt\n"
-        "with Interrupt().heard():\n    pass\n"
+        "with Interrupt().installed():\n    pass\n"
         "os.kill(os.getpid(), signal.SIGINT)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
@@ -62,7 +62,7 @@ def test_without_a_session_ctrl_c_ends_the_program_as_ever() -> None:
 
 def test_a_failure_that_comes_of_an_ended_wait_is_the_interruption() -> None:
     interrupt = Interrupt()
-    with interrupt.heard(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
+    with interrupt.installed(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
         os.kill(os.getpid(), signal.SIGTERM)
         try:
             PATIENCE.pause(60)
@@ -72,14 +72,14 @@ def test_a_failure_that_comes_of_an_ended_wait_is_the_interruption() -> None:
 
 def test_a_failure_of_its_own_stays_one_when_the_user_asks_at_that_moment() -> None:
     interrupt = Interrupt()
-    with interrupt.heard(), pytest.raises(SystemFailure), interrupt.cutting():
+    with interrupt.installed(), pytest.raises(SystemFailure), interrupt.cutting():
         os.kill(os.getpid(), signal.SIGTERM)
         raise SystemFailure("tool_failed", "it ended badly")
 
 
 def test_an_ended_wait_that_somebody_took_for_an_answer_is_the_interruption() -> None:
     interrupt = Interrupt()
-    with interrupt.heard(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
+    with interrupt.installed(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
         os.kill(os.getpid(), signal.SIGTERM)
         with suppress(PatienceLost):
             PATIENCE.pause(60)
@@ -87,7 +87,7 @@ def test_an_ended_wait_that_somebody_took_for_an_answer_is_the_interruption() ->
 
 def test_undoing_is_waited_for_although_the_user_has_asked() -> None:
     interrupt = Interrupt()
-    with interrupt.heard():
+    with interrupt.installed():
         os.kill(os.getpid(), signal.SIGTERM)
         PATIENCE.pause(0)
         os.kill(os.getpid(), signal.SIGTERM)
@@ -97,7 +97,7 @@ def test_undoing_is_waited_for_although_the_user_has_asked() -> None:
 
 def test_every_signal_is_told_with_its_count() -> None:
     told: list[int] = []
-    with Interrupt(told.append).heard():
+    with Interrupt(told.append).installed():
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
     assert told == [1, 2]

@@ -24,7 +24,7 @@ from steelyard.study.declared import responses as declared
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.workloads.tools.metrics import OutputError, read_metrics
 from steelyard.workloads.tools.values import tool_values
-from steelyard.workloads.tools.version import understood
+from steelyard.workloads.tools.version import supported_version
 
 TOOLS = Path(__file__).parents[2] / "cases" / "tools"
 CASES = sorted(path.parent for path in TOOLS.glob("*/*/read.json"))
@@ -150,7 +150,7 @@ def test_a_version_that_was_never_seen_is_named_with_what_is_understood(use: str
     if re.search(version.pattern, said, re.MULTILINE) is None:
         pytest.skip("what it says cannot be made from its pattern")
     with pytest.raises(SystemFailure) as failed:
-        understood(version, said, use)
+        supported_version(version, said, use)
     assert use in failed.value.message
     assert f"version {version.before}," in failed.value.message
 
@@ -177,7 +177,7 @@ def test_the_version_that_printed_it_is_one_that_is_understood(case: Path) -> No
     version = catalogue.workload(case.parent.name).version
     assert version is not None
     said = (case / "version.txt").read_text(encoding="utf-8")
-    assert understood(version, said, "it") in case.name
+    assert supported_version(version, said, "it") in case.name
 
 
 OF_THE_FILE = {"command", "rtsp-start"}

@@ -2,7 +2,7 @@
 
 A claim of the study is a test: it fails when it is contradicted, and is skipped while it is open. A
 study without claims is held to its primary comparisons: one fails when the other system is slower,
-or traded speed for something guarded. One more test says whether every trial gave a result.
+or traded speed for a guardrail metric. One more test says whether every trial gave a result.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def _line(ranking: RankingFinding, view: View) -> str:
     order = ", ".join(f"{p.system} ({_places(p)})" for p in ranking.places)
     said = [f"By {noun}{where}, best first: {order}"]
     ties = [*_ties(ranking, "open"), *_ties(ranking, "equivalent")]
-    said += ties or ["all neighbours are distinguished"]
+    said += ties or ["all adjacent systems are distinguished"]
     return "; ".join(said) + "."
 
 

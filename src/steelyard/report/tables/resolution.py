@@ -21,7 +21,7 @@ _WORK = {
     "reference_kernel.memory": "work of the memory",
     "reference_kernel.disk": "writes that wait for the disk",
 }
-_HEARD = {
+_PARTS = {
     "reference_kernel.cpu": "processor",
     "reference_kernel.memory": "memory",
     "reference_kernel.disk": "disk",
@@ -41,7 +41,7 @@ def _line(machine: str, parts: Sequence[ResolutionFinding]) -> str:
     named = "this machine" if machine == "local" else machine
     told = listed([_part(part) for part in known])
     margin = percent(math.expm1(parts[0].margin_log))
-    said = f"By its canary {named} can resolve {margin} of {told}." if known else ""
+    said = f"By the reference kernel, {named} can resolve {margin} of {told}." if known else ""
     missing = [
         f"{_WORK[part.part]}: {notes.text(part.missing, Labels())}"
         for part in parts
@@ -61,14 +61,14 @@ def _part(part: ResolutionFinding) -> str:
 
 
 def covariate_lines(found: Iterable[CovariateFinding]) -> list[str]:
-    """What the canary was good for, one sentence for each comparison."""
+    """What the covariate has gained, one sentence for each comparison."""
     return [_gain(each) for each in found]
 
 
 def _gain(found: CovariateFinding) -> str:
-    parts = listed([_HEARD[part] for part in found.parts])
+    parts = listed([_PARTS[part] for part in found.parts])
     return (
-        f"What follows the canary ({parts}, heard before each visit) was taken out of "
+        f"The reference kernel ({parts}, run before each visit) is a covariate of "
         f"{found.other} against {found.baseline}, as fixed before the first trial: the "
         f"{percent(found.interval_level)} interval is {_wide(found.width_log)} with it and "
         f"{_wide(found.width_without_log)} without."

@@ -327,10 +327,10 @@ def done_rows(run: RunFindings) -> list[tuple[str, str]]:
 
 
 _ORDERS = {
-    "big_stick": "big-stick coin per visit",
+    "big_stick": "big-stick design, one random assignment per visit",
     "pairs": "random pairs of visits",
-    "double_blocks": "random blocks, decided systems leave",
-    "blocks": "random blocks, decided systems leave",
+    "double_blocks": "random blocks, decided systems are dropped",
+    "blocks": "random blocks, decided systems are dropped",
 }
 
 

@@ -27,9 +27,9 @@ def resolve_guardrails(
 ) -> dict[str, GuardSpec]:
     """Those that the study declares; else failures, and the tail where it is a response.
 
-    ``among`` are the responses that one of several workloads can be guarded by.
+    ``among`` are the responses that one of several workloads can use as guardrail metrics.
 
-    Without a word of the study only throughput is guarded: more of it may come from operations
+    By default only throughput has them: more of it may come from operations
     that were not done, or that somebody else had to wait for.
     """
     written = None if file.judge is None else file.judge.guardrails

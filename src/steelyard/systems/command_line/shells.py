@@ -1,4 +1,4 @@
-"""Words for whoever reads them: nobody, a POSIX shell far away, or PowerShell far away."""
+"""Words for whoever reads them: no shell, a POSIX shell far away, or PowerShell far away."""
 
 from __future__ import annotations
 

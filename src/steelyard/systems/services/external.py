@@ -23,7 +23,7 @@ def reach(host: Host, spec: ServiceSpec, name: str) -> RunningService:
     """The server at its address, with what it says of itself.
 
     Raises:
-        SystemFailure: ``unreachable``: nobody answers there.
+        SystemFailure: ``unreachable``: no server answers there.
     """
     settings = ExternalSettings.of(spec.settings)
     address, protocol = settings.address, settings.speaks[0]
@@ -46,7 +46,7 @@ def banner(address: str, protocol: str, *, secure: bool) -> str | None:
     """The first line a server says of itself; ``None`` where it says nothing in clear text.
 
     Raises:
-        SystemFailure: nobody answers there.
+        SystemFailure: no server answers there.
     """
     host, _, port = address.rpartition(":")
     try:

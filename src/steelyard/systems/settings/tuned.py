@@ -160,16 +160,16 @@ def _kept(host: Host, folder: str, values: dict[str, str]) -> RestoreValues:
 
 def _doubts(host: Host, name: str, log: str, texts: list[str]) -> dict[str, str]:
     """What tuned complained of, and what does not hold without its daemon; it succeeds anyway."""
-    doubts = {}
+    not_held = {}
     try:
         lines = [line.partition(" ERROR ")[2].strip() for line in host.read_file(log).splitlines()]
     except AgentRefusal:
         lines = ["its log cannot be read"]
     if any(lines):
-        doubts[f"{name}.errors"] = "; ".join(line for line in lines if line)
+        not_held[f"{name}.errors"] = "; ".join(line for line in lines if line)
     if any("force_latency" in text for text in texts):
-        doubts[f"{name}.not_held"] = "force_latency, which lasts only while tuned runs"
-    return doubts
+        not_held[f"{name}.not_held"] = "force_latency, which lasts only while tuned runs"
+    return not_held
 
 
 def _said(changed: Pairs) -> str:

@@ -20,7 +20,7 @@ from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.session_state.context import SessionContext
 
 REPETITIONS = 24
-"""Canaries in a row before the first trial: enough to know a noise within about 15 %."""
+"""Runs in a row before the first trial: enough to know a noise within about 15 %."""
 
 _PARTS = {
     "reference_kernel.cpu": ("cpu_per_s", "steps/s"),
@@ -71,7 +71,7 @@ def _measured_on(
 
 
 def noise_at_rest(host: Host, folder: str, time_s: float) -> list[ReferenceKernelSeries]:
-    """Many canaries in a row on one machine: a row per part, with all values.
+    """Many runs in a row on one machine: a row per part, with all values.
 
     Raises:
         TrialFailed: the machine cannot run it.

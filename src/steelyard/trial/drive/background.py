@@ -60,7 +60,7 @@ class EndlessLoad(LoadDrive):
     """A load that runs until what is measured has ended."""
 
     def end_beside(self) -> float | None:
-        """Ends it. One that had ended by then, or got nothing done, was no neighbour.
+        """Ends it. One that had ended by then, or got nothing done, was no background load.
 
         Raises:
             TrialFailed: so it was.

@@ -44,7 +44,7 @@ class Interrupt:
         return self.count > 1
 
     @contextmanager
-    def heard(self) -> Iterator[None]:
+    def installed(self) -> Iterator[None]:
         """Takes over SIGINT and SIGTERM for as long as the block lasts."""
         before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
         try:

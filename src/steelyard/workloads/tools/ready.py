@@ -21,7 +21,7 @@ from steelyard.study.service.entry import Words
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.placeholders import texts_of
 from steelyard.workloads.tools.values import Values, command_words, tool_values
-from steelyard.workloads.tools.version import understood
+from steelyard.workloads.tools.version import supported_version
 
 _ENGINE = "@engine"
 PLAIN_WORDS = {"LC_ALL": "C"}
@@ -128,7 +128,7 @@ class _Making:
         ran = self.context.host.run(
             self.words(asked.run), timeout_s=LOOK_S, environment=PLAIN_WORDS
         )
-        return understood(asked, f"{ran.stdout}\n{ran.stderr}", self.spec.use)
+        return supported_version(asked, f"{ran.stdout}\n{ran.stderr}", self.spec.use)
 
     def write_files(self) -> None:
         host = self.context.host

@@ -8,7 +8,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.study.workload.entry import ToolVersion, is_version, within
 
 
-def understood(version: ToolVersion, said: str, use: str) -> str:
+def supported_version(version: ToolVersion, said: str, use: str) -> str:
     """The version that the tool says, when this file understands it.
 
     Raises:

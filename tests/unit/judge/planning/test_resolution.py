@@ -73,7 +73,7 @@ def test_too_few_values_are_no_noise() -> None:
     assert found.missing == TooFewValues(values=3, needed=8)
 
 
-def test_the_ledger_of_a_run_without_a_canary_says_nothing() -> None:
+def test_the_ledger_of_a_run_without_a_reference_kernel_says_nothing() -> None:
     assert resolution_findings([SessionOpened()], TRIALS) == []
 
 
@@ -81,8 +81,8 @@ def test_the_sentence_names_the_machine_the_margin_and_the_price_of_each_part() 
     rows = [a_row(rates(0.02)), a_row(rates(0.0001), machine="ssh://far")]
     here, far = resolution_lines(resolutions(rows, TRIALS))
     assert here.startswith(
-        "By its canary this machine can resolve 2 % of work of the processor in about 3"
+        "By the reference kernel, this machine can resolve 2 % of work of the processor in about 3"
     )
     assert far.startswith(
-        "By its canary ssh://far can resolve 2 % of work of the processor in about 8 visits"
+        "By the reference kernel, ssh://far can resolve 2 % of work of the processor in about 8"
     )

@@ -20,7 +20,7 @@ from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
 from steelyard.judge.series import Readings, Series
 from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
-from steelyard.judge.withholding import doubtful
+from steelyard.judge.withholding import unreliable
 from steelyard.plan.model import Plan
 from steelyard.study.model import ClaimSpec, Study
 
@@ -51,7 +51,7 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
     word = _word(tests, low, high, margin_log, claim.rate)
     why = None
     if word is not ClaimWord.UNDECIDED:
-        why = doubtful(part.pair, series, readings, margin_log)
+        why = unreliable(part.pair, series, readings, margin_log)
     return JudgedPart(part, series, tests, ClaimWord.UNDECIDED if why else word, why, sign)
 
 

@@ -30,11 +30,11 @@ NoNoise = Annotated[ReferenceKernelFailed | TooFewValues, Field(discriminator="k
 
 
 class ResolutionFinding(Frozen):
-    """How small a difference a machine can show, by what its canary did before the first trial.
+    """How small a difference a machine can show, by its reference kernel before the first trial.
 
     ``noise_log`` is the noise of one value, without slow drift; ``drift_log`` the change from the
     first third of the values to the last. ``visits`` is about how many visits a difference as
-    large as the margin needs if a study is as noisy as the canary; ``None`` when none is in
+    large as the margin needs if a study is as noisy as the kernel; ``None`` when none is in
     sight. ``missing`` says why a part has no values.
     """
 
@@ -49,10 +49,10 @@ class ResolutionFinding(Frozen):
 
 
 class CovariateFinding(Frozen):
-    """What taking out the canary has gained: the interval of a comparison with it and without.
+    """The reference kernel as a covariate: the interval of a comparison with it and without.
 
     The verdict is the one with it, whichever is narrower: that was fixed before the first trial.
-    ``parts`` are those of the canary that were taken out. A width is that of the interval of
+    ``parts`` are those of the kernel that were taken out. A width is that of the interval of
     ``interval_level``, on the scale of natural logarithms; ``None`` where an end is not bounded.
     """
 

@@ -1,4 +1,4 @@
-"""What the canary has gained as a covariate: the same interval once more without it."""
+"""What the reference kernel gains as a covariate: the same interval once more without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from steelyard.judge.series import ROBUST
 
 
 def covariate_findings(judged: Iterable[Judged], margin_log: float) -> Iterator[CovariateFinding]:
-    """One finding for each comparison that was judged beside a canary."""
+    """One finding for each comparison that was judged with a covariate."""
     for each in judged:
         if each.tests is None or each.tests.stream.covariate is None:
             continue

@@ -1,4 +1,4 @@
-"""From the canaries before the first trial to what a margin costs on this machine.
+"""From the reference kernel before the first trial to what a margin costs on this machine.
 
 Neighbouring values are compared, because the order of visits is random and a slow drift weighs
 on both systems alike; what is left is the noise that a verdict has to overcome.
@@ -28,7 +28,7 @@ _MOST_VISITS = 10_000
 
 
 def resolution_findings(events: Sequence[Event], trials: TrialsSpec) -> list[ResolutionFinding]:
-    """What the ledger of a run says of its machines; nothing without a canary."""
+    """What the ledger of a run says of its machines; nothing without a reference kernel."""
     measured = [event for event in events if isinstance(event, NoiseMeasured)]
     return resolutions([row for event in measured for row in event.series], trials)
 
@@ -36,7 +36,7 @@ def resolution_findings(events: Sequence[Event], trials: TrialsSpec) -> list[Res
 def resolutions(
     rows: Sequence[ReferenceKernelSeries], trials: TrialsSpec
 ) -> list[ResolutionFinding]:
-    """One finding for each machine and part of its canary."""
+    """One finding for each machine and part of its reference kernel."""
     return [_resolution(row, trials.margin_log, trials.alpha) for row in rows]
 
 

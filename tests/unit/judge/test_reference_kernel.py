@@ -1,4 +1,4 @@
-"""The canary of each visit as the covariate of a study."""
+"""The kernel of each visit as the covariate of a study."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tests.unit.judge.studies import a_record, a_study
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.reference_kernel import covariate_of, heard_before, parts_of
+from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import Study
 
-CANARY = {"reference_kernel_s": 0.3}
+KERNEL = {"reference_kernel_s": 0.3}
 
 
-def heard(**parts: float | None) -> dict[str, Measured]:
+def kernel_responses(**parts: float | None) -> dict[str, Measured]:
     return {
         f"reference_kernel.{part}": Measured(
             value=v, unit="steps/s", missing=None if v else "refused"
@@ -31,7 +31,7 @@ def heard(**parts: float | None) -> dict[str, Measured]:
     }
 
 
-def with_canary(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[TrialRecord]:
+def with_kernel(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[TrialRecord]:
     """A machine whose speed wanders by 4 % from visit to visit, and is heard before each."""
     random = np.random.default_rng(3)
     state = {visit.visit: random.normal(0, 0.04) for visit in plan.visits}
@@ -42,7 +42,7 @@ def with_canary(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[Tr
             rate = 1000 * effect * math.exp(state[visit.visit] + random.normal(0, 0.005))
             record = a_record(trial, rate)
             speed = 1e9 * math.exp(state[visit.visit] + random.normal(0, 0.005))
-            parts = heard(
+            parts = kernel_responses(
                 cpu=speed,
                 memory=1e9 * math.exp(random.normal(0, 0.01)),
                 disk=50.0 if disk else None,
@@ -53,11 +53,11 @@ def with_canary(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[Tr
 
 def judged(study: Study, **options: Any) -> RunFindings:
     plan = make_plan(study, 5)
-    return judge_study(study, plan, with_canary(plan, **options), run="one")
+    return judge_study(study, plan, with_kernel(plan, **options), run="one")
 
 
-def test_a_study_with_a_canary_has_the_narrower_interval_and_says_what_it_gained() -> None:
-    findings = judged(a_study(users=(4,), **CANARY), ratio=1.03)
+def test_a_reference_kernel_narrows_the_interval_and_the_gain_is_a_finding() -> None:
+    findings = judged(a_study(users=(4,), **KERNEL), ratio=1.03)
     (gain,) = findings.workloads[0].covariates
     assert gain.width_log is not None
     assert gain.width_without_log is not None
@@ -69,10 +69,10 @@ def test_a_study_with_a_canary_has_the_narrower_interval_and_says_what_it_gained
     assert verdict.high_log - verdict.low_log == gain.width_log
 
 
-def test_without_a_canary_in_the_study_nothing_is_taken_out() -> None:
+def test_without_a_reference_kernel_in_the_study_nothing_is_taken_out() -> None:
     study = a_study(users=(4,))
     plan = make_plan(study, 5)
-    records = with_canary(plan, ratio=1.03)
+    records = with_kernel(plan, ratio=1.03)
     silent = [
         r.model_copy(
             update={
@@ -89,21 +89,21 @@ def test_without_a_canary_in_the_study_nothing_is_taken_out() -> None:
     assert found[0] == found[1]
 
 
-def test_the_canary_decides_with_fewer_visits() -> None:
+def test_the_kernel_decides_with_fewer_visits() -> None:
     stops = []
-    for canary in ({}, CANARY):
-        study = a_study(users=(4,), per_cell=24, **canary)
+    for kernel in ({}, KERNEL):
+        study = a_study(users=(4,), per_cell=24, **kernel)
         plan = make_plan(study, 5)
-        records = with_canary(plan, ratio=1.02)
+        records = with_kernel(plan, ratio=1.02)
         upto = (v for v in range(8, 49) if look(study, plan, records[:v]).decided)
         stops.append(next(upto, 49))
     assert stops[1] < stops[0]
 
 
-def test_looks_in_turn_and_all_at_once_agree_beside_a_canary() -> None:
-    study = a_study(users=(4,), **CANARY)
+def test_looks_in_turn_and_all_at_once_agree_beside_a_reference_kernel() -> None:
+    study = a_study(users=(4,), **KERNEL)
     plan = make_plan(study, 5)
-    records = with_canary(plan, ratio=1.05)
+    records = with_kernel(plan, ratio=1.05)
     words = [look(study, plan, records[:v]).words[0].word for v in range(8, len(records) + 1)]
     at = next(v for v, word in enumerate(words, start=8) if word != "undecided")
     verdict = judge_study(study, plan, records, run="one").workloads[0].verdicts[0]
@@ -111,16 +111,16 @@ def test_looks_in_turn_and_all_at_once_agree_beside_a_canary() -> None:
     assert verdict.word == words[-1]
 
 
-def test_the_canary_of_a_visit_is_that_of_its_first_attempt() -> None:
+def test_the_kernel_of_a_visit_is_that_of_its_first_attempt() -> None:
     """Later ones may be heard while what the system did to the machine lasts."""
     plan = make_plan(a_study(), 5)
     first, second = plan.visits[0].trials
     records = [
-        a_record(second, 1.0, responses=heard(cpu=3.0)),
-        a_record(first, 1.0, attempt=2, responses=heard(cpu=2.0)),
-        a_record(first, None, outcome=Outcome.TOOL_FAILED, responses=heard(cpu=1.0)),
+        a_record(second, 1.0, responses=kernel_responses(cpu=3.0)),
+        a_record(first, 1.0, attempt=2, responses=kernel_responses(cpu=2.0)),
+        a_record(first, None, outcome=Outcome.TOOL_FAILED, responses=kernel_responses(cpu=1.0)),
     ]
-    assert heard_before(records) == {1: {"reference_kernel.cpu": 0.0}}
+    assert measured_before(records) == {1: {"reference_kernel.cpu": 0.0}}
 
 
 def test_a_part_that_was_not_known_at_first_is_no_covariate() -> None:
@@ -154,5 +154,5 @@ def test_a_covariate_that_repeats_another_is_left_out() -> None:
 
 @pytest.mark.parametrize("disk", [True, False])
 def test_a_disk_that_is_constant_or_refused_changes_nothing(disk: bool) -> None:
-    findings = judged(a_study(users=(4,), per_cell=24, **CANARY), ratio=1.03, disk=disk)
+    findings = judged(a_study(users=(4,), per_cell=24, **KERNEL), ratio=1.03, disk=disk)
     assert findings.workloads[0].covariates[0].width_log is not None

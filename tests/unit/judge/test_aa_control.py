@@ -29,7 +29,7 @@ def findings(again: float, b: float = 0.8) -> RunFindings:
 def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
     found = findings(1.0)
     assert found.workloads[0].verdicts[0].word is VerdictWord.SLOWER
-    assert found.workloads[0].dummy is not None
+    assert found.workloads[0].aa_control is not None
     assert any("A/A control" in line for line in sure_lines(views(found)[0]))
 
 
