@@ -168,7 +168,7 @@ mod tests {
             ("a", 0xD24E_C4F1_A98C_6E5B),
             ("abc", 0x44BC_2CF5_AD77_0999),
             (
-                "No one inspects the spammish repetition",
+                "Nobody inspects the spammish repetition",
                 0xFBCE_A83C_8A37_8BF1,
             ),
             (

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use steelyard_wire::job::{Login, Mechanism, StartTls};
 
-/// How credentials are reported.
+/// How credentials are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AuthArg {
     /// AUTH PLAIN.
@@ -24,7 +24,7 @@ pub(crate) struct LoginArgs {
     /// Users to log in as, 1 .. N [default: 1].
     #[arg(long, value_name = "N", requires = "user")]
     pub(crate) users: Option<u32>,
-    /// How credentials are reported: AUTH PLAIN, or LOGIN (USER and PASS) [default: plain].
+    /// How credentials are sent: AUTH PLAIN, or LOGIN (USER and PASS) [default: plain].
     #[arg(
         long,
         value_enum,

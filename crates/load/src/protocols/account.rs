@@ -34,7 +34,7 @@ impl Accounts {
         let control = |text: &str| text.chars().any(char::is_control);
         if control(&login.user) || control(&login.password) || login.user.is_empty() {
             return Err(LoadError::bad_job(
-                format!("user {:?} or its password cannot be determined", login.user),
+                format!("user {:?} or its password cannot be sent", login.user),
                 "a name is not empty, and neither may hold control characters",
             ));
         }

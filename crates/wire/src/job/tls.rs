@@ -39,12 +39,12 @@ pub struct Login {
     /// Users to draw from: `{n}` runs from 1 to this; connections take them in turn.
     #[serde(default = "one")]
     pub users: u32,
-    /// How the credentials are reported.
+    /// How the credentials are sent.
     #[serde(default)]
     pub mechanism: Mechanism,
 }
 
-/// How credentials are reported.
+/// How credentials are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
