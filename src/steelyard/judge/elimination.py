@@ -1,9 +1,9 @@
-"""Which systems and workloads are still in the race: those of which something is open.
+"""Sequential elimination: the systems and workloads of which something is still open.
 
 A system leaves between two blocks and does not come back; so does a workload, of one system or of
 all. The order of those that stay is the order that was drawn for all, without those that left:
-still every order with equal probability, and fixed before the first trial. See "Racing" in
-``docs/methods/judge.md``.
+still every order with equal probability, and fixed before the first trial. See
+"Sequential elimination" in ``docs/methods/judge.md``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def still_measured(
     for one in runs:
         without = given_up | lost.get(one.name, NO_SYSTEMS)
         answered = len(runs) > 1 and _answered(one, block, without, effort)
-        measured[one.name] = NO_SYSTEMS if answered else _racing(one, block, without, effort)
+        measured[one.name] = NO_SYSTEMS if answered else _remaining(one, block, without, effort)
     return measured
 
 
@@ -74,7 +74,7 @@ def _earlier(plan: Plan, records: Sequence[TrialRecord], block: int) -> list[Tri
     return [record for record in records if record.visit in of and of[record.visit] < block]
 
 
-def racing(
+def remaining_systems(
     study: Study,
     plan: Plan,
     records: Sequence[TrialRecord],
@@ -88,7 +88,7 @@ def racing(
     return frozenset[str]().union(*measured.values())
 
 
-def _racing(
+def _remaining(
     one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort
 ) -> frozenset[str]:
     """The systems that a workload is measured on: a function of the records of earlier blocks.

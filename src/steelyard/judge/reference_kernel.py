@@ -1,4 +1,4 @@
-"""What the canary of each visit said: the covariate that a study fixed before its first trial.
+"""What the reference kernel measured before each visit: the covariate of a study.
 
 It counts only if it was measured before the system of the visit could change the machine: that of
 the first attempt of a visit.

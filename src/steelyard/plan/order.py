@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 
 def generator(seed: int, purpose: str) -> np.random.Generator:
-    """The stream of random numbers for one purpose (``coin``, ``conditions``, ``paths``, ...).
+    """The stream of random numbers for one purpose (``"coin"``, ``conditions``, ``paths``, ...).
 
     PCG64 seeded with the SHA-256 of ``"{seed}:{purpose}"``: equal seed and purpose give equal
     draws, and different purposes are independent.

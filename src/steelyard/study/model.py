@@ -58,7 +58,7 @@ class SystemSpec(Spec):
 
     ``settings`` holds those of the platform; ``disks`` what is attached, by name. ``inside`` are
     reversible settings of the machine that the system is, by dotted name, ``outside`` of the one
-    that carries it; ``carrier`` is that one: ``local`` or an address such as ``ssh://hypervisor``.
+    that carries it; ``host_machine`` is that one: ``local`` or an address such as ``ssh://hypervisor``.
     ``reset`` is that of the trials unless it has its own. ``platform_text`` is the file of a
     platform that is the user's own; ``profiles`` are those of tuned's profiles that are, by the
     path that the study names: all of the study's, since any may be a level of a factor.
@@ -67,7 +67,7 @@ class SystemSpec(Spec):
     name: str
     platform: str
     platform_text: str | None = None
-    carrier: str = "local"
+    host_machine: str = "local"
     reset: Reset | None = None
     settings: dict[str, SettingValue] = {}
     inside: dict[str, Level] = {}

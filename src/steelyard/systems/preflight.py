@@ -35,7 +35,7 @@ def refuse_what_cannot_come_up(spec: SystemSpec, host: Host) -> None:
 def looked_at(spec: SystemSpec) -> tuple[object, ...]:
     """What the answer depends on, so that cells of one kind are asked once."""
     wanted = [spec.settings.get(key) for key in ("image", "accel", "nic", "disk_bus")]
-    return spec.carrier, spec.platform, *wanted
+    return spec.host_machine, spec.platform, *wanted
 
 
 def _guest(settings: Settings, host: Host) -> None:

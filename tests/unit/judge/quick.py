@@ -11,5 +11,5 @@ EFFORT = Effort(Paths(deciding=2_000, exploratory=1_000))
 
 judge_study = partial(verdict.judge_study, effort=EFFORT)
 look = partial(verdict.look, effort=EFFORT)
-racing = partial(elimination.racing, effort=EFFORT)
+remaining_systems = partial(elimination.remaining_systems, effort=EFFORT)
 still_measured = partial(elimination.still_measured, effort=EFFORT)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from tests.unit.judge.quick import racing
+from tests.unit.judge.quick import remaining_systems
 
 from steelyard.judge.findings import VerdictFinding
 from steelyard.plan.model import Plan, PlannedTrial
@@ -104,7 +104,7 @@ def raced(study: Study, plan: Plan, value: Value, blocks: int = 999) -> list[Tri
     """The records of a session that goes on until no one is in the race."""
     records: list[TrialRecord] = []
     for block in range(1, blocks + 1):
-        still = racing(study, plan, records, block)
+        still = remaining_systems(study, plan, records, block)
         ahead = [v for v in plan.visits if v.block == block and v.system in still]
         if not ahead:
             break

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.judge.quick import judge_study, look, racing
+from tests.unit.judge.quick import judge_study, look, remaining_systems
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -54,7 +54,7 @@ def test_the_dummy_races_as_long_as_anybody_does() -> None:
     study = a_study(names, (1,), 30, aa_control="a-again")
     plan = make_plan(study, 3)
     records = raced(study, plan, noisy({"b": 1.3, "c": 1.004}, 0.02), 5)
-    assert racing(study, plan, records, 6) == {"a", "c", "a-again"}
+    assert remaining_systems(study, plan, records, 6) == {"a", "c", "a-again"}
 
 
 def test_the_look_withholds_with_the_findings() -> None:

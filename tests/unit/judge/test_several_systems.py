@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from tests.unit.judge.quick import judge_study, look, racing
+from tests.unit.judge.quick import judge_study, look, remaining_systems
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -63,23 +63,24 @@ def test_who_races_in_a_block_is_known_from_the_blocks_before_it() -> None:
     last = max(visit.block for visit in plan.visits if visit.visit == records[-1].visit)
     for block in range(1, last + 1):
         before = [r for r in records if plan.visits[r.visit - 1].block < block]
-        assert racing(study, plan, records, block) == racing(study, plan, before, block)
+        remaining = remaining_systems(study, plan, records, block)
+        assert remaining == remaining_systems(study, plan, before, block)
         seen = {r.cell.system for r in records if plan.visits[r.visit - 1].block == block}
-        assert racing(study, plan, records, block) == seen
+        assert remaining == seen
 
 
 def test_a_system_that_left_never_comes_back() -> None:
     study = a_study(NAMES, (1,), 60)
     plan = make_plan(study, 3)
     records = raced(study, plan, noisy(RATIOS))
-    still = [racing(study, plan, records, block) for block in range(1, 12)]
+    still = [remaining_systems(study, plan, records, block) for block in range(1, 12)]
     assert all(later <= sooner for sooner, later in pairwise(still))
 
 
 def test_two_systems_have_no_race() -> None:
     study = a_study(users=(1,))
     plan = make_plan(study, 3)
-    assert racing(study, plan, measured(plan, noisy(0.5)), 20) == {"fast", "durable"}
+    assert remaining_systems(study, plan, measured(plan, noisy(0.5)), 20) == {"fast", "durable"}
 
 
 def test_each_comparison_with_the_baseline_has_its_part_of_the_rate() -> None:
@@ -200,8 +201,8 @@ def test_a_system_that_was_given_up_holds_nobody_in_the_race() -> None:
     fails = {visit.visit for visit in plan.visits if visit.system == "c"}
     kept = measured(plan, noisy(RATIOS))
     records = [failed(r) if r.visit in fails else r for r in kept]
-    assert "a" in racing(study, plan, records, 30)
-    assert racing(study, plan, records, 30, frozenset({"c"})) == frozenset()
+    assert "a" in remaining_systems(study, plan, records, 30)
+    assert remaining_systems(study, plan, records, 30, frozenset({"c"})) == frozenset()
     assert not look(study, plan, records).decided
     assert look(study, plan, records, frozenset({"c"})).decided
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.unit.judge.quick import judge_study, look, racing, still_measured
+from tests.unit.judge.quick import judge_study, look, remaining_systems, still_measured
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -238,7 +238,7 @@ def test_a_decided_workload_is_left_out_of_later_visits_and_does_not_come_back()
         still["disk"] in ({both} if b < left else {NO_SYSTEMS}) for b, still in enumerate(seen, 1)
     )
     assert seen[left - 1]["cpu"] == both, "the other is still open"
-    assert racing(study, plan, records, left) == both
+    assert remaining_systems(study, plan, records, left) == both
 
 
 def test_who_has_left_is_computed_from_earlier_blocks_alone() -> None:

@@ -28,7 +28,7 @@ _REPEATS_AFTER = (1, 2)
 
 @dataclass(frozen=True)
 class Visit:
-    """Rows that share one coin: the system, and a natural logarithm at each load.
+    """Rows that share one random assignment: the system, and a natural logarithm at each load.
 
     ``row`` is the first of its rows, from 1. The only load is ``None`` when none was given.
     """
@@ -121,7 +121,7 @@ def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
         )
     if len(names) > 2 and design in ("bigstick", "pairs"):
         raise TrialsError(
-            f"{len(names)} systems ({', '.join(names)}) cannot share one coin for two",
+            f"{len(names)} systems ({', '.join(names)}) need a design for several",
             "the design of several systems is `blocks`; or keep the trials of two",
         )
 
@@ -249,7 +249,7 @@ def _enough(visits: list[Visit], baseline: str) -> None:
 
 
 def _possible(rows: TrialRows, visits: list[Visit], design: Design) -> None:
-    """Refuse an order that the coin of the design cannot have brought."""
+    """Refuse an order that the design cannot have produced."""
     if design == "bigstick":
         _balanced(visits)
         return
@@ -289,15 +289,15 @@ def _balanced(visits: list[Visit]) -> None:
         lead += 1 if visit.system == visits[0].system else -1
         if abs(lead) > TOLERANCE:
             raise TrialsError(
-                f"at trial {visit.row} one system leads by {abs(lead)} visits: the big-stick coin "
-                f"never lets one lead by more than {TOLERANCE}",
+                f"at trial {visit.row} one system leads by {abs(lead)} visits: the big-stick "
+                f"design never lets one lead by more than {TOLERANCE}",
                 "name the design by which the order was drawn; `none` if it was not drawn",
                 row=visit.row,
             )
 
 
 def _by_chance(visits: list[Visit], design: Design) -> None:
-    """Refuse an order that repeats itself: no coin, but a rhythm that others may share."""
+    """Refuse an order that repeats itself: a periodic disturbance may share its period."""
     size = len({visit.system for visit in visits})
     names = [visit.system for visit in visits]
     for blocks in _REPEATS_AFTER:
@@ -307,7 +307,7 @@ def _by_chance(visits: list[Visit], design: Design) -> None:
         bits_a_visit = 0.75 if design == "bigstick" else math.log2(math.factorial(size)) / size
         if repeats and rest * bits_a_visit >= _NO_CHANCE_BITS:
             raise TrialsError(
-                f"the order repeats every {period} visits: a coin brings that less than once in a "
-                "million",
+                f"the order repeats every {period} visits: random assignment does that less than "
+                "once in a million",
                 "a fixed order follows any rhythm of the machine; judge it with the design `none`",
             )

@@ -102,9 +102,9 @@ def judge_trials(
         baseline: The system that the others are compared with.
         margin: The smallest difference that matters, as a share: 0.02 is 2 %. Chosen before
             the first trial.
-        design: How the order was drawn. ``bigstick``: a fair coin, unless one of the two systems
-            leads by 2. ``pairs``: each pair of trials holds both systems, in an order drawn by
-            a coin. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
+        design: How the order was drawn. ``bigstick``: at random, unless one of the two systems
+            leads by 2. ``pairs``: each pair of trials holds both systems, in random
+            order. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
             tells. ``none``: not drawn; then there is one look, after the last trial, and
             ``caveats`` name what the error rate then rests on.
         direction: Whether a larger response is better.
@@ -121,7 +121,7 @@ def judge_trials(
             two systems, or as many as there are.
         engine: ``exact`` holds for any noise; ``normal`` is a t test on ``pairs`` that takes their
             differences for normal, and is quick.
-        paths: How many further orders are drawn from the coin.
+        paths: How many further orders are drawn by the design.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.
         unit: Its unit: with one of time (``ms``) or speed (``req/s``) systems are called slower

@@ -74,7 +74,7 @@ def _system(
         service=_service_of(name, part, defaults, complaints),
         disks=_disks(where, part.disks or defaults.disks or {}, complaints),
         instances=part.instances or defaults.instances or 1,
-        carrier=_host(where, part.host_machine or defaults.host_machine, complaints),
+        host_machine=_host(where, part.host_machine or defaults.host_machine, complaints),
         reset=part.reset or defaults.reset,
         inside=_reversible(where, "settings", part.settings, defaults.settings, complaints),
         outside=_reversible(

@@ -119,7 +119,7 @@ class Attempt:
 
     def host_machine(self) -> Host:
         """The machine that carries the system; itself where nothing lies between."""
-        return self.session.machines.at(self.cell.system.carrier)
+        return self.session.machines.at(self.cell.system.host_machine)
 
     def generator(self, instance: Instance) -> Host:
         """Where the load on an instance comes from: a machine, or another instance."""

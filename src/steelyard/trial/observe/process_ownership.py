@@ -50,7 +50,7 @@ def ours_inside(attempt: Attempt, instance: Instance) -> dict[str, int]:
         return {}
     if host.boot_id == attempt.session.local().boot_id:
         return {OURS: os.getpid()}
-    generates = attempt.session.study.generator.host == attempt.cell.system.carrier
+    generates = attempt.session.study.generator.host == attempt.cell.system.host_machine
     return {} if generates and not instance.carried else {OURS: host.agent_pid}
 
 
@@ -63,7 +63,7 @@ def ours_on_carrier(attempt: Attempt, costs: Mapping[str, Costs]) -> Ours:
     machine = attempt.host_machine()
     if machine.boot_id == attempt.session.local().boot_id:
         root = os.getpid()
-    elif attempt.session.study.generator.host == attempt.cell.system.carrier:
+    elif attempt.session.study.generator.host == attempt.cell.system.host_machine:
         return NOT_KNOWN
     else:
         root = machine.agent_pid

@@ -85,7 +85,7 @@ class SessionContext:
 
     def host_machines(self) -> list[str]:
         """Every machine that carries a system, by name."""
-        return list(dict.fromkeys(system.carrier for system in self.study.systems.values()))
+        return list(dict.fromkeys(system.host_machine for system in self.study.systems.values()))
 
     def undo_all(self) -> None:
         """Undoes every change of this session.

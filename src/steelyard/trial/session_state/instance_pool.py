@@ -114,9 +114,9 @@ class InstancePool:
             spec=system,
             instance=number,
             label=label,
-            host_machine=lambda: self._machines.at(system.carrier),
+            host_machine=lambda: self._machines.at(system.host_machine),
             undo=self._undo,
-            folder=self._folder(system.carrier, label),
+            folder=self._folder(system.host_machine, label),
             network=self.network,
         )
         return place(context)
@@ -135,7 +135,7 @@ class InstancePool:
         ):
             return None  # a platform of commands has networks of its own, whatever their names
         return NamespaceNetwork(
-            lambda: self._machines.at(system.carrier), self._undo, f"steelyard-{self._mark}"
+            lambda: self._machines.at(system.host_machine), self._undo, f"steelyard-{self._mark}"
         )
 
 

@@ -27,7 +27,7 @@ def refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> 
     for spec in {looked_at(spec): spec for spec in specs}.values():
         session.interrupt.check()
         try:
-            refuse_what_cannot_come_up(spec, session.machines.at(spec.carrier))
+            refuse_what_cannot_come_up(spec, session.machines.at(spec.host_machine))
         except (AgentRefusal, EngineError):
             continue
         except SystemFailure as failure:

@@ -1,4 +1,4 @@
-"""The largest load under a target: by searches, by the levels, and compared by the coin."""
+"""The largest load under a target: by searches, by the levels, and compared by re-randomisation."""
 
 from __future__ import annotations
 
@@ -88,8 +88,7 @@ def _bounds(
 ) -> tuple[float | None, float | None]:
     """The largest level up to which the limits surely hold, the smallest at which they break.
 
-    Surely: in so many trials that a fair coin would do it in 5 % at most (sign test), so from five
-    trials of a level on. Between the two nothing is said.
+    Surely: by a sign test at 5 %, from five trials of a level on.
     """
     factor = "load.users" if "load.users" in study.factors else "load.rate"
     holds: float | None = None

@@ -38,7 +38,7 @@ class PeakReadings(Readings):
     """One number per visit: the most that the system reached in it, at whatever level.
 
     That is the maximum of the rising-then-falling fit to the visit's levels, in logarithms. It is
-    computed alike for every visit and blind to its system, so the coin judges it as it judges any
+    computed alike for every visit and blind to its system, so it is judged like any
     response.
     """
 
