@@ -23,7 +23,7 @@ from steelyard.systems.loop_disks import LoopDisks
 from steelyard.systems.platform import AttachedDisk, InstanceContext, RawDisk
 from steelyard.systems.podman.platform import Podman
 from steelyard.systems.settings import Place, apply_settings, revert_settings
-from steelyard.trial.session_state.machines import Machines
+from steelyard.trial.session_state.machines import SessionMachines
 
 DISK_BYTES = 128 * 2**20
 FILESYSTEMS = (
@@ -45,7 +45,7 @@ class Driver:
         self.label = label
         self.random = random.Random(seed)
         self.undo = UndoLog(Ledger(run / "ledger.jsonl"))
-        self.machines = Machines(self.undo)
+        self.machines = SessionMachines(self.undo)
 
     def round(self, number: int) -> None:
         """Everything once, and back."""
