@@ -105,7 +105,7 @@ IMPOSSIBLE = {
     "module.no-such-module": ("loaded", "no-such-module is not available here"),
     "command_line": ("no.such=word", "booted without `no.such=word`"),
     "tuned": ("no-such-profile", "no profile `no-such-profile`"),
-    "mount": ("data=journal", "cannot be taken back"),
+    "mount": ("data=journal", "cannot be undone"),
 }
 TOOLS = {"module.no-such-module": ("modprobe",), "tuned": ("tuned", "tuned-adm")}
 

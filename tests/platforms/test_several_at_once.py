@@ -62,7 +62,7 @@ def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path
 
 
 def test_a_neighbour_that_rests_is_no_part_of_the_figures(tmp_path: Path) -> None:
-    study = STUDY.replace("INSTANCES", "2").replace("\nload:", "\nbeside: {2: {use: idle}}\nload:")
+    study = STUDY.replace("INSTANCES", "2").replace("\nload:", "\nbackground: {2: {use: idle}}\nload:")
     found = first_visit(tmp_path, study)
     assert found
     for record in found:
@@ -102,7 +102,7 @@ def test_traffic_goes_from_instance_to_instance_and_others_work_beside_each_othe
     for record in between:
         first, second = record["instances"]
         assert (first["workload"], second["workload"]) == ("tcp-stream", "idle")
-        assert second["beside"] == ["tcp-stream to instance 1"]
+        assert second["background"] == ["tcp-stream to instance 1"]
         assert second["responses"] == {}
         trial = next(tmp_path.glob(f"results/*/*/trials/{record['trial']:04d}-{record['attempt']}"))
         sent = _moved(trial / "samples-system.2.parquet", "net.eth0.tx_bytes")
