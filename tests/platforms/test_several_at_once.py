@@ -62,7 +62,9 @@ def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path
 
 
 def test_a_neighbour_that_rests_is_no_part_of_the_figures(tmp_path: Path) -> None:
-    study = STUDY.replace("INSTANCES", "2").replace("\nload:", "\nbackground: {2: {use: idle}}\nload:")
+    study = STUDY.replace("INSTANCES", "2").replace(
+        "\nload:", "\nbackground: {2: {use: idle}}\nload:"
+    )
     found = first_visit(tmp_path, study)
     assert found
     for record in found:
