@@ -37,7 +37,7 @@ def test_a_primary_response_that_is_never_printed_ends_the_run(steelyard: Steely
     assert visits <= 6
     assert run.events()[-1].reason == "failures"
     assert "for futility: " in done.stderr
-    assert "output not parsed: " in done.stderr or "was missing in 6 of 6" in (done.stderr)
+    assert "output not understood: " in done.stderr or "was missing in 6 of 6" in (done.stderr)
     assert "What was not tested:" in done.stdout
     assert "for futility: " in done.stdout
     again = steelyard.run("resume", "results/tiny")

@@ -92,7 +92,7 @@ def test_a_key_that_is_not_accepted_is_said_so(sshd: Sshd) -> None:
     make_key(sshd.folder / "user.new")
     (sshd.folder / "user.new").replace(sshd.folder / "user")
     (sshd.folder / "user.pub").write_text((sshd.folder / "host.pub").read_text())
-    with pytest.raises(SystemFailure, match="lets nobody in") as refused:
+    with pytest.raises(SystemFailure, match="lets no one in") as refused:
         open_ssh(ADDRESS)
     assert refused.value.kind == "no_rights"
 
