@@ -50,7 +50,7 @@ def test_a_recorded_output_is_read(
 def test_an_output_that_is_not_understood_is_an_error(
     read: Callable[[str], object], text: str
 ) -> None:
-    with pytest.raises(Unmeasurable, match="not parsed"):
+    with pytest.raises(Unmeasurable, match="cannot be parsed"):
         read(text)
 
 
@@ -65,7 +65,7 @@ def test_requests_that_failed_are_no_figure() -> None:
 
 def test_no_operation_at_all_is_no_figure() -> None:
     nothing = recorded("wrk.txt").replace("17621 requests", "0 requests")
-    with pytest.raises(Unmeasurable, match="not parsed"):
+    with pytest.raises(Unmeasurable, match="cannot be parsed"):
         outputs.wrk(nothing)
 
 
