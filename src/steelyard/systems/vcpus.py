@@ -7,7 +7,7 @@ from steelyard.hosts.host import Host
 from steelyard.systems.platform import Threads
 
 _NAME = "CPU "
-"""How QEMU calls them where it is reported to give its threads names, as libvirt does."""
+"""How QEMU calls them where it is configured to name its threads, as libvirt does."""
 
 
 def vcpus_by_name(host_machine: Host, pid: int) -> Threads | None:

@@ -3,7 +3,7 @@
 The kernel takes 107 bytes as the path of a unix socket, and the folder of a trial can be longer
 than that alone. The short name is a link in a folder of its own below ``/tmp``; its inverse is in
 the ledger before it is made. Beside the link is a real folder for the sockets themselves: a server
-that asks the kernel where it is (Dovecot's imap does) is reported the long name behind the link.
+that asks the kernel where it is (Dovecot's imap does) gets the long name behind the link.
 """
 
 from __future__ import annotations
