@@ -38,7 +38,7 @@ class Root(Need):
 
 
 def debian(program: str, package: str | None = None) -> Need:
-    """A program of a Debian package, of its own name unless another is reported."""
+    """A program of a Debian package, in the package of the same name unless another is given."""
     return Need(program, f"Debian: apt install {package or program}")
 
 

@@ -74,7 +74,7 @@ MOST_ATTEMPTS = 3
 # same pairs, a tool is asked to be near it: the same 30 and 100 µs, now above what the machine
 # charges anybody who sleeps; gaps that vary at most a quarter more. It has then not passed the
 # limit and is never called so: the words are "passed above the floor". A machine on which the least
-# client is beyond HIGHEST_FLOOR makes everybody equal, and nothing is reported of anybody.
+# client is beyond HIGHEST_FLOOR makes all tools look alike, so none of them is judged.
 ABOVE = "Else, where the minimal client misses that too (medians over the pairs), "
 
 TESTS = (

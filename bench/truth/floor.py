@@ -2,7 +2,7 @@
 
 Some limits are missed by a program that does nothing but the calls no one can do without, because
 of what a machine charges for waking up or takes away from its processors. A tool that misses such a
-limit too has not passed it; it can still be reported how far above that floor it is.
+limit too has not passed it; how far it is above that floor can still be reported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Figure:
 
     key: str
     highest_floor: float
-    """Of a floor further up than this nothing can be distinguished from anything."""
+    """Above a floor higher than this all tools look alike."""
     beyond: float
     ratio: bool = False
     """`beyond` is what the tool's figure over the floor's may be, not what lies between them."""

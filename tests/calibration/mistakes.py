@@ -1,6 +1,6 @@
 """Known statistical mistakes, as code that can take the place of the judge's own.
 
-Sources: the defects of other tools and the pitfalls that docs/methods/judge.md guardrails against.
+Sources: the defects of other tools and the pitfalls that docs/methods/judge.md names.
 """
 
 from __future__ import annotations

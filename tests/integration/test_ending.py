@@ -233,10 +233,10 @@ def test_a_second_signal_tears_nothing_and_leaves_out_the_look_at_what_is_left(
     time.sleep(1)
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
-    while "once more to hurry" not in process.stderr.readline():
+    while "again forces the stop" not in process.stderr.readline():
         assert process.poll() is None
     said = end(process)
-    assert "hurrying" in said
+    assert "forced stop" in said
     run = check_ended(steelyard, said)
     compared = next(each for each in run.events() if isinstance(each, EnvironmentCompared))
     assert compared.forced_stop == ("local",)

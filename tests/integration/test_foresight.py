@@ -54,6 +54,6 @@ def test_an_image_that_is_missing_is_told_before_any_trial(
 
 
 def events(folder: Path) -> set[str]:
-    """What the ledger of the only run reports."""
+    """The events in the ledger of the only run."""
     (ledger,) = folder.glob("results/foreseen/*/ledger.jsonl")
     return {json.loads(line)["event"] for line in ledger.read_text().splitlines()}

@@ -24,14 +24,14 @@ from steelyard.systems.conformance.bench import Bench
 from steelyard.systems.conformance.checks import CHECKS
 from steelyard.systems.platforms import PLATFORMS
 
-NO_SYSTEMS = "nobody"
+USER = "nobody"
 
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Path]:
     """A home for nobody, who has none; outside of pytest's folders, which nobody may enter."""
     need("podman", "setpriv", root=True)
-    user = pwd.getpwnam(NO_SYSTEMS)
+    user = pwd.getpwnam(USER)
     folder = Path(tempfile.mkdtemp(prefix="steelyard-nobody-"))
     for part in ("run", "data", "bench", "lab"):
         (folder / part).mkdir()
@@ -60,7 +60,7 @@ def bench(home: Path) -> Iterator[Bench]:
 
 def as_nobody(home: Path) -> Host:
     """This machine, as a user without rights sees it."""
-    user = pwd.getpwnam(NO_SYSTEMS)
+    user = pwd.getpwnam(USER)
     places: dict[str, Path | str] = {
         "PATH": "/usr/local/bin:/usr/bin:/bin",  # the test's own may have folders of root's
         "HOME": home,

@@ -58,7 +58,7 @@ impl TcpOut {
         for _ in 0..CALLS_AT_ONCE {
             let now_ns = monotonic_ns();
             if now_ns >= run.window_end_ns() {
-                // A peer that is gone by now has nothing left to be reported.
+                // A peer that is gone by now needs no message.
                 let _ = shutdown(socket, Shutdown::Write);
                 return Step::Over(Ending::InOrder);
             }

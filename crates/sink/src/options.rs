@@ -1,4 +1,4 @@
-//! What a sink is reported: protocol, address, replies, store, delays and faults.
+//! What a sink is configured with: protocol, address, replies, store, delays and faults.
 
 mod listen;
 mod mail;
@@ -15,7 +15,7 @@ pub use listen::Listen;
 pub use mail::{MailOptions, User};
 pub use tls::{Certificate, TlsServerOptions};
 
-/// Everything one sink is reported. Build it with [`SinkOptions::new`] and change what differs.
+/// The whole configuration of one sink. Build it with [`SinkOptions::new`] and change what differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SinkOptions {

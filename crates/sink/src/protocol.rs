@@ -126,7 +126,7 @@ pub(crate) enum Flow {
     Store(StoreJob, Box<Message>),
     /// Send what is there, forget the rest of the input, then agree on TLS.
     StartTls,
-    /// Send what is there, then do this with the data connection; [`Protocol::side`] is reported.
+    /// Send what is there, then do this with the data connection; [`Protocol::side`] gets the result.
     Side(Order),
     /// Never answer again.
     Stall,

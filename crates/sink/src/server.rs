@@ -33,8 +33,8 @@ use crate::worker::{Limits, Worker};
 
 /// Serves until `stop` is pulled, then returns what was counted.
 ///
-/// `ready` is reported the bound address once, when connections are being served. The caller's
-/// thread only waits. After the stop everyone is reported goodbye at once; only messages whose
+/// `ready` is called with the bound address once, when connections are being served. The caller's
+/// thread only waits. After the stop every connection gets its farewell at once; only messages whose
 /// write has begun are waited for.
 pub fn serve(
     options: &SinkOptions,

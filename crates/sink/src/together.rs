@@ -15,7 +15,7 @@ use crate::stop::StopHandle;
 /// Serves several listeners of mail until `stop` is pulled; counters for each, in their order.
 ///
 /// Mailboxes, users and certificate are those of the first. Each listener has event loops of its
-/// own. A delay or fault goes to the listeners whose protocol has its verb. `ready` is reported all
+/// own. A delay or fault goes to the listeners whose protocol has its verb. `ready` is called with all
 /// addresses when all are served; when one cannot be, none is.
 pub fn serve_together(
     listeners: &[SinkOptions],

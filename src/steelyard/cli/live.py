@@ -137,8 +137,8 @@ class Display:
 
 
 _AT_ONCE = {
-    1: b"\ninterrupted: what was measured is kept, all else is undone; once more to hurry\n",
-    2: b"\nhurrying: servers are ended without being asked, and no one looks what was left\n",
+    1: b"\ninterrupted: what was measured is kept, all else is undone; again forces the stop\n",
+    2: b"\nforced stop: servers are killed, and the machines are not compared at the end\n",
 }
 
 

@@ -73,7 +73,7 @@ def _unloaded() -> None:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """The word to numpy is undone at once, so that no service under test inherits it."""
+    """The variable for numpy is reset at once, so that no service under test inherits it."""
     before = os.environ.get(_BLAS_THREADS)
     os.environ[_BLAS_THREADS] = "1"
     try:

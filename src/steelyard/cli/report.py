@@ -32,7 +32,7 @@ def report(
         bool,
         typer.Option(
             "--anonymous",
-            help="For other processes: without host names, paths and addresses of the machines. "
+            help="For publication: without host names, paths and addresses of the machines. "
             "Needs --to, as the records beside a report still hold them.",
         ),
     ] = False,

@@ -39,7 +39,7 @@ def restore(
 
 
 def _restored(run: Run, machines: Machines, *, alone: bool) -> ExitCode:
-    """Of one run; one among many that is in use or damaged is reported and keeps no other."""
+    """Of one run; among many, one that is in use or damaged is reported and the others go on."""
     try:
         if not pending_undos(read_ledger(run.ledger_path)):
             if alone:

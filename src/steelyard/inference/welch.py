@@ -125,7 +125,7 @@ class _Fit:
         """With the variance of each arm by itself, and Satterthwaite's degrees of freedom.
 
         Residuals are enlarged by their leverage (HC2; without movements this is Welch's test),
-        and for the clipped visits of an arm, which report its spread no more.
+        and for the clipped visits of an arm, which no longer show its spread.
         """
         shares = self.residuals(values) ** 2 / np.maximum(1 - np.diag(self.hat), 1e-9)
         shares *= self.influence**2

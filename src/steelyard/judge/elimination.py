@@ -95,7 +95,7 @@ def _remaining(
 
     With two systems both stay to the end, and so do all where the influence of factors is asked,
     which needs a balanced table. A comparison that cannot be judged is not decided. Systems that
-    were ``given_up`` keep no one else.
+    were ``given_up`` keep no other system in.
     """
     study, plan = one.study, one.plan
     systems = frozenset(plan.systems) - given_up

@@ -1,4 +1,4 @@
-"""Findings for other processes: what they say stays, what tells whose machine it was goes.
+"""Findings for publication: figures and verdicts stay, what identifies the machine is removed.
 
 Taken out are host names, paths outside of the folders that every Linux has, addresses of networks,
 hardware addresses, what a vendor adds to a kernel's version, and the values of facts that identify
@@ -49,7 +49,7 @@ _KERNEL = re.compile(r"\b(kernel \d+(?:\.\d+)+)[-+~][\w.+~-]*\w")
 
 
 def anonymous(run: RunFindings, host_names: Iterable[str] = ()) -> RunFindings:
-    """The same findings without what tells whose machine it was.
+    """The same findings without what identifies the machine.
 
     ``host_names`` are those of the machines. One that is also a name of the study (a system, say)
     stays where the study uses it.

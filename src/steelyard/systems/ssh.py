@@ -1,6 +1,6 @@
 """Another machine, reached with the user's own ``ssh``.
 
-It is no one's to throw away: whatever is made there is in the ledger first and undone, and it
+It is not discarded: whatever is made there is in the ledger first and undone, and it
 is restarted only when the study asks for ``reset: boot`` and the system says ``may_reboot: true``.
 """
 

@@ -80,7 +80,7 @@ def read_bank(path: Path) -> Bank:
         return _bank(text)
     except (OSError, EOFError, ValueError, KeyError) as error:
         raise RecordError(
-            f"{path} is no bank of trials: {error!r}",
+            f"{path} is no noise recording: {error!r}",
             hint="record one with `steelyard trace -o FILE`",
             slug="trace-is-damaged",
         ) from error

@@ -149,6 +149,6 @@ def _measured(kernel: Kernel, ran: Ran) -> float:
 def _without(reason: str) -> HostError:
     return HostError(
         f"a trial has no figure: {reason}",
-        hint="a bank has no gaps, so it ends here; fix the cause and record it again",
+        hint="a noise recording has no gaps, so it ends here; fix the cause and record again",
         slug="trial-of-a-trace-failed",
     )

@@ -168,8 +168,8 @@ def _calibrations(session: SessionContext, cells: list[Cell]) -> GeneratorCalibr
 class _Session:
     """One session on one run.
 
-    ``settled`` are visits that the judge has no further use for, ``given_up`` systems of which
-    nothing comes, ``lost`` those on which produce no valid trial of a workload of several.
+    ``settled`` are visits that the judge has no further use for, ``given_up`` systems that produce
+    no valid trial, ``lost`` those that produce none of one of several workloads.
     """
 
     session: SessionContext

@@ -86,7 +86,7 @@ def test_postfix_upgrades_to_tls_and_throws_away_what_it_takes(host: Host, folde
 def test_what_goes_beyond_a_limit_of_postfix_by_the_minute_is_refused_and_told(
     host: Host, folder: Path, limit: str, words: tuple[str, ...], where: str
 ) -> None:
-    """Clients of its own network have no limits unless it is reported so, and here all are."""
+    """Clients of its own network have no limits unless it is configured so, and here all are."""
     with started(host, folder, "postfix", **{limit: 5}) as service:
         got = load(f"smtp://{service.address}", *TO, *words, operations=12)
     assert got["counts"]["ok"] == 5

@@ -1,4 +1,4 @@
-"""A disk of the user's own: what QEMU is reported, what cloud-init reads, what is refused."""
+"""A disk of the user's own: QEMU's arguments, what cloud-init reads, what is refused."""
 
 from __future__ import annotations
 

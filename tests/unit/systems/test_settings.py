@@ -142,11 +142,11 @@ def test_a_value_that_does_not_stay_is_a_failure_and_is_taken_back(undo: UndoLog
 
 
 def test_a_value_that_may_not_be_written_is_a_matter_of_rights(undo: UndoLog) -> None:
-    class CheckedGuardrail(Machine):
+    class ReadOnly(Machine):
         def write_file(self, path: str, *_content: str, **_more: object) -> None:
             raise refusal("write_file", "permission_denied", f"cannot write {path}: not permitted")
 
-    machine = CheckedGuardrail(files={"/proc/sys/vm/swappiness": "60\n"})
+    machine = ReadOnly(files={"/proc/sys/vm/swappiness": "60\n"})
     with pytest.raises(SystemFailure) as caught:
         apply_settings(machine.host(), {"sysctl.vm.swappiness": 10}, undo, PLACE)
     assert caught.value.kind == "no_rights"

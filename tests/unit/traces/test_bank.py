@@ -54,7 +54,7 @@ def test_a_bank_that_was_edited_is_refused(tmp_path: Path, before: str, after: s
     text = path.read_text(encoding="utf-8")
     assert before in text
     path.write_text(text.replace(before, after), encoding="utf-8")
-    with pytest.raises(RecordError, match="no bank of trials"):
+    with pytest.raises(RecordError, match="no noise recording"):
         read_bank(path)
 
 
@@ -62,7 +62,7 @@ def test_a_bank_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv.gz"
     write_bank(path, BANK)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(RecordError, match="no bank of trials"):
+    with pytest.raises(RecordError, match="no noise recording"):
         read_bank(path)
 
 

@@ -1,4 +1,4 @@
-"""The machines before and after a session: what counts as left over."""
+"""The machines before and after a session: what counts as a difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A system that produce no valid trial leaves; one that fails by chance stays."""
+"""A system that produces no valid trial is dropped; one that fails by chance stays."""
 
 from __future__ import annotations
 

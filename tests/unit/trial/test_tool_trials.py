@@ -16,7 +16,7 @@ from steelyard.records.schema import Outcome
 from steelyard.trial.attempt.outcomes import TrialFailed
 
 OWN = """\
-summary: Prints what it is reported to.
+summary: Prints what it is asked to.
 operation: runs
 primary: mine.rate
 requires: [sh]

@@ -2,7 +2,7 @@
 //!
 //! The kernel hands the orphans of a tree to the nearest ancestor that asks for them
 //! (`PR_SET_CHILD_SUBREAPER`): the holder is that ancestor, so nothing leaves its tree, whatever
-//! sessions it opens. It ends the tree when it is reported to, and when the agent is gone: then the
+//! sessions it opens. It ends the tree on request, and when the agent is gone: then the
 //! other end of its socket is closed, by the kernel if need be. It sleeps in one `poll` otherwise.
 
 mod ignored;

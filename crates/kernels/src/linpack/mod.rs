@@ -46,7 +46,7 @@ pub struct LinpackJob {
     pub isa: Option<Isa>,
 }
 
-/// Solves every system of the job; `done` is reported each size and its solution.
+/// Solves every system of the job; `done` is called with each size and its solution.
 ///
 /// # Errors
 /// What is asked for makes no sense or does not fit, before any memory is taken. A wrong answer is

@@ -56,7 +56,7 @@ pub struct RamJob {
     pub isa: Option<Isa>,
 }
 
-/// Measures everything of the job; `done` is reported each result.
+/// Measures everything of the job; `done` is called with each result.
 ///
 /// # Errors
 /// What is asked for makes no sense or does not fit, before any memory is taken.

@@ -32,8 +32,8 @@ pub const TLS: usize = 1;
 /// One worker's side of a protocol: what all its connections share.
 ///
 /// TLS lies beneath: a machine sees and writes clear text only. With a target like `https://` it
-/// is reported [`Protocol::connected`] when the handshake is over; a machine that upgrades later says
-/// [`Step::Secure`] and is reported [`Protocol::secured`].
+/// gets [`Protocol::connected`] when the handshake is over; a machine that upgrades later says
+/// [`Step::Secure`] and gets [`Protocol::secured`].
 pub trait Protocol {
     /// What one connection remembers; small, there may be many thousands.
     type Session;

@@ -30,7 +30,7 @@ const SAYINGS: u32 = 10;
 const NO_SINK: &str =
     "is a sink of streams running there? to send to any other server, leave the handshake out";
 
-/// The connection on which a sink is reported what to do.
+/// The connection on which a sink gets its orders.
 pub struct Call {
     lines: Lines,
     session: u64,

@@ -38,7 +38,7 @@ impl Ending {
     }
 }
 
-/// What a machine is reported.
+/// What a machine is given.
 pub(super) enum Input<'a> {
     Connected,
     Secured,

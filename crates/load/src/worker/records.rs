@@ -1,4 +1,4 @@
-//! What one worker records, and who is reported of each operation.
+//! What one worker records, and who is notified of each operation.
 
 use crate::fault::ErrorKind;
 use crate::listener::Listener;

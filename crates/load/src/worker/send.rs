@@ -65,7 +65,7 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    /// Asks to be reported when the socket takes more. Few ever have to, so that none does before.
+    /// Asks for an event when the socket takes more. Few ever have to, so that none does before.
     pub(super) fn watch_room(&mut self, place: usize) {
         let connection = &mut self.connections[place];
         let Some(socket) = &connection.socket else {

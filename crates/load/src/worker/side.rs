@@ -208,7 +208,7 @@ impl<P: Protocol> Worker<'_, P> {
             .as_ref()
             .is_none_or(|side| side.state == SideState::SentAll);
         self.sides.close(place);
-        // The machine was reported that this one is done with; the server knows whether it is.
+        // The machine was given the end of this one; the server knows whether it is.
         if !sent_all {
             self.step(place, now_ns, &Input::Side(SideEvent::Failed(kind)));
         }

@@ -29,7 +29,7 @@ impl<S> Connection<S> {
     }
 
     /// The word that begins TLS is said: what came with it was not protected and counts for
-    /// nothing, or a foreign process could put words into the protected part (CVE-2011-0411).
+    /// nothing, or an attacker could inject commands into the protected part (CVE-2011-0411).
     pub(super) fn forget_input<P>(&mut self, cx: &mut Context<P>) {
         if !self.spill.is_empty() {
             cx.tally.error(ErrorKind::TlsInjected);

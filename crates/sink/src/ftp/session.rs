@@ -19,7 +19,7 @@ pub(crate) enum Data {
     None,
     /// The port is being opened.
     Opening(Passive, Option<FaultKind>),
-    /// A port was reported to the client.
+    /// A port was announced to the client.
     Open,
     /// A transfer is under way.
     Moving {

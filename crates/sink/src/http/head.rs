@@ -53,7 +53,7 @@ pub(crate) enum Framing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
     pub method: Method,
-    /// HTTP/1.0 clients are reported when their connection is kept.
+    /// HTTP/1.0: the reply must say that the connection is kept.
     pub old: bool,
     pub keep_alive: bool,
     pub expects_continue: bool,

@@ -33,7 +33,7 @@ pub(crate) struct Session {
     pub selected: Option<Selected>,
 }
 
-/// The mailbox as this connection was reported of it.
+/// The mailbox as this connection knows it.
 #[derive(Debug)]
 pub(crate) struct Selected {
     /// Uids by place: a sequence number is a place and one more.

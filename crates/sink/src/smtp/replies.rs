@@ -161,13 +161,13 @@ pub(crate) struct Name<'a> {
     pub protocol: &'static str,
 }
 
-/// What connections are reported when the sink stops.
+/// The reply to open connections when the sink stops.
 pub(crate) fn farewell(host: &str, out: &mut Vec<u8>) {
     // Writing to a Vec cannot fail.
     let _ = write!(out, "421 4.3.2 {host} is shutting down\r\n");
 }
 
-/// What a connection is reported that was silent for too long.
+/// The reply to a connection that was idle for too long.
 pub(crate) fn too_idle(host: &str, out: &mut Vec<u8>) {
     // Writing to a Vec cannot fail.
     let _ = write!(out, "421 4.4.2 {host} has waited long enough\r\n");

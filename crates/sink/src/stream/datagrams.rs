@@ -1,4 +1,4 @@
-//! Datagrams that belong to no flow yet: first words of one, exchanges, and other processes.
+//! Datagrams that belong to no flow yet: first ones of a flow, exchanges, and unrelated ones.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;

@@ -67,7 +67,7 @@ def prepare(host: Host, disks: list[AttachedDisk], plan: DiskPlan, undo: UndoLog
 
 
 def take_down(host: Host, prepared: Prepared, undo: UndoLog) -> None:
-    """Unmounts, stops, wipes, newest first; one that fails keeps no other.
+    """Unmounts, stops, wipes, newest first; after a failure the others go on.
 
     Raises:
         AgentRefusal: the first that could not be undone; it stays in the ledger.

@@ -149,7 +149,7 @@ def forwarded_port(told: str) -> int:
     """The port of loopback that leads to the guest's ssh server, of ``info usernet``.
 
     Raises:
-        SystemFailure: QEMU reports none.
+        SystemFailure: QEMU names none.
     """
     found = _FORWARD.search(told)
     if found is None:

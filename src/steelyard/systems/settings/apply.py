@@ -42,7 +42,7 @@ def apply_settings(
 
 
 def revert_settings(host: Host, applied: Sequence[Applied], undo: UndoLog) -> None:
-    """Takes settings back, newest first, each verified; one that fails keeps no other.
+    """Undoes settings, newest first, each verified; after a failure the others go on.
 
     Raises:
         AgentRefusal: the first that could not be undone; it stays in the ledger.

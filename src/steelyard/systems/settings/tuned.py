@@ -121,14 +121,14 @@ def _values_changed(changes: Changes, folder: str, profile: str) -> Pairs:
 
 
 def _refuse_what_stays(host: Host, level: str, texts: list[str]) -> None:
-    """In a guest that is thrown away, nothing stays."""
+    """A guest is removed with its changes, so there nothing is refused."""
     staying = sorted(plugins_of(texts) & NOT_TAKEN_BACK)
     if staying and not host.name.startswith("inside:"):
         raise SystemFailure(
             "not_supported",
-            f"on {host.name}: the profile `{level}` uses {', '.join(staying)}, and without the "
-            "daemon of tuned no one could take that back",
-            "start tuned there, or use the profile in a guest that is thrown away",
+            f"on {host.name}: the profile `{level}` uses {', '.join(staying)}, which cannot be "
+            "undone without the daemon of tuned",
+            "start tuned there, or use the profile in a guest",
         )
 
 

@@ -59,7 +59,9 @@ def measure_noise_at_rest(session: SessionContext) -> list[ReferenceKernelSeries
             row for name in session.host_machines() for row in _measured_on(session, name, time_s)
         ]
     except TrialFailed as failed:
-        raise HostError(failed.message, hint=failed.hint or "", slug="canary-failed") from failed
+        raise HostError(
+            failed.message, hint=failed.hint or "", slug="reference-kernel-failed"
+        ) from failed
 
 
 def _measured_on(

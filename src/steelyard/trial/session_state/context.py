@@ -122,5 +122,5 @@ def _not_put_right(message: str) -> HostError:
     return HostError(
         message,
         hint="fix what it names, then run `steelyard restore` with the folder of the run",
-        slug="machine-cannot-be-put-right",
+        slug="machine-cannot-be-restored",
     )

@@ -58,7 +58,7 @@ impl Body {
         self.take_each(bytes, |_| {})
     }
 
-    /// The same; `each` is reported every piece of the content.
+    /// The same; `each` is called with every piece of the content.
     pub fn take_each(
         &mut self,
         bytes: &[u8],

@@ -11,7 +11,7 @@ enum Refused {
     Status,
     /// A length that is no number, or too large for one.
     NoLength,
-    /// Two lengths (RFC 9112, 6.3: the framing is in warning).
+    /// Two lengths (RFC 9112, 6.3: the framing is ambiguous).
     TwoLengths,
 }
 

@@ -25,7 +25,7 @@ pub struct Text {
     pub encoding: Encoding,
 }
 
-/// How a text is reported.
+/// How a text is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoding {
     SevenBit,
@@ -42,7 +42,7 @@ impl Text {
         }
     }
 
-    /// Of a file: lines end with CRLF; what is no mail text for a server is reported in base64.
+    /// Of a file: lines end with CRLF; what is no mail text for a server is encoded in base64.
     pub fn of_file(bytes: &[u8]) -> Self {
         let lines = with_line_ends(bytes);
         let plain = !lines.contains(&0)

@@ -6,7 +6,7 @@ use super::Smtp;
 use super::session::{Awaiting, Session, Transaction};
 use crate::protocols::{Output, Protocol};
 
-/// How places are reported from workers in a sender's number.
+/// Separates the place from the worker in a sender's number.
 const WORKER_SHIFT: u32 = 20;
 
 impl Smtp {

@@ -106,7 +106,7 @@ def _constant_within(layout: Layout, column: Floats) -> bool:
 def _chains(design: Design) -> Iterator[tuple[list[Subset], list[Floats]]]:
     """Sets of factors whose columns are equal in all layouts, simplest first, with the columns.
 
-    A column that is constant within a layout is confounded with the block and asks nothing.
+    A column that is constant within a layout is confounded with the block and cannot be estimated.
     Where simple effects share a column with intricate ones, the simple ones are named alone: up to
     pairs where there are any.
     """
