@@ -19,9 +19,10 @@ from steelyard.judge.comparison import judge
 from steelyard.judge.families import Comparison, deciding
 from steelyard.judge.series import EFFORT, Effort
 from steelyard.judge.workload_run import WorkloadRun, workload_runs
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study
+from steelyard.study.scenarios import workload_name
 
 NO_SYSTEMS: frozenset[str] = frozenset()
 NOTHING: Mapping[str, frozenset[str]] = MappingProxyType({})
@@ -50,6 +51,11 @@ def still_measured(
         answered = len(runs) > 1 and _answered(one, block, without, effort)
         measured[one.name] = NO_SYSTEMS if answered else _remaining(one, block, without, effort)
     return measured
+
+
+def is_measured(study: Study, trial: PlannedTrial, measured: Measured) -> bool:
+    """Whether the workload of a trial is among those still measured on its system."""
+    return trial.cell.system in measured[workload_name(study, trial.cell.conditions)]
 
 
 def _answered(one: WorkloadRun, block: int, given_up: frozenset[str], effort: Effort) -> bool:

@@ -11,22 +11,25 @@ from dataclasses import dataclass, field
 
 from steelyard.errors import HostError, RecordError
 from steelyard.inference.sequential import Memory
-from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.elimination import NO_SYSTEMS, Measured, all_futile, is_futile, still_measured
+from steelyard.judge.elimination import (
+    NO_SYSTEMS,
+    Measured,
+    all_futile,
+    is_futile,
+    is_measured,
+    still_measured,
+)
 from steelyard.judge.series import Effort
 from steelyard.judge.stop import workload_futility
 from steelyard.judge.verdict import look
 from steelyard.judge.workload_run import WorkloadRun, workload_runs
-from steelyard.plan.model import Cell, Plan, PlannedTrial, PlannedVisit
+from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.events import (
     AttemptFinished,
     AttemptStarted,
-    CellCalibration,
     Event,
-    GeneratorCalibrated,
-    NoiseMeasured,
     SessionClosed,
     SessionEnd,
     SessionOpened,
@@ -36,25 +39,23 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.ledger import Ledger
-from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.each_workload import study_of
-from steelyard.study.model import FIND, ResponseSpec, Study
+from steelyard.study.model import ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
-from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
 from steelyard.trial.conduct import conduct
-from steelyard.trial.session_state.calibrate import calibrate, cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.futility import in_vain, with_trials
 from steelyard.trial.session_state.interrupt import Interrupt
-from steelyard.trial.session_state.preflight import refuse_what_cannot_start
-from steelyard.trial.session_state.progress import Progress, torn_attempts
+from steelyard.trial.session_state.opening import prepared, record_torn_attempts
+from steelyard.trial.session_state.progress import Progress
 from steelyard.trial.session_state.watcher import Watcher
 
 
 def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) -> SessionEnd:
-    """Starts or goes on with a run, and leaves the machine as found.
+    """Starts or goes on with a run, and restores the machines.
 
     Raises:
         EngineError: the engine is missing, or an agent cannot be opened again.
@@ -81,11 +82,7 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
         record_torn_attempts(session.run, session.plan, before)
         progress = Progress(session.study.trials.retry, session.run.records())
         watcher.starts(session.plan, progress.trials_measured(session.plan))
-        if (
-            _preflight_passed(session, progress)
-            and _noise_measured(session, before, watcher)
-            and _calibrated(session, progress, watcher)
-        ):
+        if prepared(session, progress, before, watcher):
             reason = _Session(session, progress, watcher, _deadline_ns(session, before)).go()
         else:
             reason = "interrupted"
@@ -100,70 +97,6 @@ def _run(session: SessionContext, watcher: Watcher) -> SessionEnd:
     return reason
 
 
-def _preflight_passed(session: SessionContext, progress: Progress) -> bool:
-    """Refuses what cannot come up on its machine; false when the user stops it."""
-    try:
-        refuse_what_cannot_start(session, _still_to_measure(session, progress))
-    except KeyboardInterrupt:
-        return False
-    return True
-
-
-def _calibrated(session: SessionContext, progress: Progress, watcher: Watcher) -> bool:
-    """Calibrates the generator for what is still to be measured; false when the user stops it."""
-    watcher.calibrating()
-    try:
-        cells = _still_to_measure(session, progress)
-        session.calibrations = calibrate(session, cells)
-    except KeyboardInterrupt:
-        return False
-    session.ledger.append(_calibrations(session, cells))
-    return True
-
-
-def _still_to_measure(session: SessionContext, progress: Progress) -> list[Cell]:
-    """Every cell that a further trial measures.
-
-    Raises:
-        KeyboardInterrupt: the user asks to stop.
-    """
-    study, block = session.study, progress.block(session.plan)
-    with session.interrupt.waiting():
-        still = still_measured(study, session.plan, progress.records, block)
-    compared = {visit.visit for visit in session.plan.visits}
-    trials = (trial for visit in session.plan.every_visit for trial in visit.trials)
-    cells = {
-        cell_key(t.cell): t.cell
-        for t in trials
-        if (_of_race(study, t, still) or t.visit not in compared)
-        and not progress.finished(t)
-        and FIND not in t.cell.conditions
-    }
-    return list(cells.values())
-
-
-def _noise_measured(session: SessionContext, before: list[Event], watcher: Watcher) -> bool:
-    """Looks once in a run what the machines are like at rest; false when the user stops it."""
-    if any(isinstance(event, NoiseMeasured) for event in before):
-        return True
-    watcher.calibrating()
-    try:
-        rows = measure_noise_at_rest(session)
-    except KeyboardInterrupt:
-        return False
-    if rows:
-        session.ledger.append(NoiseMeasured(series=tuple(rows)))
-        watcher.noise_measured(resolutions(rows, session.study.trials))
-    return True
-
-
-def _calibrations(session: SessionContext, cells: list[Cell]) -> GeneratorCalibrated:
-    found = [(cell, session.calibrations[cell_key(cell)]) for cell in cells]
-    return GeneratorCalibrated(
-        cells=tuple(CellCalibration(cell=cell, **dict(each)) for cell, each in found)
-    )
-
-
 @dataclass
 class _Session:
     """One session on one run.
@@ -176,7 +109,7 @@ class _Session:
     progress: Progress
     watcher: Watcher
     deadline_ns: int | None
-    _races: dict[int, Measured] = field(default_factory=dict)
+    _measured: dict[int, Measured] = field(default_factory=dict)
     settled: frozenset[int] = frozenset()
     given_up: frozenset[str] = NO_SYSTEMS
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -200,9 +133,9 @@ class _Session:
         return reason or "budget_visits"
 
     def _needless(self, visit: PlannedVisit) -> bool:
-        """Whether nothing can come of a visit: its questions are answered, or its system left.
+        """Whether a visit can add nothing: its questions are answered, or its system was dropped.
 
-        Of several workloads, those that have left are left out of the visit.
+        Of several workloads, the trials of those that were dropped are left out of the visit.
         """
         if visit.visit in self.settled:
             return True
@@ -212,7 +145,7 @@ class _Session:
         gone = [
             trial
             for trial in visit.trials
-            if not _of_race(study, trial, still) or self._is_lost(trial)
+            if not is_measured(study, trial, still) or self._is_lost(trial)
         ]
         if visit.system in self.given_up or len(gone) == len(visit.trials):
             return True
@@ -225,7 +158,7 @@ class _Session:
 
     def _still(self, block: int) -> Measured:
         """What is measured in a block, known when it begins: see ``judge/elimination.py``."""
-        if block not in self._races:
+        if block not in self._measured:
             session = self.session
             records = self.progress.records
             with session.interrupt.waiting():
@@ -238,12 +171,12 @@ class _Session:
                     lost=self.lost,
                     effort=self.effort,
                 )
-            self._tell_who_left(block, still)
-            self._races[block] = still
-        return self._races[block]
+            self._record_eliminations(block, still)
+            self._measured[block] = still
+        return self._measured[block]
 
-    def _tell_who_left(self, block: int, still: Measured) -> None:
-        before = self._races.get(block - 1)
+    def _record_eliminations(self, block: int, still: Measured) -> None:
+        before = self._measured.get(block - 1)
         if len(still) == 1:
             if before is not None and still != before:
                 (systems,) = still.values()
@@ -343,42 +276,8 @@ class _Session:
         return seen.decided
 
 
-def _of_race(study: Study, trial: PlannedTrial, still: Measured) -> bool:
-    """Whether the workload of a trial is still measured on its system."""
-    return trial.cell.system in still[workload_name(study, trial.cell.conditions)]
-
-
 def _primary(study: Study, record: TrialRecord) -> ResponseSpec:
     return study_of(study, record.cell.conditions).primary
-
-
-def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
-    """Writes the records that a killed controller could not: ``controller_lost``."""
-    trials = {trial.trial: trial for visit in plan.every_visit for trial in visit.trials}
-    for event in torn_attempts(events, run.records()):
-        record = _lost(trials[event.trial], event)
-        run.write_attempt(record, documents={}, samples={})
-
-
-def _lost(trial: PlannedTrial, event: AttemptStarted) -> TrialRecord:
-    failure = AttemptFailure(
-        phase="unknown",
-        message="the controller ended during this attempt",
-        hint="it was killed, or the machine went down",
-    )
-    return TrialRecord(
-        trial=trial.trial,
-        attempt=event.attempt,
-        visit=trial.visit,
-        cell=trial.cell,
-        outcome=Outcome.CONTROLLER_LOST,
-        failure=failure,
-        started_unix_ns=event.at_unix_ns,
-        finished_unix_ns=event.at_unix_ns,
-        phases_ns={},
-        responses={},
-        facts={},
-    )
 
 
 def _deadline_ns(session: SessionContext, before: list[Event]) -> int | None:

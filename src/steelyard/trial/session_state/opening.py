@@ -1,0 +1,139 @@
+"""The opening of a session: what happens between its first event and its first trial."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from steelyard.engine.agent import AgentRefusal
+from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
+from steelyard.judge.analyses.planning.resolution import resolutions
+from steelyard.judge.elimination import is_measured, still_measured
+from steelyard.plan.model import Cell, Plan, PlannedTrial
+from steelyard.records.archive import Run
+from steelyard.records.events import (
+    AttemptStarted,
+    CellCalibration,
+    Event,
+    GeneratorCalibrated,
+    NoiseMeasured,
+)
+from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
+from steelyard.study.bind import bind
+from steelyard.study.model import FIND
+from steelyard.systems.preflight import looked_at, refuse_what_cannot_come_up
+from steelyard.trial.attempt.outcomes import as_host_error
+from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
+from steelyard.trial.session_state.calibrate import calibrate, cell_key
+from steelyard.trial.session_state.context import SessionContext
+from steelyard.trial.session_state.progress import Progress, torn_attempts
+from steelyard.trial.session_state.watcher import Watcher
+
+
+def prepared(
+    session: SessionContext, progress: Progress, before: list[Event], watcher: Watcher
+) -> bool:
+    """Preflight checks, noise at rest, calibration; false when the user stops one of them.
+
+    Raises:
+        HostError: something is missing that the operator has to fix.
+        StudyError: the recipe of an image has mistakes.
+    """
+    try:
+        _refuse_what_cannot_start(session, _still_to_measure(session, progress))
+        _measure_noise(session, before, watcher)
+        _calibrate(session, progress, watcher)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> None:
+    """Each system once, and once more for every level that another image or accelerator is for.
+
+    A machine that cannot be reached now may be reached later: its trials tell.
+    """
+    specs = [bind(session.study, cell).system for cell in cells]
+    for spec in {looked_at(spec): spec for spec in specs}.values():
+        session.interrupt.check()
+        try:
+            refuse_what_cannot_come_up(spec, session.machines.at(spec.host_machine))
+        except (AgentRefusal, EngineError):
+            continue
+        except SystemFailure as failure:
+            if failure.for_operator:
+                raise as_host_error(failure) from failure
+
+
+def _measure_noise(session: SessionContext, before: list[Event], watcher: Watcher) -> None:
+    """Measures once in a run what the machines are like at rest."""
+    if any(isinstance(event, NoiseMeasured) for event in before):
+        return
+    watcher.calibrating()
+    rows = measure_noise_at_rest(session)
+    if rows:
+        session.ledger.append(NoiseMeasured(series=tuple(rows)))
+        watcher.noise_measured(resolutions(rows, session.study.trials))
+
+
+def _calibrate(session: SessionContext, progress: Progress, watcher: Watcher) -> None:
+    """Calibrates the generator for what is still to be measured."""
+    watcher.calibrating()
+    cells = _still_to_measure(session, progress)
+    session.calibrations = calibrate(session, cells)
+    found = [(cell, session.calibrations[cell_key(cell)]) for cell in cells]
+    session.ledger.append(
+        GeneratorCalibrated(
+            cells=tuple(CellCalibration(cell=cell, **dict(each)) for cell, each in found)
+        )
+    )
+
+
+def _still_to_measure(session: SessionContext, progress: Progress) -> list[Cell]:
+    """Every cell that a further trial measures.
+
+    Raises:
+        KeyboardInterrupt: the user asks to stop.
+    """
+    study, block = session.study, progress.block(session.plan)
+    with session.interrupt.waiting():
+        still = still_measured(study, session.plan, progress.records, block)
+    compared = {visit.visit for visit in session.plan.visits}
+    trials = (trial for visit in session.plan.every_visit for trial in visit.trials)
+    cells = {
+        cell_key(t.cell): t.cell
+        for t in trials
+        if (is_measured(study, t, still) or t.visit not in compared)
+        and not progress.finished(t)
+        and FIND not in t.cell.conditions
+    }
+    return list(cells.values())
+
+
+def record_torn_attempts(run: Run, plan: Plan, events: list[Event]) -> None:
+    """Writes the records that a killed controller could not: ``controller_lost``."""
+    trials = {trial.trial: trial for visit in plan.every_visit for trial in visit.trials}
+    for event in torn_attempts(events, run.records()):
+        record = _lost(trials[event.trial], event)
+        run.write_attempt(record, documents={}, samples={})
+
+
+def _lost(trial: PlannedTrial, event: AttemptStarted) -> TrialRecord:
+    failure = AttemptFailure(
+        phase="unknown",
+        message="the controller ended during this attempt",
+        hint="it was killed, or the machine went down",
+    )
+    return TrialRecord(
+        trial=trial.trial,
+        attempt=event.attempt,
+        visit=trial.visit,
+        cell=trial.cell,
+        outcome=Outcome.CONTROLLER_LOST,
+        failure=failure,
+        started_unix_ns=event.at_unix_ns,
+        finished_unix_ns=event.at_unix_ns,
+        phases_ns={},
+        responses={},
+        facts={},
+    )
