@@ -21,8 +21,8 @@ ENDS_WITHIN_S = 300
 
 BOX = """\
 summary: A folder, whose making takes for ever.
-driver: commanded
-proven: false
+driver: command_line
+verified: false
 resets: [service]
 settings: {}
 commands:
@@ -48,7 +48,7 @@ prepare:
   - {run: [sh, -c, 'PREPARE']}
 command: [sh, -c, 'COMMAND; echo 1', sh, "{window}"]
 ends: window
-warms_up: beforehand
+warmup: beforehand
 metrics:
   slow.rate: {label: steps, unit: steps/s, direction: higher, meaning: steps, pattern: '^([0-9]+)$'}
 """

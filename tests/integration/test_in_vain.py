@@ -12,7 +12,7 @@ primary: mute.rate
 settings: {}
 command: [echo, "nothing to see here"]
 ends: by itself
-warms_up: never
+warmup: never
 metrics:
   mute.rate: {label: steps, unit: steps/s, direction: higher, meaning: steps, pattern: '^([0-9]+)$'}
 """

@@ -36,7 +36,7 @@ def test_a_mistake_is_answered_with_what_to_do(arguments: list[str], words: str)
 
 
 STUDY = """
-study: crowd
+study: limits
 question: Who is turned away?
 systems:
   here: {platform: native, service: {use: vsftpd, clients: 2, per_address: 9}}

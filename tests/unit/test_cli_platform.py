@@ -20,7 +20,7 @@ def said(*words: str) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_the_list_says_of_each_platform_whether_it_is_proven() -> None:
+def test_the_list_says_of_each_platform_whether_it_is_verified() -> None:
     code, out, _ = said("list")
     rows = {line.split()[0]: line for line in out.splitlines()}
     assert code == 0
@@ -42,7 +42,7 @@ def test_a_file_that_is_shown_can_be_checked_as_it_is(tmp_path: Path) -> None:
 
 def test_a_wrong_file_ends_with_its_lines_and_the_code_of_a_wrong_study(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("summary: x\nresets: [service]\ndriver: commanded\nsettings: {}\n")
+    file.write_text("summary: x\nresets: [service]\ndriver: command_line\nsettings: {}\n")
     code, _, _ = said("check", str(file))
     assert code == 2
 
@@ -53,7 +53,7 @@ def test_a_platform_that_is_not_there_is_said_to_be_none() -> None:
 
 
 @pytest.mark.parametrize(("platform", "told"), [("virtuozzo", True), ("native", False)])
-def test_the_plan_says_that_a_platform_is_unproven(
+def test_the_plan_says_that_a_platform_is_unverified(
     tmp_path: Path, platform: str, told: bool
 ) -> None:
     settings = "image: x, guest_address: 192.168.1.40, " if told else ""
@@ -71,6 +71,6 @@ def test_the_plan_says_that_a_platform_is_unproven(
 
 def test_doctor_names_the_mistakes_of_a_file_of_the_users_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
-    file.write_text("summary: x\nresets: [service]\ndriver: commanded\nsettings: {}\n")
+    file.write_text("summary: x\nresets: [service]\ndriver: command_line\nsettings: {}\n")
     result = CliRunner().invoke(app, ["doctor", "--platform", str(file)])
     assert result.exit_code == 2

@@ -50,10 +50,18 @@ BANNED = {
     r"banks? of noise|noise banks?": "noise recording",
     r"(is|are|was|were|be) told|tells? of": "is reported, is listed",
     r"crews?": "workers",
+    r"commanded": "command_line, driven by a command line",
+    r"(un)?proven": "verified, unverified",
+    r"crowds?|crowd(ed|ing)": "load_limits, exceeded limits",
+    r"warms_up": "warmup",
+    r"holds_places": "holds_placeholders",
 }
 OLD_NAMES = {
+    "docs/reference/platform-file.md": {"commanded", "proven", "holds_places"},
     "docs/reference/records.md": {"canary"},
+    "docs/reference/service-file.md": {"crowds", "holds_places"},
     "docs/reference/study-file.md": {"carrier", "guards", "canary", "dummy"},
+    "docs/reference/workload-file.md": {"warms_up", "holds_places"},
 }
 """Where a page tells how an older spelling is read."""
 PATTERN = re.compile(rf"(?<![\w./-])(?:{'|'.join(BANNED)})(?![\w/-])", re.IGNORECASE)

@@ -20,7 +20,7 @@ from steelyard.study.declared.setting import Setting, SettingValue
 from steelyard.study.file.complaints import choice_hint
 from steelyard.study.lookup import PLATFORM_FILES
 from steelyard.study.platform.placeholders import required_settings
-from steelyard.study.reference import UNPROVEN
+from steelyard.study.reference import UNVERIFIED
 from steelyard.study.resolve.settings import defaults_of, read_value
 from steelyard.systems.command_line.platform import CommandLinePlatform
 from steelyard.systems.conformance.bench import Bench, Make
@@ -45,8 +45,8 @@ def examine(platform: str, written: Sequence[str]) -> int:
         if key not in settings:
             meaning = declared.settings[key].meaning
             raise typer.BadParameter(f"{platform} needs --set {key}=...: {meaning}")
-    if not declared.proven:
-        say(f"{MARKS['note']}  {platform}: {UNPROVEN} by its makers")
+    if not declared.verified:
+        say(f"{MARKS['note']}  {platform}: {UNVERIFIED} by its makers")
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-doctor-") as folder:
         bench = Bench(make, declared, settings, _local, Path(folder))

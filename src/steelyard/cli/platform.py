@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
+from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import ends_well
 from steelyard.errors import HostError
 from steelyard.study import catalogue
@@ -52,6 +52,8 @@ def check(
 ) -> None:
     """Look whether a platform's file is right; every mistake is named with line and column."""
     platform = PLATFORM_FILES.read(file)
+    for notice in PLATFORM_FILES.renamed_keys(file):
+        print_notice(notice)
     settings = ", ".join(platform.settings) or "none"
     say(f"{file}: no mistake found; settings: {settings}; resets: {', '.join(platform.resets)}")
     say(f"that it reads is no proof that it runs: steelyard doctor --platform {file} tries it")

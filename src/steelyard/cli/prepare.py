@@ -7,6 +7,7 @@ from pathlib import Path
 from steelyard.cli.console import print_notice
 from steelyard.plan.make import make_plan, seed_of
 from steelyard.plan.model import Plan
+from steelyard.study.lookup import renamed_in_own_files
 from steelyard.study.model import Study
 from steelyard.study.read import read_runnable_study, renamed_keys
 
@@ -20,4 +21,6 @@ def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study
     for notice in renamed_keys(path):
         print_notice(notice)
     study = read_runnable_study(path, variant=variant)
+    for notice in renamed_in_own_files(study, path):
+        print_notice(notice)
     return study, make_plan(study, seed_of(study) if seed is None else seed)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
+from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import ends_well
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
@@ -60,8 +60,10 @@ def _named(name: str) -> Service:
 def check(
     file: Annotated[Path, typer.Argument(help="The file of a service.", show_default=False)],
 ) -> None:
-    """Check a service's file: every key, place and setting; nothing is started."""
+    """Check a service's file: every key, placeholder and setting; nothing is started."""
     entry = SERVICE_FILES.read(file)
+    for notice in SERVICE_FILES.renamed_keys(file):
+        print_notice(notice)
     speaks = ", ".join(entry.speaks) or "what its setting `speaks` says"
     count = len(entry.settings)
     say(f"{file}: good; it speaks {speaks} and has {count} setting{'' if count == 1 else 's'}")

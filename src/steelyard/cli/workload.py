@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
+from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import ends_well
 from steelyard.cli.workload_output import read_output_lines
 from steelyard.errors import Complaint, StudyError
@@ -76,9 +76,11 @@ def check(
         typer.Option("--set", help="A setting the output was recorded with: NAME=VALUE."),
     ] = None,
 ) -> None:
-    """Check a workload's file: every key, place and pattern; nothing is started."""
+    """Check a workload's file: every key, placeholder and pattern; nothing is started."""
     known = file in catalogue.names("workloads")
     entry = catalogue.workload(file) if known else WORKLOAD_FILES.read(Path(file))
+    for notice in [] if known else WORKLOAD_FILES.renamed_keys(Path(file)):
+        print_notice(notice)
     count, metrics = len(entry.settings), len(entry.metrics)
     say(f"{file}: good; {count} {_noun(count, 'setting')}, {metrics} {_noun(metrics, 'metric')}")
     for line in read_output_lines(file, entry, output or [], settings or []):

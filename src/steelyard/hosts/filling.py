@@ -1,4 +1,4 @@
-"""Fills the places of a text; what cannot be filled is a failure that the operator fixes."""
+"""Fills the placeholders of a text; what cannot be filled is a failure that the operator fixes."""
 
 from __future__ import annotations
 

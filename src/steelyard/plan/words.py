@@ -8,13 +8,13 @@ from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached, out_of_reach
 from steelyard.plan.screen_words import screen_rows
-from steelyard.study.checks.server_limits import crowded, limits_of
+from steelyard.study.checks.server_limits import exceeded_limits, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.ending import ending, is_foreseen
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
-from steelyard.study.reference import UNPROVEN
+from steelyard.study.reference import UNVERIFIED
 from steelyard.study.timing import MOST_VISITS_OF_ONE, resets, searched_unit
 from steelyard.units import format_bytes, format_duration, format_share
 
@@ -35,10 +35,10 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
         *_pairs(
             [
                 *([("compared", _compared(plan))] if plan.visits else []),
-                *_unproven(study),
+                *_unverified(study),
                 ("workload", _workload(study)),
                 *_limits(study),
-                *_crowds(study),
+                *_exceeded_limits(study),
                 *_conditions_and_cells(study, plan, labels),
                 *_influence(study, plan),
                 *screen_rows(study, plan, labels),
@@ -106,9 +106,9 @@ def _limits(study: Study) -> list[tuple[str, str]]:
     ]
 
 
-def _crowds(study: Study) -> list[tuple[str, str]]:
+def _exceeded_limits(study: Study) -> list[tuple[str, str]]:
     """Limits that the load goes beyond, each with what to set."""
-    return [("too small", found.words) for found in crowded(study)]
+    return [("too small", found.words) for found in exceeded_limits(study)]
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:
@@ -121,11 +121,11 @@ def _compared(plan: Plan) -> str:
     return f"{', '.join(others)} with {first} (baseline)"
 
 
-def _unproven(study: Study) -> list[tuple[str, str]]:
+def _unverified(study: Study) -> list[tuple[str, str]]:
     """Platforms that no one has seen run, which a reader of figures must know."""
-    unproven = {s.platform for s in study.systems.values() if not platform_of(s).proven}
-    names = ", ".join(sorted(unproven))
-    return [("unproven", f"platform {names}: {UNPROVEN}")] if unproven else []
+    unverified = {s.platform for s in study.systems.values() if not platform_of(s).verified}
+    names = ", ".join(sorted(unverified))
+    return [("unverified", f"platform {names}: {UNVERIFIED}")] if unverified else []
 
 
 def _workload(study: Study) -> str:

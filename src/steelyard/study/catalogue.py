@@ -45,9 +45,9 @@ class Platform(Entry):
     """One sentence that says what the platform is."""
     resets: tuple[Reset, ...]
     """How thoroughly it can be reset, weakest first."""
-    driver: Literal["own", "commanded"] = "own"
+    driver: Literal["own", "command_line"] = "own"
     """Who drives it: a class of its own, or the commands of this file."""
-    proven: bool = True
+    verified: bool = True
     """Whether it has run on the real thing; a contract test against a stand-in is not that."""
     since: str = ""
     """The version that brought it."""
@@ -56,7 +56,7 @@ class Platform(Entry):
     settings: dict[str, Setting]
     """Settings that a study may give, by name."""
     commands: Commands | None = None
-    """The commands of a commanded platform."""
+    """The commands of a platform with the driver `command_line`."""
 
 
 def _text(*parts: str) -> str:

@@ -5,8 +5,10 @@ Each is one of the catalogue, or a file of the user's own whose text the study h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
+from steelyard.errors import Complaint
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared import responses as declared
@@ -26,6 +28,7 @@ from steelyard.study.workload.checks import setting_mistakes
 from steelyard.study.workload.entry import Workload, response_of
 from steelyard.study.workload.settings import SharedSettings as WorkloadSettings
 
+AnyFiles = OwnFiles[Platform] | OwnFiles[Service] | OwnFiles[Workload]
 _CATALOGUE_ONLY = ("shares", "calibration", "probe", "request_times")
 
 
@@ -149,17 +152,29 @@ def own_texts(
     systems: Iterable[SystemSpec], workloads: Iterable[WorkloadSpec] = ()
 ) -> dict[str, str]:
     """Texts of the user's own files by the path that a run keeps them under."""
-    systems = tuple(systems)
+    own = _own_files(tuple(systems), workloads)
+    return {files.kept_name(name): text for files, name, text in own}
+
+
+def renamed_in_own_files(study: Study, path: Path) -> list[Complaint]:
+    """A notice for each old key of the user's own files that a study at ``path`` names."""
+    driven = [*study.workloads.values(), *study.background.values()]
+    own = _own_files(tuple(study.systems.values()), driven)
+    found = {file: files for files, name, _ in own if (file := files.find(name, path))}
+    return [notice for file, files in found.items() for notice in files.renamed_keys(file)]
+
+
+def _own_files(
+    systems: tuple[SystemSpec, ...], workloads: Iterable[WorkloadSpec]
+) -> Iterator[tuple[AnyFiles, str, str]]:
+    """Every file of the user's own that is named: its kind, its name, its text."""
     platforms = {s.platform: s.platform_text for s in systems}
     services = {s.service.use: s.service.text for s in systems if s.service is not None}
     driven = {spec.use: spec.text for spec in workloads}
-    return {
-        files.kept_name(name): text
-        for files, texts in (
-            (PLATFORM_FILES, platforms),
-            (SERVICE_FILES, services),
-            (WORKLOAD_FILES, driven),
-        )
-        for name, text in texts.items()
-        if text is not None
-    }
+    kinds: list[tuple[AnyFiles, dict[str, str | None]]] = [
+        (PLATFORM_FILES, platforms),
+        (SERVICE_FILES, services),
+        (WORKLOAD_FILES, driven),
+    ]
+    for files, texts in kinds:
+        yield from ((files, name, text) for name, text in texts.items() if text is not None)

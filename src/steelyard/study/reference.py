@@ -84,7 +84,7 @@ _ENDS = {
     "window": "runs for the window of the trials",
     "by itself": "ends by itself: `window` and `warmup` of the trials mean nothing to it",
 }
-_WARMS_UP = {
+_WARMUP = {
     "itself": "takes the warm-up itself",
     "beforehand": "is run for the warm-up first, and what it prints then is forgotten",
     "never": "has no warm-up",
@@ -123,7 +123,7 @@ def _workload_facts(entry: Workload) -> Iterator[str]:
 def _tool_facts(entry: Workload) -> Iterator[str]:
     yield f"- runs on the {entry.on}"
     ends = _ENDS[entry.ends or "by itself"]
-    warms = f", and {_WARMS_UP[entry.warms_up]}" if entry.ends == "window" else ""
+    warms = f", and {_WARMUP[entry.warmup]}" if entry.ends == "window" else ""
     yield f"- {ends}{warms}"
     for distribution, packages in entry.packages.items():
         yield f"- packages of {distribution.capitalize()}: {quoted(packages)}"
@@ -151,8 +151,8 @@ def _metrics(entry: Workload) -> Iterator[str]:
 
 
 Row = tuple[str, ...]
-COLUMNS: Row = ("platform", "driven by", "proven", "resets", "disks attached live", "since")
-UNPROVEN = "not yet run on the real thing"
+COLUMNS: Row = ("platform", "driven by", "verified", "resets", "disks attached live", "since")
+UNVERIFIED = "not yet run on the real thing"
 
 
 def support_rows() -> list[Row]:
@@ -160,11 +160,11 @@ def support_rows() -> list[Row]:
     return [_support_row(name, catalogue.platform(name)) for name in catalogue.names("platforms")]
 
 
-def proven(platform: Platform) -> str:
+def verified(platform: Platform) -> str:
     """Whether a platform has run on the real thing, in words."""
     if not platform.runs:
         return "cannot be run yet"
-    return "in the tests, on the real thing" if platform.proven else UNPROVEN
+    return "in the tests, on the real thing" if platform.verified else UNVERIFIED
 
 
 def _support_row(name: str, platform: Platform) -> Row:
@@ -172,7 +172,7 @@ def _support_row(name: str, platform: Platform) -> Row:
     return (
         name,
         "its own class" if commands is None else "the commands of its file",
-        proven(platform),
+        verified(platform),
         ", ".join(platform.resets),
         "see its section" if commands is None else "yes" if commands.attach else "no",
         platform.since or "0.1",

@@ -15,7 +15,7 @@ from steelyard.hosts.undo.actions import storage
 from steelyard.hosts.undo.actions.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
 from steelyard.hosts.undo.actions.command import Command
-from steelyard.hosts.undo.actions.commanded import TakeDown
+from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.hosts.undo.actions.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.hosts.undo.actions.network import RemoveNamespace

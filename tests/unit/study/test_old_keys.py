@@ -1,4 +1,4 @@
-"""A key with a new name is read under the old one, with a notice: line, column and new name."""
+"""A key or value with a new name is read under the old one, with a notice that has its place."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
+from steelyard.study import catalogue
 from steelyard.study.file.grammar import StudyFile
-from steelyard.study.file.old_keys import EVERY, RENAMED
+from steelyard.study.file.old_keys import EVERY, RENAMED, RENAMED_VALUES
+from steelyard.study.lookup import PLATFORM_FILES, SERVICE_FILES, WORKLOAD_FILES, AnyFiles
 from steelyard.study.read import read_study, renamed_keys
 
-PAGE = Path(__file__).parents[3] / "docs/reference/study-file.md"
+PAGES = Path(__file__).parents[3] / "docs/reference"
 OLD = """\
 study: old-keys
 question: Are they read?
@@ -31,8 +33,16 @@ trials: {margin: 5 %, warm_up: 1 s, canary: 200 ms, dummy: true, budget: {time: 
 variants:
   small: {trials: {warm_up: 100 ms}}
 """
+MINE = """\
+study: own-file
+question: Is it read?
+systems: {a: {platform: native}, b: {platform: native}}
+workload: {use: ./mine.yaml, command: ["true"]}
+responses: {run_time: {}}
+trials: {margin: 5 %, budget: {time: 3 h}}
+"""
 NEW = OLD
-for path, new in RENAMED.items():
+for path, new in RENAMED["study"].items():
     NEW = re.sub(rf"\b{path[-1]}:", f"{new}:", NEW)
 
 
@@ -52,7 +62,7 @@ def test_a_study_with_old_keys_is_the_study_with_the_new_ones(
     assert renamed_keys(tmp_path) == []
 
 
-@pytest.mark.parametrize(("path", "new"), RENAMED.items(), ids=".".join)
+@pytest.mark.parametrize(("path", "new"), RENAMED["study"].items(), ids=".".join)
 def test_every_old_key_has_a_notice_with_its_place_and_its_new_name(
     tmp_path: Path, path: tuple[str, ...], new: str
 ) -> None:
@@ -83,13 +93,61 @@ def test_the_notices_are_printed_on_stderr_and_the_plan_on_stdout(tmp_path: Path
     assert "is now" not in result.stdout
 
 
-def test_every_old_key_is_in_the_page_and_no_key_of_the_grammar(tmp_path: Path) -> None:
-    section = PAGE.read_text("utf-8").partition("## Renamed keys")[2].partition("\n## ")[0]
-    for path, new in RENAMED.items():
-        assert f"{path[-1]}" in section
-        assert f"| `{new}` |" in section
-    assert not {path[0] for path in RENAMED if len(path) == 1} & set(StudyFile.model_fields)
-    assert all(EVERY not in path[-1] for path in RENAMED)
+OWN: dict[str, AnyFiles] = {
+    "platform": PLATFORM_FILES,
+    "service": SERVICE_FILES,
+    "workload": WORKLOAD_FILES,
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [("platform", "xen"), ("service", "exim"), ("workload", "fio"), ("workload", "command")],
+)
+def test_a_file_of_ones_own_is_read_with_its_old_names_and_each_has_a_notice(
+    tmp_path: Path, what: str, name: str
+) -> None:
+    new_text = old_text = catalogue.text(OWN[what].shelf, name)
+    renamed = {path[-1]: new for path, new in all_renamed(what)}
+    for old, new in renamed.items():
+        old_text = re.sub(rf"(?m)(^|[ {{]){new}(: |:?$)", rf"\1{old}\2", old_text)
+    file = tmp_path / "own.yaml"
+    file.write_text(old_text, encoding="utf-8")
+    notices, lines = OWN[what].renamed_keys(file), old_text.splitlines()
+    assert notices
+    for notice in notices:
+        old = notice.message.split("`")[1]
+        assert notice.message == f"`{old}` is now `{renamed[old]}`"
+        assert lines[notice.line - 1][notice.column - 1 :].startswith(old)
+    assert OWN[what].read(file) == OWN[what].parse(new_text.encode(), file)
+
+
+def test_a_plan_prints_the_notices_of_the_files_that_the_study_names(tmp_path: Path) -> None:
+    text = catalogue.text("workloads", "command").replace("holds_placeholders", "holds_places")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    study = written(tmp_path, MINE)
+    result = plan(study)
+    assert result.exit_code == 0, result.stderr
+    assert "mine.yaml:5:42: `holds_places` is now `holds_placeholders`" in result.stderr
+    checked = CliRunner().invoke(app, ["workload", "check", str(tmp_path / "mine.yaml")])
+    assert checked.exit_code == 0
+    assert "`holds_places` is now" in checked.stderr
+
+
+def all_renamed(what: str) -> list[tuple[tuple[str, ...], str]]:
+    return [*RENAMED[what].items(), *RENAMED_VALUES.get(what, {}).items()]
+
+
+def test_every_old_key_is_in_the_page_of_its_file_and_no_key_of_the_grammar() -> None:
+    models = {"study": StudyFile} | {what: files.model for what, files in OWN.items()}
+    for what, renamed in RENAMED.items():
+        page = (PAGES / f"{what}-file.md").read_text("utf-8")
+        section = page.partition("## Renamed keys")[2].partition("\n## ")[0]
+        for path, new in all_renamed(what):
+            assert f"{path[-1]}" in section
+            assert f"| `{new}` |" in section
+        assert not {path[0] for path in renamed if len(path) == 1} & set(models[what].model_fields)
+        assert all(EVERY not in path[-1] for path in renamed)
 
 
 def plan(file: Path) -> Result:

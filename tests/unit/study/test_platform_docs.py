@@ -57,7 +57,7 @@ def test_every_place_and_unit_is_there() -> None:
 
 
 def test_every_key_of_a_setting_that_a_platform_may_write_is_there() -> None:
-    of_others = {"option", "options", "settings", "off", "holds_places"}
+    of_others = {"option", "options", "settings", "off", "holds_placeholders"}
     keys = set(Setting.model_fields) - of_others
     assert [key for key in keys if f"`{key}" not in PAGE] == []
 

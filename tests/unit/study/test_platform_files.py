@@ -14,11 +14,13 @@ from steelyard.study.lookup import PLATFORM_FILES, own_texts, platform_of
 from steelyard.study.read import read_study, read_with_lacking
 
 CASES = Path(__file__).parents[2] / "cases" / "platforms" / "wrong"
-COMMANDED = [n for n in catalogue.names("platforms") if catalogue.platform(n).driver == "commanded"]
+COMMANDED = [
+    n for n in catalogue.names("platforms") if catalogue.platform(n).driver == "command_line"
+]
 OWN = """\
 summary: A place of the user's own.
-driver: commanded
-proven: false
+driver: command_line
+verified: false
 resets: [service]
 settings:
   image: {kind: text, meaning: "what it is made from"}

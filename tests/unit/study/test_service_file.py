@@ -27,7 +27,7 @@ settings:
   body: {kind: size, default: 1 KiB, meaning: "size"}
   port: {kind: port, meaning: "port"}
   seed: {kind: count, default: 1, meaning: "seed"}
-places:
+placeholders:
   named: {by: mode, texts: {a: "x {workers}", b: "y"}}
 files:
   - {at: "{folder}/conf", content: "http { workers {workers}; listen {port}; {named} }"}

@@ -20,7 +20,7 @@ settings:
   depth: {kind: count, meaning: "depth"}
   mode: {kind: word, choices: [a, b], default: a, meaning: "mode"}
   body: {kind: size, default: 1 KiB, meaning: "size"}
-places:
+placeholders:
   named: {by: mode, texts: {a: "x", b: "y"}}
 words:
   depth: [--depth, "{depth}"]
@@ -63,7 +63,7 @@ def test_a_right_file_reads() -> None:
         ("{window:ms}", "10", "16:7", "never says how long the window is"),
         ("ends: window", "ends: by itself", "16:7", "is given how long to run"),
         ("ends: window\n", "", "15:", "nothing says when the tool ends"),
-        ("ends: window", "ends: window\nwarms_up: itself", "15:", "does not fit `warms_up`"),
+        ("ends: window", "ends: window\nwarmup: itself", "15:", "does not fit `warmup`"),
         ("{body:KiB}", "{depth}", "15:", "`depth` may be left out"),
         ('"{words.mode}"', '"-{words.mode}"', "15:", "must stand alone"),
         ('"{words.mode}"', '"{words.mood}"', "15:", "there are no words `mood`"),

@@ -12,7 +12,7 @@ from steelyard.systems.platforms import OWN, PLATFORMS
 @pytest.mark.parametrize("name", catalogue.names("platforms"))
 def test_a_platform_is_driven_by_its_class_or_by_the_commands_of_its_file(name: str) -> None:
     driver = catalogue.platform(name).driver
-    assert (PLATFORMS[name] is CommandLinePlatform) == (driver == "commanded")
+    assert (PLATFORMS[name] is CommandLinePlatform) == (driver == "command_line")
     assert (name in OWN) == (driver == "own")
 
 

@@ -198,14 +198,14 @@ def test_an_output_of_a_newer_version_is_named_with_tool_version_and_place(bench
 
 def test_a_tool_without_a_warmup_of_its_own_is_run_for_that_long_before(bench: Bench) -> None:
     script = "echo {window:ms} >> {folder}/runs; " + GOOD
-    windowed = ("ends: by itself", "ends: window\nwarms_up: beforehand")
+    windowed = ("ends: by itself", "ends: window\nwarmup: beforehand")
     bench.measured(own(script, windowed), warmup=0.02)
     assert (bench.folder / "runs").read_text(encoding="utf-8") == "20\n50\n"
 
 
 def test_without_a_warmup_nothing_is_run_before(bench: Bench) -> None:
     script = "echo {window:ms} >> {folder}/runs; " + GOOD
-    windowed = ("ends: by itself", "ends: window\nwarms_up: beforehand")
+    windowed = ("ends: by itself", "ends: window\nwarmup: beforehand")
     bench.measured(own(script, windowed), warmup=0)
     assert (bench.folder / "runs").read_text(encoding="utf-8") == "50\n"
 

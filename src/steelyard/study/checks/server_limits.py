@@ -1,7 +1,7 @@
 """Limits of servers that the load of a study goes beyond, found before anything runs.
 
 A server that turns clients away, or lets them wait, looks fast or slow for a reason that is
-written in its configuration. What a limit counts is said in the service file (`crowds`).
+written in its configuration. What a limit counts is said in the service file (`load_limits`).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def limits_of(study: Study) -> list[Limit]:
     ]
 
 
-def crowded(study: Study) -> list[Limit]:
+def exceeded_limits(study: Study) -> list[Limit]:
     """Every limit of every system that the largest load of the study goes beyond."""
     return [limit for limit in limits_of(study) if limit.too_small]
 
@@ -95,7 +95,7 @@ def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Lim
     own = ANY in speaks or not entry.listeners or set(speaks) & set(entry.listeners)
     asked = _asked(study) if own else {}
     for setting, refused in entry.limits.items():
-        counts = entry.crowds.get(setting)
+        counts = entry.load_limits.get(setting)
         for limit in _levels(study, service, setting):
             if limit > 0:
                 yield Limit(

@@ -18,7 +18,8 @@ from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Shelf
 from steelyard.study.file.complaints import Complaints, add_validation
-from steelyard.study.file.source import parse_source
+from steelyard.study.file.old_keys import rename_old_keys
+from steelyard.study.file.source import parse_source, read_source
 
 Entry = TypeVar("Entry", bound=BaseModel)
 _KEPT_TEXTS = 64
@@ -90,6 +91,7 @@ class OwnFiles(Generic[Entry]):
             source = parse_source(raw, path, what=self.noun)
         except StudyError as error:
             raise self._wrong(error.complaints) from None
+        rename_old_keys(source, self.noun)
         complaints = Complaints(source)
         self.refused(complaints)
         entry = self._validated(complaints)
@@ -98,6 +100,10 @@ class OwnFiles(Generic[Entry]):
         if entry is None or complaints:
             raise self._wrong(complaints.ordered())
         return entry
+
+    def renamed_keys(self, path: Path) -> list[Complaint]:
+        """A notice for each old key of a file that can be read."""
+        return rename_old_keys(read_source(path, self.noun), self.noun)
 
     def known(self, name: str, text: str | None) -> Entry | None:
         """As :meth:`of`; ``None`` when a study names one that is not there."""

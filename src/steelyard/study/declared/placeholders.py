@@ -100,7 +100,7 @@ def fill(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str
 
 
 def in_unit(value: Value, place: Placeholder) -> Value:
-    """A size or a duration in the unit of its place."""
+    """A size or a duration in the unit of its placeholder."""
     if place.unit is None:
         return value
     kind, one = UNITS[place.unit]
@@ -115,7 +115,7 @@ def in_unit(value: Value, place: Placeholder) -> Value:
 
 
 def unit_mistake(place: Placeholder, kind: str | None) -> tuple[str, str] | None:
-    """What is wrong with the unit of a place for a value of this kind, and what to do."""
+    """What is wrong with the unit of a placeholder for a value of this kind, and what to do."""
     if place.unit is None:
         return None
     if place.unit not in UNITS:

@@ -54,7 +54,7 @@ class Setting(Entry):
     value, ``options`` the words that each choice becomes; a flag's option stands alone. ``off``
     says what the level ``off`` means; without it there is none. What is ``required`` has no default
     that could be right. What ``differs`` is a text that each instance of a system must have for
-    itself. What ``holds_places`` is a text whose own places are filled, too.
+    itself. What ``holds_placeholders`` is a text whose own placeholders are filled, too.
     """
 
     option: str | None = None
@@ -63,7 +63,7 @@ class Setting(Entry):
     default: object = None
     required: bool = False
     differs: bool = False
-    holds_places: bool = False
+    holds_placeholders: bool = False
     choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None

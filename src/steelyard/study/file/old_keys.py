@@ -1,4 +1,4 @@
-"""Keys of study files that have a new name: the old one is read until the next version."""
+"""Keys of files that users write and that have a new name: the old one is read until 0.2."""
 
 from __future__ import annotations
 
@@ -10,34 +10,50 @@ from steelyard.study.file.source import Place, Source, Where
 UNTIL = "0.2"
 EVERY = "*"
 """Stands for every key of a mapping."""
-RENAMED: dict[tuple[str, ...], str] = {
-    ("beside",): "background",
-    ("probe",): "latency_probe",
-    ("systems", EVERY, "carrier"): "host_machine",
-    ("defaults", "carrier"): "host_machine",
-    ("judge", "guards"): "guardrails",
-    ("trials", "canary"): "reference_kernel",
-    ("trials", "dummy"): "aa_control",
-    ("trials", "warm_up"): "warmup",
+_SETTINGS: dict[tuple[str, ...], str] = {("settings", EVERY, "holds_places"): "holds_placeholders"}
+RENAMED: dict[str, dict[tuple[str, ...], str]] = {
+    "study": {
+        ("beside",): "background",
+        ("probe",): "latency_probe",
+        ("systems", EVERY, "carrier"): "host_machine",
+        ("defaults", "carrier"): "host_machine",
+        ("judge", "guards"): "guardrails",
+        ("trials", "canary"): "reference_kernel",
+        ("trials", "dummy"): "aa_control",
+        ("trials", "warm_up"): "warmup",
+    },
+    "platform": {("proven",): "verified", **_SETTINGS},
+    "service": {("crowds",): "load_limits", ("places",): "placeholders", **_SETTINGS},
+    "workload": {("warms_up",): "warmup", ("places",): "placeholders", **_SETTINGS},
 }
-"""The new key by the old one, and where that stands."""
+"""The new key by the old one, and where that stands, for each kind of file."""
+RENAMED_VALUES = {"platform": {("driver", "commanded"): "command_line"}}
+"""The new value by the key and the old value."""
 
 
-def rename_old_keys(source: Source) -> list[Complaint]:
-    """Puts every old key of a source under its new name; a notice for each.
+def rename_old_keys(source: Source, what: str = "study") -> list[Complaint]:
+    """Puts the new name in place of every old one in a source; a notice for each.
 
-    Where both are given nothing is renamed, and the old one is an unknown key.
+    ``what`` is the kind of file. Where both keys are given neither is renamed, and the old one is
+    an unknown key.
     """
     notices = []
-    for path, new in RENAMED.items():
+    for path, new in RENAMED[what].items():
         for above in [(), *_matching(source.tree, ("variants", EVERY))]:
             for where in list(_matching(source.tree, (*above, *path))):
                 if _rename(source, where, new):
-                    line, column = source.keys[(*where[:-1], new)]
-                    message = f"`{where[-1]}` is now `{new}`"
-                    hint = f"write `{new}`; the old key is read until version {UNTIL}"
-                    notices.append(Complaint(source.path, line, column, message, hint))
+                    place = source.keys[(*where[:-1], new)]
+                    notices.append(_notice(source, place, where[-1], new, "key"))
+    for (key, old), new in RENAMED_VALUES.get(what, {}).items():
+        if source.tree.get(key) == old:
+            source.tree[key] = new
+            notices.append(_notice(source, source.values[(key,)], old, new, "value"))
     return sorted(notices)
+
+
+def _notice(source: Source, place: Place, old: str | int, new: str, noun: str) -> Complaint:
+    hint = f"write `{new}`; the old {noun} is read until version {UNTIL}"
+    return Complaint(source.path, *place, f"`{old}` is now `{new}`", hint)
 
 
 def _matching(tree: object, path: Where, above: Where = ()) -> Iterator[Where]:

@@ -27,7 +27,7 @@ _TAG = re.compile(r"![^\s,\[\]{}]*")
 _WORDS: dict[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _FIRST_KEYS = {
     "study": "`study: my-first`, `question: ...`, `systems: ...`",
-    "platform": "`summary: ...`, `resets: [service]`, `driver: commanded`, `commands: ...`",
+    "platform": "`summary: ...`, `resets: [service]`, `driver: command_line`, `commands: ...`",
     "service": "`summary: ...`, `speaks: [...]`, `command: [...]`, `settings: {...}`",
     "workload": "`summary: ...`, `settings: {...}`, `command: [...]`, `metrics: {...}`",
     "recipe": "`summary: ...`, `distribution: debian`, `suite: ...`, `packages: [...]`",

@@ -1,4 +1,4 @@
-"""Whether a platform's file makes sense: every place, pattern and verb, each with its line."""
+"""Whether a platform's file makes sense: placeholders, patterns and verbs, each with its line."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ROOT: Where = ("commands",)
 def check(platform: Platform, complaints: Complaints) -> None:
     """Adds every mistake of a file whose keys and kinds of values are right already."""
     if platform.commands is None:
-        if platform.driver == "commanded":
+        if platform.driver == "command_line":
             hint = "add `commands:`; docs/guide/add-a-platform.md begins with an example"
-            complaints.add(("driver",), "a commanded platform needs its commands", hint)
+            complaints.add(("driver",), "the driver `command_line` needs `commands`", hint)
         return
-    if platform.driver != "commanded":
-        hint = "add `driver: commanded`"
-        complaints.add(_ROOT, "only a commanded platform has commands", hint, at_key=True)
+    if platform.driver != "command_line":
+        hint = "add `driver: command_line`"
+        complaints.add(_ROOT, "`commands` need the driver `command_line`", hint, at_key=True)
     commands = platform.commands
     _words(platform, commands, complaints)
     for text in texts(platform, commands, complaints.source):
@@ -178,7 +178,7 @@ def _resets(platform: Platform, commands: Commands, complaints: Complaints) -> N
 
 INSTANCE = "{instance}"
 _OWN = ("label", "mark", "number", "instance", "folder")
-"""Places that are another text for each instance."""
+"""Placeholders that are another text for each instance."""
 
 
 def shared(declared: Mapping[str, Setting], given: Mapping[str, object]) -> list[str]:

@@ -1,7 +1,7 @@
 """The part of a platform's file that says with which commands it is driven.
 
-Every key is described here and in ``docs/reference/platform-file.md``. Texts may hold places such
-as ``{label}``; ``check.py`` knows which are there for which verb.
+Every key is described here and in ``docs/reference/platform-file.md``. Texts may hold
+placeholders such as ``{label}``; ``placeholders.py`` knows which are there for which verb.
 """
 
 from __future__ import annotations

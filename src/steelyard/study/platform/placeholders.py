@@ -1,4 +1,4 @@
-"""Every text of a platform's file that may hold places, and which places are there for it."""
+"""Every text of a platform's file that may hold placeholders, and which there are for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Text:
 
 
 def texts(platform: Platform, commands: Commands, source: Source | None = None) -> Iterator[Text]:
-    """Every text that may hold places; with ``source``, lists of words are found in short form."""
+    """Every text that may hold placeholders; ``source`` finds lists of words in short form."""
     settings = tuple(name for name, s in platform.settings.items() if s.kind != "group")
     always = (*ALWAYS, *settings)
     for text in _all(commands, always):

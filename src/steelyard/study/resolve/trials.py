@@ -156,7 +156,7 @@ def check_durations(
         if entry is None or not entry.is_tool:
             continue
         asked = {place for _, text in texts_of(entry) for place in placeholders(text)}
-        if entry.warms_up == "beforehand" and trials.warmup_s:
+        if entry.warmup == "beforehand" and trials.warmup_s:
             windows = [place for place in asked if place.name == "window"]
             for place in windows:
                 _check(place.unit, "warmup", spec.use, trials.warmup_s, complaints)

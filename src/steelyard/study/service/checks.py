@@ -1,7 +1,7 @@
 """What is wrong in a service file besides its grammar: placeholders, settings, programs.
 
 Pure. Every text is checked when the catalogue is read, so that no trial is the first to see a
-place that nothing fills.
+placeholder that nothing fills.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _settings(entry: Service) -> Iterator[Mistake]:
     for name in entry.limits:
         if name not in entry.settings:
             yield no_setting(("limits", name), name, entry.settings)
-    for name in entry.crowds:
+    for name in entry.load_limits:
         if name not in entry.limits:
             hint = "say under `limits` what is refused beyond it"
-            yield Mistake(("crowds", name), f"`{name}` is no limit of this service", hint)
+            yield Mistake(("load_limits", name), f"`{name}` is no limit of this service", hint)
 
 
 def _starts(entry: Service) -> Iterator[Mistake]:
@@ -81,12 +81,14 @@ def _ports(entry: Service) -> Iterator[Mistake]:
 
 
 def _choices(entry: Service) -> Iterator[Mistake]:
-    for name, place in entry.places.items():
+    for name, place in entry.placeholders.items():
         setting = entry.settings.get(place.by)
         if setting is None:
-            yield no_setting(("places", name, "by"), place.by, entry.settings)
+            yield no_setting(("placeholders", name, "by"), place.by, entry.settings)
             continue
-        yield from value_mistakes(("places", name, "texts"), place.by, setting, set(place.texts))
+        yield from value_mistakes(
+            ("placeholders", name, "texts"), place.by, setting, set(place.texts)
+        )
     for where, when in _conditions(entry):
         yield from condition_mistakes(where, when, entry.settings)
     if entry.certificate is not None:
@@ -161,12 +163,19 @@ def known_placeholders(entry: Service, others: Partner) -> dict[str, str | None]
         if process.use in others
         for protocol in others[process.use].listeners
     ]
-    known: dict[str, str | None] = dict.fromkeys((*GIVEN, *entry.accounts, *entry.places, *made))
+    known: dict[str, str | None] = dict.fromkeys(
+        (*GIVEN, *entry.accounts, *entry.placeholders, *made)
+    )
     return known | {name: setting.kind for name, setting in entry.settings.items()}
 
 
 def _may_be_empty(place: str, entry: Service) -> bool:
     setting = entry.settings.get(place)
-    if setting is None or place in entry.places or place in entry.unset or setting.kind == "port":
+    if (
+        setting is None
+        or place in entry.placeholders
+        or place in entry.unset
+        or setting.kind == "port"
+    ):
         return False
     return setting.default is None and not setting.required and entry.ready != "announced"

@@ -1,7 +1,7 @@
 """What a service file declares: how a server is prepared, started, known to be ready, and ended.
 
-``docs/reference/service-file.md`` says every key. A text may hold places such as ``{folder}``;
-``places.py`` fills them, ``checks.py`` knows which there are.
+``docs/reference/service-file.md`` says every key. A text may hold placeholders such as
+``{folder}``; ``placeholders.py`` fills them, ``checks.py`` knows which there are.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ Content = Annotated[OneFile | FilesBySize | Maildirs, Field(discriminator="make"
 
 
 class Texts(Part):
-    """A place whose text depends on a setting."""
+    """A placeholder whose text depends on a setting."""
 
     by: str
     """The setting."""
@@ -110,7 +110,7 @@ class Process(Part):
     """Its settings; `{NAME}` alone stands for the value of a setting of this service."""
 
 
-Crowd = Literal[
+LimitedQuantity = Literal[
     "connections",
     "connections of one login",
     "connections with the server's own two",
@@ -142,17 +142,17 @@ class Service(Part):
     needs: Literal["root"] | None = None
     """`root` where no one else can start it."""
     accounts: dict[str, str] = Field(default={})
-    """Users and groups it runs as when root starts it, each a place; otherwise who starts it."""
+    """Users and groups it runs as when root starts it, each a placeholder; else who starts it."""
     settings: dict[str, Setting]
-    """What a study can say of it; each is a place."""
+    """What a study can say of it; each is a placeholder."""
     shares: Words = ()
     """Groups of settings that it has in common with others of the catalogue."""
     unset: dict[str, str] = Field(default={})
     """The text of a setting that a study leaves out and that has no default."""
-    places: dict[str, Texts] = Field(default={})
-    """Further places, whose text depends on a setting."""
+    placeholders: dict[str, Texts] = Field(default={})
+    """Further placeholders, whose text depends on a setting."""
     processes: dict[str, Process] = Field(default={})
-    """Other services that are part of it, by name; their listeners are places `NAME_PROTOCOL`."""
+    """Services that are part of it, by name; their listeners are placeholders `NAME_PROTOCOL`."""
     certificate: str | None = None
     """The setting that asks for TLS: unless it is `none`, a certificate and its key are made."""
     authority: str | None = None
@@ -179,7 +179,7 @@ class Service(Part):
     """How its version is asked for."""
     limits: dict[str, str] = Field(default={})
     """Settings beyond which it refuses to serve, and what it refuses."""
-    crowds: dict[str, Crowd] = Field(default={})
+    load_limits: dict[str, LimitedQuantity] = Field(default={})
     """Which of these limits a load can be held against before it runs, by what they count."""
     runs: bool = True
     """`false`: known, and not run by this version."""

@@ -1,4 +1,4 @@
-"""What stands in the places of a service file, and when a part of it applies."""
+"""What stands in the placeholders of a service file, and when a part of it applies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steelyard.study.file.source import Where
 from steelyard.study.service.entry import Service, Words
 
 GIVEN = ("folder", "sockets", "data", "address", "threads")
-"""Places that every service has."""
+"""Placeholders that every service has."""
 
 
 def text_of(setting: Setting, value: object) -> str:
@@ -39,8 +39,10 @@ Placed = tuple[Where, str]
 def texts_of(entry: Service) -> Iterator[Placed]:
     """All of them, in the order in which a file is usually written."""
     yield from ((("unset", name), text) for name, text in entry.unset.items())
-    for name, place in entry.places.items():
-        yield from ((("places", name, "texts", key), text) for key, text in place.texts.items())
+    for name, place in entry.placeholders.items():
+        yield from (
+            (("placeholders", name, "texts", key), text) for key, text in place.texts.items()
+        )
     yield from _files(entry)
     for i, step in enumerate(entry.prepare):
         yield from _words(("prepare", i, "run"), step.run)

@@ -1,7 +1,7 @@
 """What is wrong in a workload file besides its grammar: placeholders, settings, patterns, metrics.
 
-Pure. Every text is checked when the file is read, so that no trial is the first to see a place
-that nothing fills or a pattern that cannot be.
+Pure. Every text is checked when the file is read, so that no trial is the first to see a
+placeholder that nothing fills or a pattern that cannot be.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def mistakes(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mist
         return
     yield from _duration(entry)
     yield from _version(entry)
-    yield from _places(entry)
+    yield from _placeholders(entry)
     yield from _texts(entry)
     yield from _metrics(entry, standard)
     yield from output_mistakes(entry)
@@ -69,7 +69,7 @@ def _settings(entry: Workload) -> Iterator[Mistake]:
 
 
 _OF_TOOLS = (
-    "words", "places", "files", "prepare", "then", "cleanup", "writes", "metrics", "tables",
+    "words", "placeholders", "files", "prepare", "then", "cleanup", "writes", "metrics", "tables",
     "refuses", "ends", "requires", "packages", "version",
 )  # fmt: skip
 
@@ -104,21 +104,21 @@ def _duration(entry: Workload) -> Iterator[Mistake]:
         hint = "put `{window}` or `{window:ms}` where the tool takes its duration"
         yield Mistake(("ends",), "the command never says how long the window is", hint)
     if entry.ends == "by itself" and told:
-        hint = "write `ends: window`, or take the place out"
+        hint = "write `ends: window`, or take the placeholder out"
         yield Mistake(("ends",), "a tool that ends by itself is given how long to run", hint)
-    if (entry.warms_up == "itself") != ("warmup" in told):
-        hint = "write both `warms_up: itself` and a place `{warmup}`, or neither"
-        yield Mistake(("command",), "the command does not fit `warms_up`", hint)
-    if entry.warms_up == "beforehand" and entry.ends != "window":
+    if (entry.warmup == "itself") != ("warmup" in told):
+        hint = "write both `warmup: itself` and a placeholder `{warmup}`, or neither"
+        yield Mistake(("command",), "the command does not fit `warmup`", hint)
+    if entry.warmup == "beforehand" and entry.ends != "window":
         hint = "write `ends: window`, or take it out"
-        yield Mistake(("warms_up",), "only what runs for a time can run shorter beforehand", hint)
+        yield Mistake(("warmup",), "only what runs for a time can run shorter beforehand", hint)
 
 
 def _names_in(entry: Workload) -> set[str]:
-    """Places of the command, those of the words it may hold included."""
+    """Placeholders of the command, those of the words it may hold included."""
     texts = [text for where, text in commands_of(entry) if where[0] == "command"]
     texts += [text for _, text in words_of(entry)]
-    texts += [text for place in entry.places.values() for text in place.texts.values()]
+    texts += [text for place in entry.placeholders.values() for text in place.texts.values()]
     texts += [file.content for file in entry.files]
     return {place.name for text in texts for place in placeholders(text)}
 
@@ -135,12 +135,12 @@ def _version(entry: Workload) -> Iterator[Mistake]:
             yield Mistake(("version", key), f"`{written}` is no version", hint)
 
 
-def _places(entry: Workload) -> Iterator[Mistake]:
-    for name, place in entry.places.items():
+def _placeholders(entry: Workload) -> Iterator[Mistake]:
+    for name, place in entry.placeholders.items():
         if place.by not in entry.settings:
-            yield no_setting(("places", name, "by"), place.by, entry.settings)
+            yield no_setting(("placeholders", name, "by"), place.by, entry.settings)
             continue
-        yield from _by_value(("places", name, "texts"), place.by, set(place.texts), entry)
+        yield from _by_value(("placeholders", name, "texts"), place.by, set(place.texts), entry)
     for name, words in entry.words.items():
         if name not in entry.settings:
             yield no_setting(("words", name), name, entry.settings)
@@ -151,7 +151,7 @@ def _places(entry: Workload) -> Iterator[Mistake]:
 def _by_value(where: Where, name: str, given: set[str], entry: Workload) -> Iterator[Mistake]:
     setting = entry.settings[name]
     yield from value_mistakes(where, name, setting, given)
-    if values_of(setting) and setting.default is None and where[0] == "places":
+    if values_of(setting) and setting.default is None and where[0] == "placeholders":
         hint = f"give `{name}` a default"
         yield Mistake(where, f"`{name}` may be left out, and then nothing stands here", hint)
 
@@ -174,7 +174,7 @@ def _texts(entry: Workload) -> Iterator[Mistake]:
 
 def _may_be_empty(name: str, entry: Workload) -> bool:
     setting = entry.settings.get(name)
-    return setting is not None and name not in entry.places and setting.default is None
+    return setting is not None and name not in entry.placeholders and setting.default is None
 
 
 def _metrics(entry: Workload, standard: Mapping[str, Response]) -> Iterator[Mistake]:

@@ -1,7 +1,7 @@
 """What a workload file declares: what is driven, and for a tool how it is run and parsed.
 
-``docs/reference/workload-file.md`` says every key. A text may hold places such as ``{folder}``;
-``places.py`` names them, ``checks.py`` finds what nothing fills.
+``docs/reference/workload-file.md`` says every key. A text may hold placeholders such as
+``{folder}``; ``placeholders.py`` names them, ``checks.py`` finds what nothing fills.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Workload(Part):
     expects: tuple[Expected, ...] = ()
     """How services must be set to answer it: `service`, `settings`, `when`, and `why`."""
     settings: dict[str, Setting]
-    """What a study can say of it; each is a place."""
+    """What a study can say of it; each is a placeholder."""
     shares: Words = ()
     """Groups of settings that it has in common with others of the catalogue."""
     on: Literal["system", "generator"] = "system"
@@ -90,8 +90,8 @@ class Workload(Part):
     """`root` where no one else can run it."""
     version: ToolVersion | None = None
     """How the version of the tool is asked for."""
-    places: dict[str, Texts] = Field(default={})
-    """Further places, whose text depends on a setting."""
+    placeholders: dict[str, Texts] = Field(default={})
+    """Further placeholders, whose text depends on a setting."""
     words: dict[str, Words | dict[str, Words]] = Field(default={})
     """Words of a setting, used as `{words.NAME}`; by value where it has choices. None if unset."""
     files: tuple[FileText, ...] = ()
@@ -106,7 +106,7 @@ class Workload(Part):
     """Exit codes of `command` that mean success."""
     ends: Literal["window", "by itself"] | None = None
     """`window`: the tool is given the duration; `by itself`: it ends when its work is done."""
-    warms_up: Literal["itself", "beforehand", "never"] = "never"
+    warmup: Literal["itself", "beforehand", "never"] = "never"
     """Who takes the warm-up: the tool, a run of the same command before, or no one."""
     cleanup: tuple[Step, ...] = ()
     """Commands that are always run at the end of a trial, also after a failure."""

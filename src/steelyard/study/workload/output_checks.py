@@ -21,7 +21,7 @@ VALUE, UNIT = "value", "unit"
 def output_mistakes(entry: Workload) -> Iterator[Mistake]:
     """Sources, paths, patterns, tables and scales that cannot be."""
     for name in entry.writes:
-        if name in STREAMS or name in entry.settings or name in entry.places:
+        if name in STREAMS or name in entry.settings or name in entry.placeholders:
             hint = "give the file a name of its own, as `report`"
             yield Mistake(("writes", name), f"`{name}` means something else already", hint)
     for name, table in entry.tables.items():

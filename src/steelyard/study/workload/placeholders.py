@@ -44,14 +44,16 @@ def known_placeholders(entry: Workload) -> dict[str, SettingKind]:
     if entry.load:
         known |= DRIVEN
     known |= {name: setting.kind for name, setting in entry.settings.items()}
-    known |= dict.fromkeys(entry.places, "text")
+    known |= dict.fromkeys(entry.placeholders, "text")
     return known | dict.fromkeys(entry.writes, "text")
 
 
 def texts_of(entry: Workload) -> Iterator[Placed]:
     """Every text that may hold placeholders, with where it stands."""
-    for name, place in entry.places.items():
-        yield from ((("places", name, "texts", key), text) for key, text in place.texts.items())
+    for name, place in entry.placeholders.items():
+        yield from (
+            (("placeholders", name, "texts", key), text) for key, text in place.texts.items()
+        )
     yield from ((("writes", name), text) for name, text in entry.writes.items())
     for i, file in enumerate(entry.files):
         yield ("files", i, "at"), file.at

@@ -20,7 +20,7 @@ from steelyard.study.catalogue import Platform
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import Reset
 from steelyard.study.platform.entry import Commands, Proof, Reading, StepWritten, Verb
-from steelyard.study.reference import UNPROVEN
+from steelyard.study.reference import UNVERIFIED
 from steelyard.systems.command_line.console import GuestConsole
 from steelyard.systems.command_line.disks import appeared, block_devices, disappeared
 from steelyard.systems.command_line.proofs import Evidence, compared, judge
@@ -180,7 +180,9 @@ class CommandLinePlatform:
 
     def facts(self) -> dict[str, str | None]:
         """What the file reads; a value that the tool does not tell is ``None``."""
-        facts: dict[str, str | None] = {"proven": "yes" if self._platform.proven else UNPROVEN}
+        facts: dict[str, str | None] = {
+            "verified": "yes" if self._platform.verified else UNVERIFIED
+        }
         for name, reading in self._commands.facts.items():
             try:
                 facts[name] = self._read(reading)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from steelyard.hosts.undo.actions.commanded import TakeDown
+from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.systems.command_line.render import Renderer
 from steelyard.systems.platform import InstanceContext
 

@@ -11,7 +11,7 @@ from steelyard.study.model import ServiceSpec
 
 
 def command_line(spec: ServiceSpec, values: Mapping[str, str]) -> list[str]:
-    """The command with its places filled by ``values``, then an option for each setting it has."""
+    """The command with its placeholders filled by ``values``, then its options."""
     entry = service_of(spec)
     words = [filled(word, values) for word in entry.command]
     for name, setting in entry.settings.items():

@@ -33,7 +33,7 @@ class Prepared:
     values: Mapping[str, str]
 
     def filled(self, words: tuple[str, ...]) -> list[str]:
-        """A command with its places filled and its program by its path."""
+        """A command with its placeholders filled and its program by its path."""
         return self.site.resolved([filled(word, self.values) for word in words])
 
 

@@ -42,6 +42,6 @@ def values_for(entry: Service, spec: ServiceSpec, given: Mapping[str, str]) -> d
     for name, text in entry.unset.items():
         if name not in values:
             values[name] = filled(text, values)
-    for name, place in entry.places.items():
+    for name, place in entry.placeholders.items():
         values[name] = filled(place.texts[as_word(spec.settings.get(place.by))], values)
     return values

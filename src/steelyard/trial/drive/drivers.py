@@ -160,7 +160,7 @@ class RunDrive:
 
     def _own_warmup_ns(self) -> int:
         """What the tool itself drives before it measures."""
-        if self.tool.entry.warms_up != "itself":
+        if self.tool.entry.warmup != "itself":
             return 0
         return round(float(self.tool.values["warmup"] or 0) * 1e9)
 

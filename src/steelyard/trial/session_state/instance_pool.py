@@ -131,7 +131,7 @@ class InstancePool:
     def _network(self, system: SystemSpec) -> LabNetwork | None:
         if (
             SharedSettings.of(system.settings).network != LAB
-            or platform_of(system).driver == "commanded"
+            or platform_of(system).driver == "command_line"
         ):
             return None  # a platform of commands has networks of its own, whatever their names
         return NamespaceNetwork(

@@ -59,7 +59,7 @@ def read_metrics(
 ) -> dict[str, Measured]:
     """Every metric of a workload, from the ``texts`` that its tool wrote, by source.
 
-    ``values`` fill the places of the file, ``standard`` says what standard responses are,
+    ``values`` fill the placeholders of the file, ``standard`` says what standard responses are,
     ``unread`` why some of the texts cannot be used.
 
     Raises:

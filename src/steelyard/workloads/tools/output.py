@@ -28,7 +28,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Printed:
-    """What a tool wrote, by source; ``fill`` fills the places of paths, rows and counts.
+    """What a tool wrote, by source; ``fill`` fills the placeholders of paths, rows and counts.
 
     ``unread`` says of a source why it cannot be used.
     """

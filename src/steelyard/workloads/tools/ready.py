@@ -33,7 +33,8 @@ NOT_ASKED = "not asked for"
 class ToolContext:
     """Where a tool is to run: ``folder`` is its own there, ``enter`` goes before its words.
 
-    ``given`` fills the places that no setting says. ``plan`` records an inverse before a change.
+    ``given`` fills the placeholders that no setting says. ``plan`` records an inverse before a
+    change.
     """
 
     host: Host
@@ -116,7 +117,7 @@ class _Making:
     values: Values
 
     def words(self, templates: Words, values: Mapping[str, Value] | None = None) -> list[str]:
-        """A command with its places filled and its program by its path."""
+        """A command with its placeholders filled and its program by its path."""
         chosen = self.values if values is None else values
         return self.site.resolved(command_words(templates, self.entry, self.spec.settings, chosen))
 
@@ -159,7 +160,7 @@ class _Making:
     def warmup(self) -> tuple[str, ...]:
         """The command for as long as the warm-up, where the tool has none itself."""
         span = self.context.given["warmup"]
-        if self.entry.warms_up != "beforehand" or not span:
+        if self.entry.warmup != "beforehand" or not span:
             return ()
         given = {**self.context.given, "threads": self.site.threads, "window": span}
         values = tool_values(self.entry, self.spec.settings, given)

@@ -25,7 +25,7 @@ def tool_values(entry: Workload, settings: Settings, given: Mapping[str, Value])
         value = settings.get(name)
         if value is not None:
             values[name] = _text(setting, value, given)
-    for name, place in entry.places.items():
+    for name, place in entry.placeholders.items():
         values[name] = filled(place.texts[as_word(settings.get(place.by))], values)
     for name, path in entry.writes.items():
         values[name] = filled(path, values)
@@ -56,4 +56,4 @@ def command_words(
 def _text(setting: Setting, value: object, values: Mapping[str, Value]) -> str:
     if isinstance(value, tuple) or setting.kind not in ("text", "texts"):
         return text_of(setting, value)
-    return fill_known(str(value), values) if setting.holds_places else str(value)
+    return fill_known(str(value), values) if setting.holds_placeholders else str(value)

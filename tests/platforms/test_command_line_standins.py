@@ -1,7 +1,7 @@
 """Every platform of commands against a stand-in of its tool: words, order, failures, identity.
 
 What a stand-in refuses, the real tool refuses as its documentation says. That is no proof that the
-platform runs on the real thing: ``proven: false`` says so to users.
+platform runs on the real thing: ``verified: false`` says so to users.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from steelyard.hosts.undo.log import UndoLog
 from steelyard.records.ledger import Ledger
 from steelyard.study import catalogue
 from steelyard.study.model import SystemSpec
-from steelyard.study.reference import UNPROVEN
+from steelyard.study.reference import UNVERIFIED
 from steelyard.systems.command_line.platform import CommandLinePlatform
 from steelyard.systems.command_line.render import mark_of, number_of
 from steelyard.systems.platform import InstanceContext, RawDisk
@@ -36,8 +36,8 @@ STANDINS = {file.stem for file in (Path(__file__).parent / "standins").glob("*.p
 NAMES = [
     name
     for name in catalogue.names("platforms")
-    if catalogue.platform(name).driver == "commanded"
-    and (not catalogue.platform(name).proven or name in STANDINS)
+    if catalogue.platform(name).driver == "command_line"
+    and (not catalogue.platform(name).verified or name in STANDINS)
 ]
 LABEL = "steelyard-0000abcd-box-1"
 DISK = RawDisk("data-1", 64 << 20)
@@ -117,7 +117,7 @@ def pretended(
 def test_the_commands_of_a_whole_life_are_those_that_are_kept(pretended: Pretended) -> None:
     place = pretended.place()
     place.up()
-    assert place.facts()["proven"] == ("yes" if pretended.platform.proven else UNPROVEN)
+    assert place.facts()["verified"] == ("yes" if pretended.platform.verified else UNVERIFIED)
     assert place.address()
     assert place.host().run(["true"], timeout_s=60).exit_code == 0
     for strength in pretended.platform.resets:

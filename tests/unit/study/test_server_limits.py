@@ -10,12 +10,12 @@ import pytest
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.study import catalogue
-from steelyard.study.checks.server_limits import crowded
+from steelyard.study.checks.server_limits import exceeded_limits
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 
 TEXT = """
-study: crowd
+study: limits
 question: Who is turned away?
 systems:
   one: {{platform: native, service: {service}}}
@@ -33,7 +33,7 @@ def study(service: str, workload: str, load: str, more: str = "", *, window: str
 
 
 def limits(read: Study) -> list[tuple[str, int, float | None]]:
-    return [(found.setting, found.limit, found.asked) for found in crowded(read)]
+    return [(found.setting, found.limit, found.asked) for found in exceeded_limits(read)]
 
 
 @pytest.mark.parametrize(
@@ -186,13 +186,17 @@ def test_a_tool_without_a_load_is_one_client() -> None:
         "{{use: ftp, clients: [2, 40], service: {{use: vsftpd, clients: {limit}}}}}",
         "{{use: smbclient, service: {{use: samba, clients: {limit}}}}}",
     )
-    (found, _) = crowded(read_study_bytes(text.format(limit=2).encode(), Path("study.yaml")))
+    (found, _) = exceeded_limits(
+        read_study_bytes(text.format(limit=2).encode(), Path("study.yaml"))
+    )
     assert (found.asked, found.limit) == (3, 2)
 
 
 def test_a_minute_is_told_as_the_plan_knows_it() -> None:
     def told(load: str) -> str:
-        found = crowded(study("{use: postfix, per_client_messages: 7}", "{use: smtp}", load))
+        found = exceeded_limits(
+            study("{use: postfix, per_client_messages: 7}", "{use: smtp}", load)
+        )
         return found[0].words
 
     assert "the load has as many messages a minute as are answered" in told("{users: [3]}")
@@ -218,7 +222,7 @@ def test_a_probe_needs_a_place_too() -> None:
 
 
 SEVERAL = """
-study: crowd
+study: limits
 question: Who is turned away?
 systems: {{one: {{platform: native}}, two: {{platform: native}}}}
 workloads:
@@ -230,14 +234,17 @@ trials: {{margin: 5 %}}
 
 def test_the_clients_of_one_of_several_workloads_are_held_against_its_own_server() -> None:
     read = read_study_bytes(SEVERAL.format(limit=30).encode(), Path("study.yaml"))
-    found, other = crowded(read)
+    found, other = exceeded_limits(read)
     assert other.system == "two, parallel"
     assert (found.system, found.setting, found.limit, found.asked) == (
         "one, parallel", "clients", 30, 40,
     )  # fmt: skip
     lines = plan_lines(read, make_plan(read, seed=1))
     assert any("limit" in line and "`clients` 30" in line for line in lines)
-    assert crowded(read_study_bytes(SEVERAL.format(limit=40).encode(), Path("study.yaml"))) == []
+    assert (
+        exceeded_limits(read_study_bytes(SEVERAL.format(limit=40).encode(), Path("study.yaml")))
+        == []
+    )
 
 
 def test_zero_is_no_limit() -> None:
@@ -259,7 +266,7 @@ def test_the_plan_says_which_limit_how_large_and_what_to_set() -> None:
     assert "set `service: {per_client: 60}`" in lines[0]
 
 
-def test_every_crowd_of_the_catalogue_is_a_limit_that_says_what_is_refused() -> None:
+def test_every_load_limit_of_the_catalogue_is_a_limit_that_says_what_is_refused() -> None:
     for name in catalogue.names("services"):
         entry = catalogue.service(name)
-        assert set(entry.crowds) <= set(entry.limits)
+        assert set(entry.load_limits) <= set(entry.limits)
