@@ -13,8 +13,10 @@ from steelyard.cli.console import say
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.run import FailIfOption
 from steelyard.errors import StudyError
-from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.own_trials.rows import TrialsError
+from steelyard.judge import TrialsVerdict
+from steelyard.judge.own_trials.arguments import Declared
+from steelyard.judge.own_trials.rows import TrialRows, TrialsError
+from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.records.trials_file import Field, TrialsFile, read_trials
 from steelyard.report.notes import json_text
 from steelyard.report.tables.trials import trials_lines
@@ -34,61 +36,64 @@ class _Direction(StrEnum):
     LOWER = "lower"
 
 
+PathArgument = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV with columns order, system, a response, and maybe block, load, covariate.",
+        show_default=False,
+    ),
+]
+BaselineOption = Annotated[
+    str, typer.Option(help="The system that the others are compared with.", show_default=False)
+]
+MarginOption = Annotated[
+    str, typer.Option(help="The smallest difference that matters, fixed before trial 1.")
+]
+DesignOption = Annotated[
+    _Design, typer.Option(help="How the order was drawn; `none` says what is lost.")
+]
+DirectionOption = Annotated[_Direction, typer.Option(help="Which responses are better.")]
+ResponseOption = Annotated[str, typer.Option(help="The column that holds what was measured.")]
+UnitOption = Annotated[
+    str, typer.Option(help="Its unit: of a time or a speed, verdicts say slower and faster.")
+]
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(min=8, help="The most visits, fixed before trial 1.", show_default=False),
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="What further orders are drawn from.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")]
+
+
 def judge(  # noqa: PLR0917 - typer reads options from the parameters
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV with columns order, system, a response, and maybe block, load, covariate.",
-            show_default=False,
-        ),
-    ],
-    baseline: Annotated[
-        str, typer.Option(help="The system that the others are compared with.", show_default=False)
-    ],
-    margin: Annotated[
-        str, typer.Option(help="The smallest difference that matters, fixed before trial 1.")
-    ] = "2%",
-    design: Annotated[
-        _Design, typer.Option(help="How the order was drawn; `none` says what is lost.")
-    ] = _Design.BIGSTICK,
-    direction: Annotated[
-        _Direction, typer.Option(help="Which responses are better.")
-    ] = _Direction.HIGHER,
-    response: Annotated[
-        str, typer.Option(help="The column that holds what was measured.")
-    ] = "response",
-    unit: Annotated[
-        str, typer.Option(help="Its unit: of a time or a speed, verdicts say slower and faster.")
-    ] = "",
-    budget: Annotated[
-        int | None,
-        typer.Option(min=8, help="The most visits, fixed before trial 1.", show_default=False),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="What further orders are drawn from.")] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    path: PathArgument,
+    baseline: BaselineOption,
+    margin: MarginOption = "2%",
+    design: DesignOption = _Design.BIGSTICK,
+    direction: DirectionOption = _Direction.HIGHER,
+    response: ResponseOption = "response",
+    unit: UnitOption = "",
+    budget: BudgetOption = None,
+    seed: SeedOption = 0,
+    json: JsonOption = False,
     fail_if: FailIfOption = None,
 ) -> int:
     """Judge trials that were measured elsewhere, as a study would be judged."""
     margin_ratio = _share(margin)
     trials = read_trials(path, response)
-    numbers = trials.numbers(response)
+    rows = _rows(trials, response)
     try:
-        found = judge_trials(
-            trials.texts("system"),
-            numbers,
-            baseline=baseline,
-            margin=margin_ratio,
-            design=design.value,
-            direction=direction.value,
-            block=_whole(trials, "block"),
-            load=trials.levels("load") if trials.has("load") else None,
-            visit=_visits(trials),
-            covariate=_covariate(trials),
+        declared = Declared(
+            baseline,
+            margin_ratio,
+            design.value,
+            direction.value,
             budget=budget,
             seed=seed,
             name=response,
             unit=unit,
         )
+        found = judge_rows(rows, declared)
     except TrialsError as error:
         if error.argument is not None:
             raise _of_the_command_line(error, error.argument) from error
@@ -96,6 +101,22 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     _print(found, f"{path.name}: {response}", json=json)
     wanted = {verdict.word for verdict in found.verdicts} & set(fail_if or [])
     return ExitCode.VERDICT_NOT_MET if wanted else ExitCode.DONE
+
+
+def _rows(trials: TrialsFile, response: str) -> TrialRows:
+    """Columns of the file as the judge takes them.
+
+    Raises:
+        StudyError: a field cannot be used.
+    """
+    return TrialRows(
+        system=trials.texts("system"),
+        response=trials.numbers(response),
+        load=trials.levels("load") if trials.has("load") else None,
+        visit=_visits(trials),
+        block=_whole(trials, "block"),
+        covariate=_covariate(trials),
+    )
 
 
 def _print(found: TrialsVerdict, title: str, *, json: bool) -> None:

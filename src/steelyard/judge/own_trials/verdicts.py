@@ -7,7 +7,6 @@ rate then rests on.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
-from steelyard.inference.assumption import Engine, assumption_of
+from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
 from steelyard.judge.caveats import (
     BudgetNotDeclared,
@@ -27,7 +26,7 @@ from steelyard.judge.caveats import (
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import shared
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.judge.own_trials.arguments import budget_of, refuse_arguments, refuse_engine
+from steelyard.judge.own_trials.arguments import Declared, Direction
 from steelyard.judge.own_trials.rows import Design, TrialRows, TrialsError, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.series import Conditions, Pair
@@ -77,7 +76,7 @@ def judge_trials(
     baseline: str,
     margin: float = 0.02,
     design: Design = "bigstick",
-    direction: Literal["higher", "lower"] = "higher",
+    direction: Direction = "higher",
     block: Sequence[int] | None = None,
     load: Sequence[Level] | None = None,
     visit: Sequence[int] | None = None,
@@ -105,7 +104,7 @@ def judge_trials(
         design: How the order was drawn. ``bigstick``: at random, unless one of the two systems
             leads by 2. ``pairs``: each pair of trials holds both systems, in random
             order. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
-            tells. ``none``: not drawn; then there is one look, after the last trial, and
+            says. ``none``: not drawn; then there is one look, after the last trial, and
             ``caveats`` name what the error rate then rests on.
         direction: Whether a larger response is better.
         block: The block of each trial, checked against ``design``.
@@ -119,8 +118,8 @@ def judge_trials(
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
             two systems, or as many as there are.
-        engine: ``exact`` holds for any noise; ``normal`` is a t test on ``pairs`` that takes their
-            differences for normal, and is quick.
+        engine: ``exact`` holds for any noise; ``normal`` is a t test on ``pairs`` that assumes
+            normal differences, and is quick.
         paths: How many further orders are drawn by the design.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.
@@ -130,34 +129,63 @@ def judge_trials(
     Raises:
         AnalysisError: nothing can be judged, and the message says why: one system, a response
             that is zero, negative or not a number, no variation, fewer than 8 visits, an order
-            that the design cannot have brought.
+            that the design cannot have produced.
     """
-    refuse_arguments(design, direction, margin, alpha, paths)
-    refuse_engine(engine, design, len(system), budget, has_covariate=covariate is not None)
-    rows = _rows(system, response, load=load, visit=visit, block=block, covariate=covariate)
-    visits = visits_of(rows, baseline, design)
-    systems = (baseline, *sorted({each.system for each in visits} - {baseline}))
+    declared = Declared(
+        baseline, margin, design, direction, alpha, budget, engine, paths, seed, name, unit
+    )
+    rows = TrialRows(
+        system=[str(each) for each in system],
+        response=_floats(response, "response"),
+        load=None if load is None else list(load),
+        visit=None if visit is None else list(visit),
+        block=None if block is None else list(block),
+        covariate=None if covariate is None else _floats(covariate, "covariate"),
+    )
+    return judge_rows(rows, declared)
+
+
+def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
+    """The same of rows, and of what was declared before the first.
+
+    Raises:
+        TrialsError: as ``judge_trials``.
+    """
+    declared.refuse_unfit(rows)
+    design, response = declared.design, declared.response
+    visits = visits_of(rows, declared.baseline, design)
+    systems = (declared.baseline, *sorted({each.system for each in visits} - {declared.baseline}))
     loads = () if rows.load is None else tuple(dict.fromkeys(rows.load))
-    limit = budget_of(budget, len(visits), len(systems))
-    rounds = rounds_of(rows, visits, design)
-    spec = ResponseSpec(name=name, label=name, unit=unit, direction=direction, primary=True)
+    budget = declared.budget_of(len(visits), len(systems))
     measured = MeasuredVisits(
-        visits, systems, loads, design, rounds, limit, paths, seed, assumption_of(engine)
+        visits,
+        systems,
+        loads,
+        design,
+        rounds_of(rows, visits, design),
+        budget,
+        declared.paths,
+        declared.seed,
+        declared.assumption,
     )
     return TrialsVerdict(
         response=ResponseFinding(
-            name=name, label=name, unit=unit, direction=direction, primary=True
+            name=response.name,
+            label=response.label,
+            unit=response.unit,
+            direction=response.direction,
+            primary=response.primary,
         ),
-        verdicts=tuple(_verdicts(measured, spec, math.log1p(margin), alpha)),
+        verdicts=tuple(_verdicts(measured, response, declared.margin_log, declared.alpha)),
         systems=systems,
         loads=loads,
         visits=len(visits),
         trials=len(rows.system),
-        budget=limit,
+        budget=budget,
         design=design,
-        seed=seed,
+        seed=declared.seed,
         beside_covariate=len(set(rows.covariate or ())) > 1,
-        caveats=tuple(_caveats(design, budget, limit, engine)),
+        caveats=tuple(_caveats(declared, budget)),
     )
 
 
@@ -172,26 +200,6 @@ def _verdicts(
         yield finding(judge(each, measured, margin_log), margin_log)
 
 
-def _rows(
-    system: Sequence[str],
-    response: Sequence[float] | npt.NDArray[np.floating[Any]],
-    *,
-    load: Sequence[Level] | None,
-    visit: Sequence[int] | None,
-    block: Sequence[int] | None,
-    covariate: Sequence[float] | npt.NDArray[np.floating[Any]] | None,
-) -> TrialRows:
-    """The columns as plain lists, whatever kind of sequence or array the caller has."""
-    return TrialRows(
-        system=[str(each) for each in system],
-        response=_floats(response, "response"),
-        load=None if load is None else list(load),
-        visit=None if visit is None else list(visit),
-        block=None if block is None else list(block),
-        covariate=None if covariate is None else _floats(covariate, "covariate"),
-    )
-
-
 def _floats(values: Sequence[float] | npt.NDArray[np.floating[Any]], name: str) -> list[float]:
     try:
         found: list[float] = np.asarray(values, dtype=np.float64).tolist()
@@ -204,11 +212,11 @@ def _floats(values: Sequence[float] | npt.NDArray[np.floating[Any]], name: str) 
     return found
 
 
-def _caveats(design: Design, asked: int | None, budget: int, engine: Engine) -> Iterator[Caveat]:
-    if not assumption_of(engine).by_orders:
+def _caveats(declared: Declared, budget: int) -> Iterator[Caveat]:
+    if not declared.assumption.by_orders:
         yield ErrorRateByNormality()
-    if design == "none":
+    if declared.design == "none":
         yield OrderNotRandom()
         yield JudgedOnce()
-    elif asked is None:
+    elif declared.budget is None:
         yield BudgetNotDeclared(visits=budget)
