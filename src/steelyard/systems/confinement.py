@@ -174,3 +174,26 @@ def _own_paths(own: str) -> Iterator[tuple[str, str]]:
         _, controllers, path = line.split(":", 2)
         for controller in filter(None, controllers.split(",")):
             yield controller, path
+
+
+def cgroup_folder(mounts: str, listed: str) -> str | None:
+    """The folder of a process's cgroup, from ``/proc/self/mounts`` and ``/proc/PID/cgroup``.
+
+    Where version 1 and 2 are mounted side by side, the one that accounts processor time. ``None``
+    for the group that holds the whole machine.
+    """
+    paths: dict[str, str] = {}
+    for line in listed.splitlines():
+        _, controllers, path = line.split(":", 2)
+        paths |= dict.fromkeys(controllers.split(","), path)
+    places: dict[str, str] = {}
+    for line in mounts.splitlines():
+        _, place, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            places |= dict.fromkeys(options.split(","), place)
+        elif kind == "cgroup2":
+            places[""] = place
+    name = ACCOUNTS if ACCOUNTS in paths else ""
+    if name not in places or paths.get(name, "/") == "/":
+        return None
+    return places[name] + paths[name]

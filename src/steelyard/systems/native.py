@@ -20,14 +20,14 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import tell
-from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
+from steelyard.hosts.undo.actions.processes import RemoveCgroup
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.study.model import Reset
 from steelyard.study.platform.settings import Confinement, NativeSettings
-from steelyard.systems.cgroups import cgroup_folder
 from steelyard.systems.confinement import (
     ACCOUNTS,
     Group,
+    cgroup_folder,
     enter,
     joined,
     plan_bare_groups,

@@ -1,12 +1,12 @@
-"""What every kind of place must be able to do, and the table of those that exist.
+"""What every platform must be able to do.
 
 A platform is little more than a way to open a pipe to an agent. One object stands for one
 *instance* of a system. Calls come in this order: ``up``; then ``reset`` before each trial, never
 while a service runs; between them ``attach``, ``detach``, ``host``; ``down`` at the end, also
 after a failure of anything. ``up`` of what is up and ``down`` of what is down do nothing.
 
-Every change to the machine that carries the place goes through ``context.undo`` first, so that
-``steelyard restore`` can take it back after a crash at any instant.
+Every change to the host goes through ``context.undo`` first, so that
+``steelyard restore`` can undo it after a crash at any instant.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import Interface, LabNetwork
 from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.model import Reset, SystemSpec
 from steelyard.study.platform.settings import SharedSettings
-from steelyard.systems.cgroups import cgroup_folder
+from steelyard.systems.confinement import cgroup_folder
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class ResetProof:
 
 VCPU, IO = "vcpu", "io"
 """Threads of an emulator: those that are the guest's processors, and those that serve its disks."""
+_PREFIX = "CPU "
+"""How QEMU calls them where it is configured to name its threads, as libvirt does."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,19 @@ class Costs:
     cgroups: dict[str, str] = field(default_factory=dict)
 
 
+def vcpus_by_name(host_machine: Host, pid: int) -> Threads | None:
+    """The threads of ``pid`` that its guest's processors are named by; ``None`` where none are.
+
+    A process that is gone has none either: that the guest is gone is reported where it is used.
+    """
+    try:
+        places = host_machine.thread_places(pid).threads
+    except AgentRefusal:
+        return None
+    ids = [place.id for place in places if place.process == pid and place.name.startswith(_PREFIX)]
+    return Threads(pid, tuple(ids)) if ids else None
+
+
 def costs_of_container(host_machine: Host, pid: int) -> Costs:
     """Of a container whose first process the host numbers so: that, and its control group."""
     folder = cgroup_folder(
@@ -121,7 +137,7 @@ def costs_of_container(host_machine: Host, pid: int) -> Costs:
 
 
 class Platform(Protocol):
-    """One instance of a system on its place.
+    """One instance of a system.
 
     Every method may raise ``SystemFailure`` (typed), ``AgentRefusal`` or ``EngineError``.
     """

@@ -12,15 +12,13 @@ from tests.unit.hosts.stand_in import MOUNT_TABLE, Machine, refusal, runs, said
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Ran
 from steelyard.hosts.undo.actions import storage
-from steelyard.hosts.undo.actions.cgroup_trees import RemoveCgroupTree
-from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.hosts.undo.actions.files import RemoveTree, RestoreFile, WriteValue, sha256_of
 from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.hosts.undo.actions.network import RemoveNamespace
 from steelyard.hosts.undo.actions.podman import RemoveContainer, RemoveImageName
-from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.actions.processes import EndProcess, RemoveCgroup, RemoveCgroupTree
 from steelyard.hosts.undo.actions.qemu import EndMachine
 from steelyard.hosts.undo.actions.storage import (
     DetachLoop,

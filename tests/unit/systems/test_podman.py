@@ -11,7 +11,7 @@ from tests.unit.hosts.stand_in import Machine, said
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.study.platform.settings import PodmanSettings
-from steelyard.systems.cgroups import cgroup_folder
+from steelyard.systems.confinement import cgroup_folder
 from steelyard.systems.images.tree import is_tree
 from steelyard.systems.podman.argv import Running, run_argv
 from steelyard.systems.podman.image import image_name

@@ -16,8 +16,8 @@ from steelyard.records.ledger import Ledger
 from steelyard.study.declared.machine import declared_setting, declared_settings, flat_settings
 from steelyard.study.resolve.settings import read_value
 from steelyard.systems.settings import Place, apply_settings, revert_settings, setting_facts
+from steelyard.systems.settings.apply import SETTINGS
 from steelyard.systems.settings.command_line import boot_arguments
-from steelyard.systems.settings.table import SETTINGS
 from steelyard.units import UnitError
 
 PLACE = Place("steelyard-7-a-1", "/srv/a", ("/dev/vdb",))

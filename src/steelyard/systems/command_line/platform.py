@@ -24,8 +24,7 @@ from steelyard.study.reference import UNVERIFIED
 from steelyard.systems.command_line.console import GuestConsole
 from steelyard.systems.command_line.disks import appeared, block_devices, disappeared
 from steelyard.systems.command_line.proofs import Evidence, compared, judge
-from steelyard.systems.command_line.removal import inverse_of
-from steelyard.systems.command_line.render import Renderer, values_of
+from steelyard.systems.command_line.render import Renderer, inverse_of, values_of
 from steelyard.systems.command_line.tool import Tool, value_in
 from steelyard.systems.images.engine_layer import engine_path
 from steelyard.systems.platform import (
@@ -36,9 +35,9 @@ from steelyard.systems.platform import (
     RawDisk,
     ResetProof,
     Threads,
+    vcpus_by_name,
 )
 from steelyard.systems.qemu.snapshot import set_clock
-from steelyard.systems.vcpus import vcpus_by_name
 
 _CONSOLE_TAIL_CHARACTERS = 2000
 

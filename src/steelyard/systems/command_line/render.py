@@ -6,10 +6,11 @@ import re
 import uuid
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from steelyard.hosts.calls import Call, Identity
 from steelyard.hosts.filling import filled
+from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.placeholders import (
     Quote,
@@ -150,3 +151,17 @@ class Renderer:
             f"words.{name}": _Filled(" ".join(self._setting_words(name, quote))) for name in named
         }
         return filled(text, {**self.values, **one}, _unless_filled(quote))
+
+
+def inverse_of(context: InstanceContext, renderer: Renderer) -> TakeDown:
+    """How the instance is taken down; it needs neither the platform's file nor the study."""
+    identity, commands = renderer.identity(), renderer.commands
+    return TakeDown(
+        label=context.label,
+        platform=context.spec.platform,
+        call=asdict(identity.call),
+        absent=identity.absent,
+        ours=identity.ours,
+        down=tuple(asdict(renderer.call(step, "down")) for step in commands.down),
+        clean=tuple(asdict(renderer.call(step, "down")) for step in commands.clean),
+    )

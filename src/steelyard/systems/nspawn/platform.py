@@ -15,8 +15,8 @@ from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.tool import attempt, tell
-from steelyard.hosts.undo.actions.cgroup_trees import RemoveCgroupTree
 from steelyard.hosts.undo.actions.inverse import Inverse
+from steelyard.hosts.undo.actions.processes import RemoveCgroupTree
 from steelyard.hosts.undo.log import INSIDE, PendingUndo
 from steelyard.study.model import Reset
 from steelyard.study.platform.settings import NspawnSettings

@@ -1,8 +1,8 @@
-"""Applies the settings of a system in the order of the catalogue, and takes them back."""
+"""Applies the settings of a system in the order of the catalogue, and undoes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
@@ -12,8 +12,28 @@ from steelyard.hosts.undo.log import UndoLog
 from steelyard.study.declared.machine import declared_setting, declared_settings
 from steelyard.study.model import Level
 from steelyard.systems.settings.applied import Applied, Place
+from steelyard.systems.settings.cgroup import change_cgroup
 from steelyard.systems.settings.changes import Changes
-from steelyard.systems.settings.table import SETTINGS
+from steelyard.systems.settings.command_line import change_command_line
+from steelyard.systems.settings.module import change_module
+from steelyard.systems.settings.remount import change_mount
+from steelyard.systems.settings.tuned import change_tuned
+from steelyard.systems.settings.values import change_sysctl, change_value
+
+SETTINGS: dict[str, Callable[[Changes, str, Mapping[str, Level]], list[Applied]]] = {
+    "cgroup": change_cgroup,
+    "command_line": change_command_line,
+    "governor": change_value,
+    "module": change_module,
+    "mount": change_mount,
+    "read_ahead": change_value,
+    "scheduler": change_value,
+    "sysctl": change_sysctl,
+    "thp": change_value,
+    "tuned": change_tuned,
+    "turbo": change_value,
+}
+"""How each setting is changed, by the first part of its name."""
 
 
 def apply_settings(

@@ -12,7 +12,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.mounts import MOUNT_TABLE, Mount, read_mounts
-from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
+from steelyard.hosts.undo.actions.processes import RemoveCgroup
 from steelyard.study.declared.setting import OFF
 from steelyard.study.model import Level
 from steelyard.systems.confinement import how_to_give

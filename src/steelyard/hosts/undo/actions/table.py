@@ -6,15 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from steelyard.errors import RecordError
-from steelyard.hosts.undo.actions.cgroup_trees import RemoveCgroupTree
-from steelyard.hosts.undo.actions.cgroups import RemoveCgroup
 from steelyard.hosts.undo.actions.command import Command
 from steelyard.hosts.undo.actions.command_line import TakeDown
 from steelyard.hosts.undo.actions.files import RemoveTree, RestoreFile, WriteValue
 from steelyard.hosts.undo.actions.inverse import Inverse
 from steelyard.hosts.undo.actions.network import RemoveNamespace
 from steelyard.hosts.undo.actions.podman import RemoveContainer, RemoveImageName
-from steelyard.hosts.undo.actions.processes import EndProcess
+from steelyard.hosts.undo.actions.processes import EndProcess, RemoveCgroup, RemoveCgroupTree
 from steelyard.hosts.undo.actions.qemu import EndMachine
 from steelyard.hosts.undo.actions.storage import (
     DetachLoop,
