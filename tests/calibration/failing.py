@@ -21,6 +21,7 @@ from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparison import judge
 from steelyard.judge.families import comparisons
 from steelyard.judge.series import Pair, Readings
+from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import Measured
 
 _OPERATIONS = 5_000
@@ -104,5 +105,7 @@ def undefined_percentiles(share: float, batch: int, studies: int) -> Tally:
 def _percentile(share: float, rng: np.random.Generator) -> Measured:
     value = 1e6 * float(np.exp(rng.normal(0, 0.02)))
     if rng.random() < share:
-        return Measured(value=None, unit="ns", missing="failed operations", infinite=True)
+        return Measured(
+            value=None, unit="ns", missing=FailedBeyond(failed_share=1.0), infinite=True
+        )
     return Measured(value=value, unit="ns")

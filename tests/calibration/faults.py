@@ -24,6 +24,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.missing import Missing, Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.report.assumptions import caveat_lines, failure_lines
@@ -172,5 +173,5 @@ def _record(trial: PlannedTrial, value: float, seen: Seen) -> TrialRecord:
     return a_record(trial, None, outcome=seen.outcome, responses=responses, warnings=warnings)
 
 
-def _why(seen: Seen) -> str | None:
-    return None if seen.outcome is Outcome.OK else f"the attempt ended as {seen.outcome}"
+def _why(seen: Seen) -> Missing | None:
+    return None if seen.outcome is Outcome.OK else Reason(kind="not_measured")

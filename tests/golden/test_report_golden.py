@@ -14,7 +14,7 @@ import pytest
 from tests.golden.report_examples import CASES
 
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.note import TEXT
+from steelyard.records.note import TEXT
 from steelyard.report.compare import compare_lines
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.notes import text

@@ -8,6 +8,7 @@ import pytest
 
 from steelyard.judge.findings import RunFindings
 from steelyard.records.archive import open_run
+from steelyard.records.missing import TooFewTimes
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard
 
@@ -55,7 +56,7 @@ def test_each_user_sends_its_messages_while_a_probe_looks_on(steelyard: Steelyar
         assert probe["counts"]["ok"] > 0
         assert probe["counts"]["errors"] == 0
         assert record.value("probe.p50") == probe["latency_ns"]["response"]["p50"]
-        assert "1,000 samples" in str(record.responses["probe.p99"].missing)
+        assert record.responses["probe.p99"].missing == TooFewTimes(figure="p99", needed=1000)
 
 
 @pytest.mark.extended

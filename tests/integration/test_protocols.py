@@ -6,6 +6,7 @@ import pytest
 
 from steelyard.records.archive import open_run
 from steelyard.records.events import GeneratorCalibrated
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Outcome
 from tests.integration.conftest import Steelyard, assert_each_ended_well, first_in_every_run
 
@@ -84,5 +85,5 @@ def test_calibration_can_be_switched_off(steelyard: Steelyard) -> None:
     assert steelyard.run("run", ".").returncode == 0
     for record in open_run(steelyard.folder / "results" / "tiny").records():
         assert record.calibration is not None
-        assert record.calibration.not_calibrated == "the study says `calibrate: false`"
+        assert record.calibration.not_calibrated == Reason(kind="calibration_off")
         assert record.calibration.ratio is None

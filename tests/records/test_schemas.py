@@ -14,8 +14,10 @@ from pydantic import BaseModel
 from steelyard.plan.model import Plan
 from steelyard.records.archive import VERSION, RunFacts
 from steelyard.records.events import Event
+from steelyard.records.missing import MissingKind
 from steelyard.records.schema import TrialRecord
 from steelyard.report.json_schemas import DOCUMENTS, schema_of, schema_text
+from steelyard.report.notes.missing import TEXTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference/records.md"
@@ -66,6 +68,17 @@ def test_every_event_has_its_row_with_its_fields(event: type[BaseModel]) -> None
     (row,) = re.findall(rf"^\| `{name}` \|.*$", PAGE.read_text("utf-8"), re.MULTILINE)
     for field in fields.keys() - {"event", "at_unix_ns"}:
         assert f"`{field}`" in row
+
+
+@pytest.mark.parametrize("missing", MissingKind.__subclasses__(), ids=lambda each: each.__name__)
+def test_every_kind_of_missing_value_has_its_row_with_its_figures_and_a_sentence(
+    missing: type[MissingKind],
+) -> None:
+    for kind in get_args(missing.model_fields["kind"].annotation):
+        (row,) = re.findall(rf"^\| `{kind}` \|.*$", PAGE.read_text("utf-8"), re.MULTILINE)
+        for field in missing.model_fields.keys() - {"kind"}:
+            assert f"`{field}`" in row
+        assert kind in TEXTS
 
 
 @pytest.mark.parametrize("document", [TrialRecord, Plan, RunFacts])

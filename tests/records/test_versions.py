@@ -16,6 +16,7 @@ from steelyard.hosts.undo.log import pending_undos
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.records.archive import VERSION, Run, open_run
 from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
+from steelyard.records.missing import Quoted
 from steelyard.report.formats.registry import FORMATS
 from steelyard.trial.session_state.progress import torn_attempts
 
@@ -69,6 +70,12 @@ def test_warnings_and_bottlenecks_of_version_1_keep_their_kinds() -> None:
         assert (record.bottleneck is None) is (stored["limited_by"] is None)
     assert any(record.warnings for record in now)
     assert any(record.bottleneck for record in now)
+
+
+def test_why_a_value_is_missing_in_version_1_is_quoted() -> None:
+    (p99,) = {each.responses["response.p99"].missing for each in open_run(HERE / "v1").records()}
+    said = "fewer than the 1,000 samples that p99 needs (ten above it)"
+    assert p99 == Quoted(kind="told_by_version_1", said=said)
 
 
 @pytest.mark.parametrize("form", ["html", "md", "csv", "json", "tex"])

@@ -9,8 +9,10 @@ import typer
 
 from steelyard import units
 from steelyard.errors import HostError
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured
 from steelyard.report.figures import quantity
+from steelyard.report.notes.missing import missing_text
 from steelyard.study.declared import responses as declared
 from steelyard.study.declared.setting import Settings
 from steelyard.study.file.complaints import choice_hint
@@ -53,7 +55,7 @@ def read_output_lines(
 
 def _shown(measured: Measured) -> str:
     if measured.value is None:
-        return f"missing: {measured.missing}"
+        return f"missing: {missing_text(measured.missing or Reason(kind='not_measured'))}"
     shown = quantity(measured.value, measured.unit)
     return f"{shown} ({measured.value:.12g} {measured.unit})"
 

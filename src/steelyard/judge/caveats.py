@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.analyses.steadiness.findings import NotShownSteady
-from steelyard.judge.note import Note
 from steelyard.plan.model import Cell
 from steelyard.records.events import EnvironmentDifference, FutilityReason
+from steelyard.records.note import Note
 from steelyard.study.ending import Extent
 from steelyard.study.model import Level
 

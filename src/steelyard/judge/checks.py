@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.inference.randomisation import Design
-from steelyard.judge.note import Note
+from steelyard.records.note import Note
 
 
 class OrderDrawn(Note):

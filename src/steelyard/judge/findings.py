@@ -36,9 +36,10 @@ from steelyard.judge.checks import StudyCheck
 from steelyard.judge.families import Family
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.not_measured import NotMeasured
-from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.model import Cell
+from steelyard.records.missing import Missing
+from steelyard.records.note import Note
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
@@ -201,7 +202,7 @@ class CalibrationFinding(Frozen):
     largest_ratio: float | None
     trials: int
     trials_near: int
-    not_calibrated: str | None
+    not_calibrated: Missing | None
 
 
 class DifferenceFinding(Frozen):

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from steelyard.judge.note import Note
+from steelyard.records.missing import Missing
+from steelyard.records.note import Note
 from steelyard.records.schema import Outcome, TrialRecord
 
 
@@ -24,7 +25,7 @@ class ValueMissing(Note):
     """A valid trial has no value, by the ``reason`` of its record."""
 
     kind: Literal["value_missing"] = "value_missing"
-    reason: str | None
+    reason: Missing | None
 
 
 NotMeasured = Annotated[AttemptFailed | ValueMissing, Field(discriminator="kind")]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from steelyard.judge.verdict_notes import ValueUnusable
+from steelyard.records.missing import Missing
 from steelyard.records.schema import Measured, TrialRecord
 
 Scale = Literal["log", "plain", "odds"]
@@ -49,7 +50,7 @@ class Unusable(NamedTuple):
 
     system: str
     value: Literal["zero", "negative_or_not_finite", "missing"]
-    reason: str | None = None
+    reason: Missing | None = None
 
     def note(self, trials: int) -> ValueUnusable:
         return ValueUnusable(

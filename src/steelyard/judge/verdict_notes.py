@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
+from steelyard.records.missing import Missing
+from steelyard.records.note import Note
 from steelyard.records.warnings import WarningKind
 
 Interference = Literal[
@@ -32,7 +33,7 @@ class ValueUnusable(Note):
     system: str
     trials: int
     value: Literal["zero", "negative_or_not_finite", "missing"]
-    reason: str | None = None
+    reason: Missing | None = None
 
 
 class NoVariation(Note):

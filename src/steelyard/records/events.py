@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, TypeAdapter
 
 from steelyard.plan.model import Cell, Stored
+from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
 
 SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
@@ -91,7 +92,7 @@ class ReferenceKernelSeries(Stored):
     machine: str
     part: str
     values: tuple[float | None, ...]
-    missing: str | None = None
+    missing: Missing | None = None
 
 
 class NoiseMeasured(_Event):
@@ -151,12 +152,13 @@ class CommonestFailure(Stored):
     """What most of the trials report that have no value.
 
     ``outcome`` is that of the attempt, ``None`` when the attempt was good and the response was
-    not measured; ``message`` is its error, or why there is no value.
+    not measured; ``message`` is its error, ``missing`` why there is no value.
     """
 
     trials: int
     outcome: Outcome | None
-    message: str
+    message: str | None = None
+    missing: Missing | None = None
 
 
 class FutilityReason(Stored):

@@ -1,7 +1,7 @@
 """What version 1 stored, as version 2 stores it.
 
-Warnings of version 1 held sentences: their kinds are kept, their figures are not. Undo events are
-the same in both versions.
+Warnings of version 1 held sentences: their kinds are kept, their figures are not. Why a value is
+missing was a sentence as well, which is quoted. Undo events are the same in both versions.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def record_of_1(record: Document) -> Document:
     new = {**record, "schema_version": 2}
     new.pop("detail", None)
     new["phases_ns"] = {_PHASES.get(k, k): v for k, v in record["phases_ns"].items()}
-    new["responses"] = {_response(k): v for k, v in record["responses"].items()}
+    new["responses"] = _responses(record["responses"])
     new["gates"] = [_renamed(gate, seen="value") for gate in record.get("gates", ())]
     new["warnings"] = [
         {"kind": _WARNINGS.get(d["kind"], d["kind"]), "state": d["state"]}
@@ -47,7 +47,7 @@ def record_of_1(record: Document) -> Document:
         new["bottleneck"] = {"resource": resource, "share": None}
     if record.get("calibration") is not None:
         new["calibration"] = _calibration(record["calibration"])
-    new["instances"] = [_renamed(i, beside="background") for i in record.get("instances", ())]
+    new["instances"] = [_instance(each) for each in record.get("instances", ())]
     return new
 
 
@@ -75,8 +75,26 @@ def _response(name: str) -> str:
     return re.sub(r"^canary\.", "reference_kernel.", name)
 
 
+def _responses(found: Document) -> Document:
+    return {_response(name): _with_kind(each, "missing") for name, each in found.items()}
+
+
+def _instance(found: Document) -> Document:
+    responses = _responses(found.get("responses", {}))
+    return {**_renamed(found, beside="background"), "responses": responses}
+
+
+def _with_kind(document: Document, name: str) -> Document:
+    """The sentence of a field, where there is one, as a quoted reason."""
+    said = document.get(name)
+    if said is None:
+        return document
+    return {**document, name: {"kind": "told_by_version_1", "said": said}}
+
+
 def _calibration(found: Document) -> Document:
-    return _renamed(found, ceiling_per_s="capacity_per_s", floor_ns="baseline_latency_ns")
+    new = _renamed(found, ceiling_per_s="capacity_per_s", floor_ns="baseline_latency_ns")
+    return _with_kind(new, "not_calibrated")
 
 
 def _recorded(event: Document) -> Document:
@@ -102,7 +120,8 @@ def _difference(told: Document) -> Document:
 
 
 def _noise(event: Document) -> Document:
-    series = [{**row, "part": _response(row["part"])} for row in event["machines"]]
+    rows = (_with_kind(row, "missing") for row in event["machines"])
+    series = [{**row, "part": _response(row["part"])} for row in rows]
     return {"event": "noise_measured", "at_unix_ns": event["at_unix_ns"], "series": series}
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from steelyard.plan.model import Cell, Stored
+from steelyard.records.missing import Missing
 from steelyard.records.warnings import Bottleneck, TrialWarning
 
 
@@ -60,7 +61,7 @@ class Measured(Stored):
 
     value: float | None
     unit: str
-    missing: str | None = None
+    missing: Missing | None = None
     infinite: bool = False
     of: int | None = None
 
@@ -87,7 +88,7 @@ class Calibration(Stored):
     baseline_latency_ns: float | None = None
     ratio: float | None = None
     took_ns: int | None = None
-    not_calibrated: str | None = None
+    not_calibrated: Missing | None = None
 
 
 class ResetRecord(Stored):

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import OneConstant, SpreadsDiffer, StallsDiffer, VerdictNote
+from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent

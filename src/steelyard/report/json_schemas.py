@@ -14,10 +14,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.note import TEXT, Note
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
 from steelyard.records.events import event_adapter
+from steelyard.records.note import TEXT, Note
 from steelyard.records.schema import TrialRecord
 
 Schema = dict[str, Any]
@@ -32,11 +32,15 @@ DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
 }
 
 
+_WITH_TEXT = "findings"
+"""The document whose notes have their sentences beside them."""
+
+
 def schema_of(name: str) -> Schema:
     """The schema of a document as it is written: every field is there."""
     title, adapter = DOCUMENTS[name]
     schema = adapter.json_schema()
-    notes = {kind.__name__ for kind in _kinds(Note)}
+    notes = {kind.__name__ for kind in _kinds(Note)} if name == _WITH_TEXT else set()
     for part, described in schema.get("$defs", {}).items():
         if part in notes:
             described["properties"][TEXT] = {"type": "string", "description": "Its sentence."}

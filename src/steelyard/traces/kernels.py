@@ -12,6 +12,8 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult, Ran
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
+from steelyard.records.missing import MissingKind, Reading, Reason
+from steelyard.report.notes.missing import missing_text
 from steelyard.study import catalogue
 from steelyard.trial.observe.responses import throughput_of
 from steelyard.workloads.tools.alone import measured_alone, words_alone
@@ -20,10 +22,10 @@ _TRIAL_TIMEOUT_S = 60.0
 _READY_TIMEOUT_S = 10.0
 _GRACE_S = 5.0
 _SERVER = "trace"
+_NONE = Reason(kind="not_measured")
 
 ENGINE = "@engine"
 Command = list[str]
-Figure = tuple[float | None, str | None]
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,16 @@ class Kernel:
 
     unit: str
     command: Callable[[str], Command]
-    figure: Callable[[str], Figure]
+    figure: Callable[[str], Reading]
     about: str
     server: Callable[[str], Command] | None = None
     direction: Literal["higher"] = "higher"
 
 
-def _computed(use: str, chosen: Mapping[str, Any]) -> Callable[[str], Figure]:
-    def figure(stdout: str) -> Figure:
+def _computed(use: str, chosen: Mapping[str, Any]) -> Callable[[str], Reading]:
+    def figure(stdout: str) -> Reading:
         measured = measured_alone(use, chosen, stdout)[catalogue.workload(use).primary]
-        return measured.value, measured.missing
+        return measured.value if measured.value is not None else measured.missing or _NONE
 
     return figure
 
@@ -54,7 +56,7 @@ def _computing(use: str, chosen: Mapping[str, Any]) -> Callable[[str], Command]:
     return lambda _address: words_alone(use, chosen)
 
 
-def _answered(stdout: str) -> Figure:
+def _answered(stdout: str) -> Reading:
     return throughput_of(LoadResult.model_validate_json(stdout))
 
 
@@ -140,10 +142,10 @@ def _measured(kernel: Kernel, ran: Ran) -> float:
     if not ran.stdout.strip():
         said = ran.stderr.strip() or "nothing"
         raise _without(f"the engine exited with code {ran.exit_code} and said {said}")
-    value, missing = kernel.figure(ran.stdout)
-    if value is None:
-        raise _without(missing or "it was not measured")
-    return value
+    figure = kernel.figure(ran.stdout)
+    if isinstance(figure, MissingKind):
+        raise _without(missing_text(figure))
+    return figure
 
 
 def _without(reason: str) -> HostError:

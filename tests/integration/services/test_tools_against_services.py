@@ -15,6 +15,7 @@ import pytest
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.records.missing import Quoted
 from steelyard.records.schema import Measured
 from steelyard.study import catalogue
 from steelyard.study.declared import responses as declared
@@ -254,9 +255,10 @@ def test_rabid_fetches_messages_though_it_prints_none_of_its_counts(
 def test_bonnie_writes_reads_and_makes_files(host: Host, folder: Path) -> None:
     asked = {"size": "16 MiB", "memory": "8 MiB", "files": 1}
     read = measured(host, folder, "bonnie++", **asked)
-    too_short = "the phase was too short for a figure"
-    assert all(one.value or one.missing in (too_short, "not asked for") for one in read.values())
-    assert read["bonnie.write.bytewise"].missing == "not asked for"
+    too_short = Quoted(kind="tool_reported", said="the phase was too short for a figure")
+    not_asked = Quoted(kind="tool_reported", said="not asked for")
+    assert all(one.value or one.missing in (too_short, not_asked) for one in read.values())
+    assert read["bonnie.write.bytewise"].missing == not_asked
 
 
 def test_hpl_and_stream_are_measured_in_one_run(host: Host, folder: Path) -> None:

@@ -10,6 +10,7 @@ from tests.unit.judge.quick import remaining_systems
 
 from steelyard.judge.findings import VerdictFinding
 from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import (
     BudgetSpec,
@@ -30,6 +31,8 @@ RESPONSES = {
         name="rate", label="throughput", unit="1/s", direction="higher", primary=True
     ),
 }
+
+LOST = Reason(kind="not_measured")
 
 
 def a_study(  # noqa: PLR0917 - a study has many parts
@@ -76,7 +79,7 @@ def a_record(trial: PlannedTrial, rate: float | None, **changes: Any) -> TrialRe
         "finished_unix_ns": (trial.trial + 1) * 10**9,
         "phases_ns": {"restore": 10**8, "warmup": 10**8, "window": 7 * 10**8},
         "responses": {
-            "rate": Measured(value=rate, unit="1/s", missing=None if rate is not None else "lost"),
+            "rate": Measured(value=rate, unit="1/s", missing=None if rate is not None else LOST),
             "p99": Measured(value=None if not rate else 1e9 / rate, unit="ns"),
         },
         "facts": {"system": {"kernel.release": "6.1", "service.sync": trial.cell.system}},

@@ -14,6 +14,7 @@ from steelyard.judge.not_measured import ValueMissing
 from steelyard.judge.verdict_notes import ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
+from steelyard.records.missing import NoLoadFound
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.tables.saturation import saturation_lines
@@ -22,7 +23,7 @@ from steelyard.study.model import FIND, FindSpec, GateSpec
 
 CARRIES = {"fast": 40.0, "durable": 20.0}
 P99 = GateSpec(name="p99", at_most=1e6, unit="ns", text="at most 1 ms")
-NEVER = "the limits do not hold even at 1"
+NEVER = NoLoadFound(kind="limits_broken_down_to", load=1, runs=3)
 
 
 @cache

@@ -15,6 +15,7 @@ from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
+from steelyard.records.missing import FailedBeyond, TooFewTimes
 from steelyard.records.schema import Measured, TrialRecord
 from steelyard.study.model import GuardSpec, Study
 
@@ -22,6 +23,7 @@ FAILURES = GuardSpec(
     name="errors", label="errors", unit="ratio", direction="lower", margin=0.001, absolute=True
 )
 TAIL = GuardSpec(name="p99", label="p99", unit="ns", direction="lower", margin=0.25)
+TOO_FEW = TooFewTimes(figure="p99", needed=1000)
 
 
 def check_guardrail(
@@ -51,7 +53,7 @@ def check_guardrail(
                 "rate": Measured(value=rate(trial), unit="1/s"),
                 "p99": Measured(value=p99, unit="ns")
                 if tail is not None
-                else Measured(value=None, unit="ns", missing="fewer than the 1,000 samples"),
+                else Measured(value=None, unit="ns", missing=TOO_FEW),
                 "errors": Measured(value=share, unit="ratio", of=of),
             },
         )
@@ -119,8 +121,7 @@ def test_a_declared_guard_that_was_not_measured_forbids_the_word() -> None:
     assert isinstance(verdict.withheld, GuardrailsOpen)
     (guardrail,) = verdict.withheld.guardrails
     assert isinstance(guardrail.reason, ValueUnusable)
-    assert guardrail.reason.reason is not None
-    assert "fewer than the 1,000 samples" in guardrail.reason.reason
+    assert guardrail.reason.reason == TOO_FEW
 
 
 def test_a_guard_by_default_that_was_not_measured_is_told_and_forbids_nothing() -> None:
@@ -194,7 +195,9 @@ def undefined(share_of_other: float, noise: float = 0.01) -> VerdictFinding:
     def record(trial: PlannedTrial) -> TrialRecord:
         value = 1e6 * math.exp(random.normal(0, noise))
         if trial.cell.system == "durable" and random.random() < share_of_other:
-            gone = Measured(value=None, unit="ns", missing="undefined", infinite=True)
+            gone = Measured(
+                value=None, unit="ns", missing=FailedBeyond(failed_share=0.5), infinite=True
+            )
             return a_record(trial, None, responses={"p99": gone})
         return a_record(trial, None, responses={"p99": Measured(value=value, unit="ns")})
 

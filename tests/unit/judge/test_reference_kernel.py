@@ -16,6 +16,7 @@ from steelyard.judge.findings import RunFindings
 from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import Study
 
@@ -25,7 +26,7 @@ KERNEL = {"reference_kernel_s": 0.3}
 def kernel_responses(**parts: float | None) -> dict[str, Measured]:
     return {
         f"reference_kernel.{part}": Measured(
-            value=v, unit="steps/s", missing=None if v else "refused"
+            value=v, unit="steps/s", missing=None if v else Reason(kind="not_measured")
         )
         for part, v in parts.items()
     }

@@ -28,6 +28,7 @@ from steelyard.judge.verdict_notes import (
 from steelyard.judge.withholding import carry_over_decides
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
+from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
 
@@ -147,7 +148,7 @@ def test_a_system_whose_percentile_is_never_defined_is_slower_without_a_disturba
         p99 = Measured(
             value=None if gone else value(trial),
             unit="ns",
-            missing="failed" if gone else None,
+            missing=FailedBeyond(failed_share=0.5) if gone else None,
             infinite=gone,
         )
         return a_record(trial, None, responses={"p99": p99})

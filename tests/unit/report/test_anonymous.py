@@ -10,6 +10,7 @@ from steelyard.judge.checks import FactChanged
 from steelyard.judge.findings import DifferenceFinding
 from steelyard.judge.verdict_notes import NoVisits, ValueUnusable
 from steelyard.records.events import EnvironmentDifference
+from steelyard.records.missing import Quoted
 from steelyard.report.anonymous import WITHHELD, anonymous, anonymous_text
 from steelyard.report.formats.markdown import markdown_text
 
@@ -80,7 +81,9 @@ def test_levels_of_the_study_stay_so_that_every_verdict_still_finds_its_conditio
 
 
 def _missing(reason: str) -> ValueUnusable:
-    return ValueUnusable(system="fast", trials=1, value="missing", reason=reason)
+    return ValueUnusable(
+        system="fast", trials=1, value="missing", reason=Quoted(kind="tool_reported", said=reason)
+    )
 
 
 def test_what_a_workload_of_several_says_of_a_machine_goes_too() -> None:

@@ -21,7 +21,8 @@ from steelyard.judge.analyses.sections import findings as sections
 from steelyard.judge.analyses.steadiness import findings as steadiness
 from steelyard.judge.families import Family
 from steelyard.judge.findings import BottleneckNote, WarningNote
-from steelyard.judge.note import Note
+from steelyard.records.missing import MissingKind
+from steelyard.records.note import Note
 from steelyard.report.formats.csv import COLUMNS, CONDITION
 from steelyard.report.notes.registry import WRITERS
 
@@ -115,5 +116,5 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
 
 def test_the_reference_names_every_kind_of_note() -> None:
     rows = set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
-    of_records = {WarningNote, BottleneckNote}
+    of_records = {WarningNote, BottleneckNote, *MissingKind.__subclasses__()}
     assert {kind.model_fields["kind"].default for kind in WRITERS.keys() - of_records} <= rows

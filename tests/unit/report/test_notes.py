@@ -16,7 +16,7 @@ import pytest
 
 import steelyard
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
+from steelyard.records.note import Note
 from steelyard.report import notes
 from steelyard.report.notes.registry import WRITERS
 from steelyard.study.labels import Labels

@@ -10,6 +10,7 @@ from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNote
 from steelyard.plan.model import Cell
+from steelyard.records.missing import NoServerForWorkload
 from steelyard.records.warnings import WarningKind
 from steelyard.report.assumptions import failure_lines
 from steelyard.report.formats.csv import csv_text
@@ -17,6 +18,8 @@ from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.registry import FORMATS, write_report
 from steelyard.report.view import views
+
+NO_SERVER = NoServerForWorkload(workload="x")
 
 
 def rows(case: str, kind: str) -> list[dict[str, str]]:
@@ -94,13 +97,13 @@ def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
     )
     without = found.model_copy(
         update={"capacity_per_s": None, "baseline_latency_ns": None, "ratio": None,
-                "largest_ratio": None, "trials_near": 0, "not_calibrated": "no server"}
+                "largest_ratio": None, "trials_near": 0, "not_calibrated": NO_SERVER}
     )  # fmt: skip
     findings = changed(golden("decided"), calibrations=(found, without))
     text = FORMATS["md"].text(findings, {})
     assert "5,000 messages/s" in text
     assert "the generator may be the bottleneck in 9 of 12" in text
-    assert "not calibrated: no server" in text
+    assert "not calibrated: the engine has no server of its own for" in text
     assert "the generator may be the bottleneck in 9 of 12" in render(findings, {})
 
 

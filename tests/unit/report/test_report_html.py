@@ -9,6 +9,7 @@ from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.not_measured import ValueMissing
+from steelyard.records.missing import Quoted
 from steelyard.report.formats.html import render, typeset
 from steelyard.report.tables.responses import response_table
 from steelyard.report.view import views
@@ -160,7 +161,7 @@ def test_many_cells_that_lack_a_value_for_one_reason_are_counted_and_the_reason_
         "median": None,
         "low": None,
         "high": None,
-        "not_measured": (ValueMissing(reason="too few"),),
+        "not_measured": (ValueMissing(reason=Quoted(kind="tool_reported", said="too few")),),
     }
     cells = tuple(c.model_copy(update=why) if c in lost else c for c in found.workloads[0].cells)
     workload = found.workloads[0].model_copy(update={"cells": cells})

@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.engine.messages import LoadResult
 from steelyard.plan.model import Cell
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Calibration, TrialRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.study import catalogue
@@ -77,7 +78,12 @@ def test_a_generator_with_room_is_not(load: Load) -> None:
 
 
 @pytest.mark.parametrize(
-    "calibration", [None, Calibration(not_calibrated="no server"), Calibration(capacity_per_s=0.0)]
+    "calibration",
+    [
+        None,
+        Calibration(not_calibrated=Reason(kind="calibration_off")),
+        Calibration(capacity_per_s=0.0),
+    ],
 )
 def test_without_a_capacity_there_is_neither_ratio_nor_warning(
     calibration: Calibration | None, load: Load

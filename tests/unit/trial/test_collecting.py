@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from steelyard.records.missing import Missing, OfInstance, TooFewTimes
 from steelyard.records.schema import Measured
 from steelyard.study.declared.responses import responses
 from steelyard.trial.observe.collect import Common, of_all_instances
 
 
-def measured(value: float | None, missing: str | None = None) -> Measured:
+def measured(value: float | None, missing: Missing | None = None) -> Measured:
     return Measured(value=value, unit="x", missing=missing)
 
 
@@ -39,11 +40,11 @@ def test_one_instance_speaks_for_itself() -> None:
 def test_what_one_instance_lacks_is_missing_of_all_with_its_number_and_reason() -> None:
     instances = [
         {"response.p99": measured(5.0)},
-        {"response.p99": measured(None, "fewer than the 1,000 samples")},
+        {"response.p99": measured(None, TooFewTimes(figure="p99", needed=1000))},
     ]
     joined = of_all_instances({"response.p99": "ns"}, instances, responses())["response.p99"]
     assert joined.value is None
-    assert joined.missing == "instance 2: fewer than the 1,000 samples"
+    assert joined.missing == OfInstance(instance=2, missing=TooFewTimes(figure="p99", needed=1000))
 
 
 def summed(response: str, common: list[Common], *values: float) -> float | None:

@@ -9,6 +9,7 @@ from tests.unit.records.test_histogram import SERVICE
 from tests.unit.trial.conftest import latency
 
 from steelyard.records.histogram import read_buckets
+from steelyard.records.missing import FailedBeyond, TooFewTimes
 from steelyard.records.schema import Measured
 from steelyard.trial.observe.responses import Seen, measure_responses
 
@@ -54,7 +55,8 @@ def test_few_failures_move_a_percentile_to_a_slower_operation(
 def test_a_percentile_into_which_failures_reach_is_no_number(seen: Callable[..., Seen]) -> None:
     got = measured("response.p90", seen, errors=12)
     assert (got.value, got.infinite) == (None, True)
-    assert "a failed one never ended" in str(got.missing)
+    assert isinstance(got.missing, FailedBeyond)
+    assert got.missing.failed_share == pytest.approx(12 / 112)
 
 
 def test_operations_under_way_at_the_end_make_no_failure_a_good_one(
@@ -73,6 +75,4 @@ def test_service_times_follow_the_same_rule_and_lateness_does_not(
 
 
 def test_a_percentile_still_needs_ten_operations_above_it(seen: Callable[..., Seen]) -> None:
-    assert measured("response.p95", seen, errors=2).missing == (
-        "fewer than the 200 samples that p95 needs (ten above it)"
-    )
+    assert measured("response.p95", seen, errors=2).missing == TooFewTimes(figure="p95", needed=200)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import CommonestFailure, FutilityReason
+from steelyard.records.missing import Reason
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.session_state.futility import in_vain
@@ -46,7 +47,7 @@ def cell(system: str, users: int) -> Cell:
 
 def record(planned: PlannedTrial, told: str) -> TrialRecord:
     """``+`` has a value, ``.`` succeeded without one, ``i`` is beyond all others, ``x`` failed."""
-    why = "the output has no line `rate`"
+    why = Reason(kind="zero_printed")
     response = {
         "+": Measured(value=1.0, unit="1/s"),
         ".": Measured(value=None, unit="1/s", missing=why),
@@ -78,7 +79,7 @@ def left(planned: Plan, told: str) -> dict[str, FutilityReason]:
 EXIT_3 = CommonestFailure(
     trials=6, outcome=Outcome.COMMAND_FAILED, message="it ended with exit code 3"
 )
-NO_LINE = CommonestFailure(trials=6, outcome=None, message="the output has no line `rate`")
+NO_LINE = CommonestFailure(trials=6, outcome=None, missing=Reason(kind="zero_printed"))
 
 
 def test_a_system_that_fails_three_visits_in_a_row_leaves() -> None:

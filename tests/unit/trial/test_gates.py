@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from steelyard.engine.messages import Clock, LoadResult
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome
 from steelyard.study.model import GateSpec
 from steelyard.trial.attempt.gates import (
@@ -43,7 +44,8 @@ def test_a_gate_that_breaks_names_figure_and_commonest_error() -> None:
 
 
 def test_a_gate_on_something_that_was_not_measured_neither_holds_nor_breaks() -> None:
-    records = check_gates(NO_ERRORS, {"errors": Measured(value=None, unit="ratio", missing="why")})
+    unknown = Measured(value=None, unit="ratio", missing=Reason(kind="not_measured"))
+    records = check_gates(NO_ERRORS, {"errors": unknown})
     assert records[0].held is None
     refuse_by_gates(records, {})
 

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.trial.conftest import latency, load_document
 
 from steelyard.engine.messages import LoadResult
+from steelyard.records.missing import Quoted, Reason, TooFewTimes, TurnedAway
 from steelyard.records.schema import Measured
 from steelyard.trial.drive.latency_probe import probe_warnings, without_unsent
 from steelyard.trial.observe.responses import Seen, measure_responses
@@ -38,7 +39,7 @@ def test_the_times_of_a_probe_are_its_own_and_not_those_of_the_load(seen: Make) 
 def test_too_few_probes_for_a_percentile_are_a_reason_and_no_figure(seen: Make) -> None:
     got = measured("probe.p90", probed(seen))
     assert got.value is None
-    assert got.missing == "fewer than the 100 samples that p90 needs (ten above it)"
+    assert got.missing == TooFewTimes(figure="p90", needed=100)
 
 
 def test_a_probe_that_failed_more_often_than_a_percentile_allows_is_beyond_all(seen: Make) -> None:
@@ -54,8 +55,9 @@ def test_errors_of_the_probe_are_a_share_of_what_it_was_to_send(seen: Make) -> N
 
 
 def test_a_probe_that_was_refused_says_so_instead_of_a_latency(seen: Make) -> None:
-    got = measured("probe.p50", replace(seen(), probe_missing="no connection: conn_refused"))
-    assert (got.value, got.missing) == (None, "no connection: conn_refused")
+    refused = Quoted(kind="probe_refused", said="no connection: conn_refused")
+    got = measured("probe.p50", replace(seen(), probe_missing=refused))
+    assert (got.value, got.missing) == (None, refused)
 
 
 def test_warnings_of_a_probe_name_it_and_never_void_the_trial() -> None:
@@ -94,7 +96,7 @@ def test_clients_turned_away_without_an_operation_leave_no_share_of_zero(
 ) -> None:
     got = measured("errors.refused", seen(**{where: {"banner": {"ftp_4xx": 10}}}))
     assert got.value is None
-    assert "turned away 10 times while they had no operation" in str(got.missing)
+    assert got.missing == TurnedAway(times=10)
     broken = seen(**{where: {"banner": {"peer_closed_early": 10}}})
     assert measured("errors.refused", broken).value == 0
 
@@ -102,7 +104,8 @@ def test_clients_turned_away_without_an_operation_leave_no_share_of_zero(
 def test_syns_sent_again_are_counted_at_the_end_that_was_sampled(seen: Make) -> None:
     got = seen({"tcp.syn_retransmits": [7, 9, 12]})
     assert measured("tcp.syn_retransmits", got).value == 5
-    assert "the generator was not sampled" in str(measured("generator.syn_retransmits", got))
+    missing = measured("generator.syn_retransmits", got).missing
+    assert missing == Reason(kind="generator_not_sampled")
 
 
 def test_a_probe_that_ends_with_its_load_has_not_failed_what_was_due_just_then(seen: Make) -> None:

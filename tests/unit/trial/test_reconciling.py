@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from steelyard.records.missing import ColumnMissing
 from steelyard.records.schema import CostRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
@@ -94,11 +95,15 @@ def test_the_second_instance_is_not_charged_with_what_stands_for_the_first() -> 
     assert told.value == pytest.approx(0.1)
 
 
+def not_sampled(column: str) -> ColumnMissing:
+    return ColumnMissing(kind="column_not_sampled", column=column)
+
+
 def test_what_was_not_sampled_is_missing_with_a_reason_and_never_zero() -> None:
     wanted = {"host.vcpu_cpu": "cores", "host.vcpu_wait": "cores"}
     told = measure_responses(wanted, Seen(None, inside(0, 0), window(process__x__cpu_ns=1)))
     assert [(one.value, one.missing) for one in told.values()] == [
-        (None, "threads.instance.vcpu.cpu_ns was not sampled"),
-        (None, "threads.instance.vcpu.run_delay_ns was not sampled"),
+        (None, not_sampled("threads.instance.vcpu.cpu_ns")),
+        (None, not_sampled("threads.instance.vcpu.run_delay_ns")),
     ]
     assert reconciled(Seen(None, inside(0, 0), None)) is None

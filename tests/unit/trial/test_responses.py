@@ -7,6 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from steelyard.records.missing import (
+    ColumnMissing,
+    NameUnknown,
+    NoDiskTime,
+    Quoted,
+    Reason,
+    TooFewSamples,
+    TooFewTimes,
+)
 from steelyard.records.schema import Measured
 from steelyard.trial.observe.responses import Seen, measure_responses
 
@@ -25,14 +34,14 @@ def test_without_a_good_answer_there_is_no_throughput_and_no_zero(seen: Make) ->
     counts = {"intended": 9, "unsent": 0, "sent": 9, "ok": 0, "errors": 9, "inflight_at_stop": 0}
     got = measured("throughput", seen(counts=counts, rates={"ok_per_s": 0.0}))
     assert got.value is None
-    assert got.missing == "no operation was answered well"
+    assert got.missing == Reason(kind="no_good_answer")
 
 
 def test_answers_that_came_after_the_window_alone_are_no_throughput_of_zero(seen: Make) -> None:
     counts = {"intended": 1, "unsent": 0, "sent": 1, "ok": 1, "errors": 0, "inflight_at_stop": 0}
     got = measured("throughput", seen(counts=counts, rates={"ok_per_s": 0.0}))
     assert got.value is None
-    assert got.missing == "no operation was answered within the window, only after it"
+    assert got.missing == Reason(kind="good_answers_late")
 
 
 def test_a_percentile_that_the_engine_gives_is_kept_in_ns(seen: Make) -> None:
@@ -42,7 +51,7 @@ def test_a_percentile_that_the_engine_gives_is_kept_in_ns(seen: Make) -> None:
 def test_a_percentile_with_too_few_samples_says_how_many_are_needed(seen: Make) -> None:
     got = measured("response.p99", seen())
     assert got.value is None
-    assert got.missing == "fewer than the 1,000 samples that p99 needs (ten above it)"
+    assert got.missing == TooFewTimes(figure="p99", needed=1000)
 
 
 def test_a_latency_nobody_recorded_is_not_zero(seen: Make) -> None:
@@ -66,13 +75,13 @@ def test_cpu_per_operation_divides_by_what_was_answered_well(seen: Make) -> None
 
 def test_one_sample_in_the_window_is_too_few_for_a_rate(seen: Make) -> None:
     got = measured("service.cpu", seen({"process.service.cpu_ns": [5]}))
-    assert got.missing == "1 samples in the window, 2 are needed"
+    assert got.missing == TooFewSamples(samples=1, needed=2)
 
 
 def test_a_disk_that_is_not_there_is_missing_with_the_samplers_reason(seen: Make) -> None:
     got = measured("disk.writes", seen({"cpu.user_ns": [1, 2]}))
     assert got.value is None
-    assert got.missing == "tmpfs lies on no disk"
+    assert got.missing == Quoted(kind="sampler_reported", said="tmpfs lies on no disk")
 
 
 def test_a_counter_that_the_kernel_hides_in_one_row_is_missing(seen: Make) -> None:
@@ -96,9 +105,8 @@ def test_steal_is_a_share_of_all_cpu_time(seen: Make) -> None:
 
 
 def test_a_response_nobody_measures_says_so(seen: Make) -> None:
-    assert (
-        measured("phase_of_the_moon", seen()).missing == "nothing here measures phase_of_the_moon"
-    )
+    got = measured("phase_of_the_moon", seen())
+    assert got.missing == NameUnknown(kind="response_unknown", name="phase_of_the_moon")
 
 
 def test_a_service_of_several_processes_is_measured_as_one(seen: Make) -> None:
@@ -120,7 +128,8 @@ def test_a_service_with_a_part_that_was_not_sampled_has_no_figure(seen: Make) ->
     }
     got = measured("service.cpu", seen(columns))
     assert got.value is None
-    assert "process.service.store.cpu_ns" in str(got.missing)
+    column = "process.service.store.cpu_ns"
+    assert got.missing == ColumnMissing(kind="column_not_reported", column=column)
 
 
 def disks(**grown: int) -> dict[str, list[int]]:
@@ -135,14 +144,13 @@ def test_a_mean_time_of_writes_is_that_of_all_that_ended_in_the_window(seen: Mak
 
 def test_without_a_read_there_is_no_mean_time_of_reads(seen: Make) -> None:
     got = measured("disk.read_time", seen(disks(reads=0, read_ns=0)))
-    assert got.missing == "no read ended in the window"
+    assert got.missing == NoDiskTime(kind="no_disk_request", request="read", least_ms=20)
 
 
 def test_a_time_that_the_kernel_tells_too_coarsely_is_missing_and_not_zero(seen: Make) -> None:
     got = measured("disk.read_time", seen(disks(reads=3, read_ns=0)))
     assert got.value is None
-    assert got.missing is not None
-    assert "in steps of 1 ms" in got.missing
+    assert got.missing == NoDiskTime(kind="disk_time_too_short", request="read", least_ms=20)
 
 
 NETWORK = {"net.lo.rx_bytes": [0, 7, 14], "net.eth0.rx_bytes": [0, 100, 200]}
@@ -164,5 +172,5 @@ def test_a_guest_is_never_taken_for_the_machine_below_it(seen: Make) -> None:
     columns = disks(writes=5) | {f"cpu.{s}_ns": [0, 5, 9] for s in ("user", "nice", "system")}
     guest = replace(seen(columns), own_kernel=True)
     for response in ("host.cpu", "host.disk.writes", "power.mean"):
-        assert "the host was not sampled" in (measured(response, guest).missing or "")
+        assert measured(response, guest).missing == Reason(kind="host_not_sampled")
     assert measured("disk.writes", guest).value is not None

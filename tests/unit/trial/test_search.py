@@ -13,12 +13,13 @@ from tests.unit.trial.conftest import SECOND_NS, latency, load_document
 
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.plan.model import Cell
+from steelyard.records.missing import LimitNotKnown, NoLoadFound, TooFewTimes
 from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import FIND, FindSpec, GateSpec, LoadSpec, Study, WorkloadSpec
 from steelyard.study.resolve.settings import defaults_of
 from steelyard.trial.drive import search_driver
-from steelyard.trial.drive.load_search import Bounds, Found, Step, next_step
+from steelyard.trial.drive.load_search import Bounds, Broken, Found, Step, next_step
 from steelyard.trial.drive.search_driver import SearchDrive, bounds_of
 from steelyard.workloads.operations.model import Server
 
@@ -63,26 +64,27 @@ def test_what_fails_over_the_whole_window_is_looked_for_below() -> None:
 def test_a_load_that_never_holds_twice_is_no_answer() -> None:
     found, _ = searched(lambda load, final: load <= 30 and not final, USERS)
     assert found.load is None
-    assert found.missing is not None
-    assert "no load held twice" in found.missing
+    assert isinstance(found.missing, NoLoadFound)
+    assert found.missing.kind == "no_load_held_twice"
 
 
 def test_limits_that_break_at_the_smallest_load_are_no_answer() -> None:
     found, steps = searched(lambda _load, _: False, USERS)
-    assert found == Found(None, "the limits do not hold even at 1")
+    assert found == Found(None, NoLoadFound(kind="limits_broken_down_to", load=1, runs=3))
     assert [step.load for step in steps] == [4, 2, 1]
 
 
 def test_limits_that_hold_at_the_largest_load_tried_are_no_answer() -> None:
     found, steps = searched(lambda _load, _: True, USERS)
-    assert found == Found(None, "the limits hold up to 256, the largest that is tried")
+    assert found == Found(None, NoLoadFound(kind="limits_held_up_to", load=256, runs=len(steps)))
     assert steps[-1].load == 256
 
 
 def test_what_cannot_be_told_ends_the_search_with_its_reason() -> None:
-    steps = [Step(4, held=False, broken="response.p99: too few", untold=True)]
-    assert next_step(steps, USERS) == Found(
-        None, "at 4 it cannot be determined: response.p99: too few"
+    too_few = TooFewTimes(figure="p99", needed=1000)
+    broken = Broken("response.p99", "at most 1 ms", None, too_few)
+    assert next_step([Step(4, held=False, broken=broken)], USERS) == Found(
+        None, LimitNotKnown(load=4, limit="response.p99", missing=too_few)
     )
 
 
@@ -164,8 +166,9 @@ def test_a_percentile_that_no_run_can_tell_gives_no_capacity(
     instance = driven(Generator(carries=37, samples=1), monkeypatch)
     found = instance.found["capacity"]
     assert found.value is None
-    assert found.missing is not None
-    assert "cannot be determined" in found.missing
+    assert isinstance(found.missing, LimitNotKnown)
+    (broken,) = [step["broken"] for step in instance.search["steps"]]
+    assert broken["missing"]["kind"] == found.missing.missing.kind
 
 
 def test_a_search_begins_at_the_smallest_load_and_goes_well_beyond_the_largest() -> None:

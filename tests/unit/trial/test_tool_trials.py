@@ -12,6 +12,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import open_machine
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Outcome
 from steelyard.trial.attempt.outcomes import TrialFailed
 
@@ -152,7 +153,7 @@ def test_good_exit_codes_are_those_of_the_tool_and_not_of_what_comes_then(bench:
 def test_a_rate_of_nothing_is_missing_and_not_zero(bench: Bench) -> None:
     measured = bench.measured(own("echo rate 0; echo size 7"))
     assert measured["mine.rate"].value is None
-    assert measured["mine.rate"].missing == "the tool printed 0"
+    assert measured["mine.rate"].missing == Reason(kind="zero_printed")
 
 
 def test_a_zero_that_may_be_is_one(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from steelyard.engine.locate import find_engine
+from steelyard.records.missing import Quoted
 from steelyard.records.schema import Measured
 from steelyard.workloads.tools.alone import measured_alone, words_alone
 
@@ -80,8 +81,8 @@ def test_a_document_that_is_not_to_be_used_gives_reasons_and_no_figures(
 ) -> None:
     for measured in responses(use, document(use) | changed).values():
         assert measured.value is None
-        assert measured.missing
-        assert why in measured.missing
+        assert isinstance(measured.missing, Quoted)
+        assert why in measured.missing.said
 
 
 @pytest.mark.parametrize("use", ["linpack", "ram"])

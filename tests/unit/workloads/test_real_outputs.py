@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 
 from steelyard.hosts.failures import SystemFailure
 from steelyard.records.schema import Measured
+from steelyard.report.notes.missing import missing_text
 from steelyard.study import catalogue
 from steelyard.study.declared import responses as declared
 from steelyard.study.resolve.settings import defaults_of, read_value
@@ -84,7 +85,9 @@ def why_refused(case: Path) -> str:
 
 def as_json(measured: dict[str, Measured]) -> dict[str, Any]:
     return {
-        name: f"missing: {one.missing}" if one.value is None else [one.value, one.unit]
+        name: [one.value, one.unit]
+        if one.missing is None
+        else f"missing: {missing_text(one.missing)}"
         for name, one in measured.items()
     }
 

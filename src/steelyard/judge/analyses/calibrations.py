@@ -8,6 +8,7 @@ from statistics import median
 from steelyard.judge.findings import CalibrationFinding
 from steelyard.judge.series import key_of
 from steelyard.plan.model import Cell, Plan
+from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Study
@@ -51,7 +52,7 @@ def _finding(study: Study, cell: Cell, records: Sequence[TrialRecord]) -> Calibr
     )
 
 
-def _reason(known: Sequence[Calibration]) -> str | None:
+def _reason(known: Sequence[Calibration]) -> Missing | None:
     if any(each.capacity_per_s is not None for each in known):
         return None
     return next((each.not_calibrated for each in known if each.not_calibrated), None)

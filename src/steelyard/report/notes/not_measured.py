@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.judge.not_measured import AttemptFailed, ValueMissing
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import writes
 
 
@@ -14,4 +15,4 @@ def _attempt_failed(note: AttemptFailed) -> str:
 
 @writes(ValueMissing)
 def _value_missing(note: ValueMissing) -> str:
-    return note.reason or "not recorded"
+    return "not recorded" if note.reason is None else missing_text(note.reason)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from steelyard.judge.analyses.planning.findings import ReferenceKernelFailed, TooFewValues
 from steelyard.report.figures import counted
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import writes
 
 
 @writes(ReferenceKernelFailed)
 def _reference_kernel_failed(note: ReferenceKernelFailed) -> str:
-    return note.error
+    return missing_text(note.reason)
 
 
 @writes(TooFewValues)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from steelyard.judge.note import TEXT, Note
+from steelyard.records.note import TEXT, Note
 from steelyard.study.labels import Labels
 
 N = TypeVar("N", bound=Note)

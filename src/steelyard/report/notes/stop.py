@@ -12,8 +12,9 @@ from steelyard.judge.caveats import (
     WorkloadDecided,
     WorkloadFutility,
 )
-from steelyard.records.events import EnvironmentDifference, FutilityReason
+from steelyard.records.events import CommonestFailure, EnvironmentDifference, FutilityReason
 from steelyard.report.figures import counted, listed
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import writes
 
 
@@ -62,7 +63,13 @@ def _commonest(reason: FutilityReason) -> str:
     often, outcome = reason.commonest.trials, reason.commonest.outcome
     most = "" if often == reason.trials else f"{often} of {reason.trials}: "
     failed = "" if outcome is None else f"{outcome.replace('_', ' ')}: "
-    return f" ({most}{failed}{reason.commonest.message.rstrip('.')})"
+    return f" ({most}{failed}{_message(reason.commonest)})"
+
+
+def _message(commonest: CommonestFailure) -> str:
+    if commonest.message is not None:
+        return commonest.message.rstrip(".")
+    return "" if commonest.missing is None else missing_text(commonest.missing)
 
 
 @writes(WorkloadDecided)

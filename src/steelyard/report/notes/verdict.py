@@ -38,6 +38,7 @@ from steelyard.judge.verdict_notes import (
 )
 from steelyard.records.warnings import WarningKind
 from steelyard.report.figures import counted
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import text, writes
 from steelyard.report.vocabulary import noun
 from steelyard.study.labels import Labels
@@ -78,7 +79,7 @@ def _value_unusable(note: ValueUnusable) -> str:
     value = {
         "zero": "is zero",
         "negative_or_not_finite": "is negative or not finite",
-        "missing": "was not measured" + (f" ({note.reason})" if note.reason else ""),
+        "missing": "was not measured" + (f" ({missing_text(note.reason)})" if note.reason else ""),
     }[note.value]
     trials = counted(note.trials, "trial")
     return f"no ratio is defined: the value {value} in {trials} of {note.system}"

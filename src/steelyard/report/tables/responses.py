@@ -21,6 +21,7 @@ from steelyard.report import notes
 from steelyard.report.assumptions import OK, STOP_WORDS, bottleneck_rows, judged
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.sentences import ends_of, interval_words, margin_text
 from steelyard.report.tables.table import NONE, Table
@@ -267,7 +268,7 @@ def _calibration_texts(found: CalibrationFinding, labels: Labels) -> tuple[str, 
 
 def _calibration_words(found: CalibrationFinding) -> str:
     if found.not_calibrated is not None:
-        return f"not calibrated: {found.not_calibrated}"
+        return f"not calibrated: {missing_text(found.not_calibrated)}"
     if found.trials_near:
         return f"the generator may be the bottleneck in {found.trials_near} of {found.trials}"
     return "the generator had spare capacity"

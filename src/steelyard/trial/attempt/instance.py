@@ -10,6 +10,7 @@ from steelyard.engine.messages import Clock, LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, LoadAnswer
 from steelyard.hosts.undo.log import INSIDE, PendingUndo
+from steelyard.records.missing import Missing
 from steelyard.records.schema import (
     ClockRecord,
     CostRecord,
@@ -67,7 +68,7 @@ class Instance:
     tool: ReadyTool | None = None
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
     probe: LoadAnswer | None = None
-    probe_missing: str | None = None
+    probe_missing: Missing | None = None
     ran: list[Timed] = field(default_factory=list)
     outputs: dict[str, str] = field(default_factory=dict)
     unread: dict[str, str] = field(default_factory=dict)

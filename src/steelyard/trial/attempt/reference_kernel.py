@@ -14,6 +14,7 @@ from typing import Any
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.records.events import ReferenceKernelSeries
+from steelyard.records.missing import Missing, Quoted, Reason
 from steelyard.records.schema import Measured, Outcome
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.outcomes import TrialFailed
@@ -118,10 +119,13 @@ def _folder(session: SessionContext, host: Host) -> str:
 
 def read_kernel(document: Mapping[str, Any]) -> dict[str, Measured]:
     """The parts of ``schemas/reference-result.schema.json`` as responses of a trial."""
-    why = document["disk_refused"] or "it was not measured"
+    said = document["disk_refused"]
+    missing: Missing = Reason(kind="not_measured")
+    if said:
+        missing = Quoted(kind="reference_kernel_refused", said=said)
     return {
         name: Measured(
-            value=document[key], unit=unit, missing=why if document[key] is None else None
+            value=document[key], unit=unit, missing=missing if document[key] is None else None
         )
         for name, (key, unit) in _PARTS.items()
     }

@@ -15,6 +15,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
 from steelyard.hosts.host import Host, read_load
+from steelyard.records.missing import Quoted
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.trial.attempt.gates import generator_figures
 from steelyard.trial.attempt.instance import Instance
@@ -53,7 +54,8 @@ class ProbeDrive:
                 self._answer.result(_ANSWERED_S if self.open_ended else left_s(deadline_ns))
             )
         except AgentRefusal as refusal:
-            self.instance.probe_missing = refusal.failure.message
+            said = refusal.failure.message
+            self.instance.probe_missing = Quoted(kind="probe_refused", said=said)
 
     def cancel(self) -> None:
         """Ends it early; nothing if it has ended."""

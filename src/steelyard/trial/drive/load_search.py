@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from steelyard.records.missing import LimitNotKnown, Missing, NoLoadFound
+
 PRECISION_RATIO = 0.05
 BEYOND_THE_STUDY = 16
 """How far above the largest load of a study the search goes."""
@@ -29,16 +31,23 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Broken:
+    """A limit that did not hold, or of which that is not known: ``missing`` then says why."""
+
+    name: str
+    limit: str
+    value: float | None
+    missing: Missing | None = None
+
+
+@dataclass(frozen=True)
 class Step:
-    """One load that was tried. ``final``: over a whole window. ``broken`` says which limit broke;
-    ``untold``: that it cannot be known, as with too few answers for a percentile.
-    """
+    """One load that was tried. ``final``: over a whole window. ``broken``: the limit that did."""
 
     load: float
     held: bool
     final: bool = False
-    broken: str | None = None
-    untold: bool = False
+    broken: Broken | None = None
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Found:
     """The answer: a load, or the reason why there is none."""
 
     load: float | None
-    missing: str | None
+    missing: Missing | None
 
 
 def next_step(steps: Sequence[Step], bounds: Bounds) -> Step | Found:
@@ -56,8 +65,8 @@ def next_step(steps: Sequence[Step], bounds: Bounds) -> Step | Found:
         return ended
     low, high = _bracket(steps)
     if low is None:
-        return Step(bounds.first, held=False) if high is None else _below(high, bounds)
-    return _above(low, bounds) if high is None else _between(low, high, bounds)
+        return Step(bounds.first, held=False) if high is None else _below(high, bounds, len(steps))
+    return _above(low, bounds, len(steps)) if high is None else _between(low, high, bounds)
 
 
 def _ended(steps: Sequence[Step]) -> Found | None:
@@ -65,16 +74,19 @@ def _ended(steps: Sequence[Step]) -> Found | None:
     held = [step for step in finals if step.held]
     if held:
         return Found(held[0].load, None)
-    if steps and steps[-1].untold:
-        return Found(None, f"at {steps[-1].load:g} it cannot be determined: {steps[-1].broken}")
+    broken = steps[-1].broken if steps else None
+    if broken is not None and broken.missing is not None:
+        missing = LimitNotKnown(load=steps[-1].load, limit=broken.name, missing=broken.missing)
+        return Found(None, missing)
     if len(finals) >= MOST_FINALS or len(steps) >= MOST_STEPS:
-        return Found(None, f"no load held twice in {len(steps)} runs")
+        last = steps[-1].load
+        return Found(None, NoLoadFound(kind="no_load_held_twice", load=last, runs=len(steps)))
     return None
 
 
-def _above(low: float, bounds: Bounds) -> Step | Found:
+def _above(low: float, bounds: Bounds, runs: int) -> Step | Found:
     if low >= bounds.most:
-        return Found(None, f"the limits hold up to {bounds.most:g}, the largest that is tried")
+        return Found(None, NoLoadFound(kind="limits_held_up_to", load=bounds.most, runs=runs))
     return Step(min(2 * low, bounds.most), held=False)
 
 
@@ -86,9 +98,9 @@ def _between(low: float, high: float, bounds: Bounds) -> Step:
     return Step(middle, held=False)
 
 
-def _below(high: float, bounds: Bounds) -> Step | Found:
+def _below(high: float, bounds: Bounds, runs: int) -> Step | Found:
     if high <= bounds.least:
-        return Found(None, f"the limits do not hold even at {bounds.least:g}")
+        return Found(None, NoLoadFound(kind="limits_broken_down_to", load=bounds.least, runs=runs))
     lower = high / 2
     return Step(max(float(int(lower)) if bounds.whole else lower, bounds.least), held=False)
 

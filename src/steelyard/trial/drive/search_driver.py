@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
+from pydantic_core import to_jsonable_python
 
 from steelyard.engine.messages import LoadResult
 from steelyard.hosts.clocks import ClockOffset
@@ -25,6 +26,7 @@ from steelyard.trial.drive.load_search import (
     BEYOND_THE_STUDY,
     MOST_STEPS,
     Bounds,
+    Broken,
     Found,
     Step,
     next_step,
@@ -74,14 +76,16 @@ class SearchDrive:
             steps.append(self._tried(step, spec, deadline_ns))
             step = next_step(steps, bounds)
             time.sleep(PAUSE_S)
-        self.instance.search = {
-            "name": spec.name,
-            "unit": searched_unit(self.study),
-            "bounds": asdict(bounds),
-            "steps": [asdict(each) for each in steps],
-            "found": step.load,
-            "missing": step.missing,
-        }
+        self.instance.search = to_jsonable_python(
+            {
+                "name": spec.name,
+                "unit": searched_unit(self.study),
+                "bounds": bounds,
+                "steps": steps,
+                "found": step.load,
+                "missing": step.missing,
+            }
+        )
         self.instance.found = {spec.name: _measured(step, self.study)}
 
     def cancel(self) -> None:
@@ -97,11 +101,9 @@ class SearchDrive:
             load = self._run(step.load, times * window_s, deadline_ns)
             refuse_invalid(load.result)
             broken = broken_limit(load.result, spec.limits)
-            if broken is None or broken.known:
+            if broken is None or broken.missing is None:
                 break
-        if broken is None:
-            return replace(step, held=True)
-        return replace(step, broken=broken.words, untold=not broken.known)
+        return replace(step, held=broken is None, broken=broken)
 
     def _run(self, load: float, window_s: float, deadline_ns: int) -> LoadAnswer:
         cell, study = loaded(self.cell, self.study, load), shortened(self.study, window_s)
@@ -117,26 +119,15 @@ class SearchDrive:
         return answer
 
 
-@dataclass(frozen=True)
-class Broken:
-    """A limit that did not hold; ``known`` is false when what it limits could not be determined."""
-
-    words: str
-    known: bool
-
-
 def broken_limit(load: LoadResult, limits: Sequence[GateSpec]) -> Broken | None:
     """The first limit that broke in a run, or that it cannot determine; ``None`` if all held."""
     nothing = WindowSamples(pl.DataFrame(), {})
     wanted = {limit.name: limit.unit for limit in limits}
     measured = measure_responses(wanted, Seen(driven=load, window=nothing))
     for checked in check_gates({limit.name: limit for limit in limits}, measured):
-        if checked.held is None:
-            return Broken(f"{checked.name}: {measured[checked.name].missing}", known=False)
         if not checked.held:
-            return Broken(
-                f"{checked.name} {checked.limit}: {checked.value:.4g} measured", known=True
-            )
+            missing = measured[checked.name].missing
+            return Broken(checked.name, checked.limit, checked.value, missing)
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from steelyard.engine.messages import LoadResult
+from steelyard.records.missing import OfInstance, Reason
 from steelyard.records.schema import Measured
 from steelyard.records.warnings import TrialWarning
 from steelyard.study.declared.responses import Response
@@ -139,8 +140,10 @@ def _joined(
 ) -> Measured:
     for number, one in enumerate(measured, start=1):
         if one.value is None:
-            why = f"instance {number}: {one.missing}"
-            return Measured(value=None, unit=unit, missing=why, infinite=one.infinite)
+            missing = OfInstance(
+                instance=number, missing=one.missing or Reason(kind="not_measured")
+            )
+            return Measured(value=None, unit=unit, missing=missing, infinite=one.infinite)
     values = _once_each([one.value for one in measured if one.value is not None], response, common)
     join = _JOINED[response.instances]
     fewest = min((one.of for one in measured if one.of is not None), default=None)

@@ -9,24 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from steelyard.engine.messages import Stream
+from steelyard.records.missing import Quoted, Reading, Reason
 
-Reading = tuple[float, None] | tuple[None, str]
-"""A number, or why there is none."""
-
-_NOT_TOLD = "the flows do not tell it"
+_UNKNOWN = Reason(kind="flow_figure_unknown")
 
 
 def stream_throughput(stream: Stream) -> Reading:
     """Payload bytes a second over all flows, of both directions together."""
     for flow in stream.flows:
         if flow.broken is not None:
-            return None, f"a flow broke: {flow.broken}"
+            return Quoted(kind="flow_broken", said=flow.broken)
     told = [
         rate for rate in (stream.sent_bytes_per_s, stream.received_bytes_per_s) if rate is not None
     ]
     if not sum(told):
-        return None, "no byte arrived in the window"
-    return sum(told), None
+        return Reason(kind="no_bytes")
+    return sum(told)
 
 
 def loss(stream: Stream) -> Reading:
@@ -49,23 +47,23 @@ def jitter(stream: Stream) -> Reading:
     """The largest of all flows, in ns."""
     known = [flow.jitter_ns for flow in stream.flows if flow.jitter_ns is not None]
     if len(known) < max(1, len(stream.flows)):
-        return None, _NOT_TOLD
-    return float(max(known)), None
+        return _UNKNOWN
+    return float(max(known))
 
 
 def retransmits(stream: Stream) -> Reading:
     """Segments that were sent again, in the window."""
     count = _total(flow.retransmits for flow in stream.flows)
-    return (None, _NOT_TOLD) if count is None else (float(count), None)
+    return _UNKNOWN if count is None else float(count)
 
 
 def _ratio(parts: Iterable[int | None], wholes: Iterable[int | None]) -> Reading:
     part, whole = _total(parts), _total(wholes)
     if part is None or whole is None:
-        return None, _NOT_TOLD
+        return _UNKNOWN
     if whole == 0:
-        return None, "no datagram was counted in the window"
-    return part / whole, None
+        return Reason(kind="no_datagrams")
+    return part / whole
 
 
 def _total(counts: Iterable[int | None]) -> int | None:

@@ -9,21 +9,30 @@ import math
 
 from steelyard.engine.messages import Latency, LoadResult
 from steelyard.records.histogram import read_buckets
-from steelyard.trial.observe.flows import Reading
+from steelyard.records.missing import (
+    FailedBeyond,
+    MissingKind,
+    NameUnknown,
+    Reading,
+    Reason,
+    TooFewTimes,
+    TurnedAway,
+)
 
 _OF_OPERATIONS = ("response", "service_time")
 _LATENCIES = {"response": "response", "service_time": "service", "lateness": "lateness"}
 _SHARE_ABOVE = {"p50": 0.5, "p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001, "p9999": 0.0001}
 _SAMPLES_ABOVE = 10
 _ROUNDING = 1e-9
+_NONE_DUE = Reason(kind="no_operation_due")
 
 
 def failed_share(load: LoadResult) -> Reading:
     """Failed and unsent operations as a share of those that were due in the window."""
     counts = load.counts
     if counts.intended == 0:
-        return None, "no operation was intended in the window"
-    return (counts.errors + counts.unsent) / counts.intended, None
+        return _NONE_DUE
+    return (counts.errors + counts.unsent) / counts.intended
 
 
 REFUSALS = frozenset(
@@ -58,22 +67,19 @@ def refused_share(load: LoadResult) -> Reading:
         if kind in REFUSALS
     )
     if turned_away:
-        return None, (
-            f"clients were turned away {turned_away:,} times while they had no operation, which "
-            "is in no share of operations; let each operation have a connection of its own"
-        )
+        return TurnedAway(times=turned_away)
     return failed_by(REFUSALS, load)
 
 
 def failed_by(kinds: frozenset[str], load: LoadResult) -> Reading:
     """Operations that failed in one of these ways, as a share of those due in the window."""
     if load.counts.intended == 0:
-        return None, "no operation was intended in the window"
+        return _NONE_DUE
     count = sum(n for of_phase in load.errors.values() for k, n in of_phase.items() if k in kinds)
-    return count / load.counts.intended, None
+    return count / load.counts.intended
 
 
-def undefined(name: str, load: LoadResult) -> str | None:
+def undefined(name: str, load: LoadResult) -> FailedBeyond | None:
     """Why a percentile of all operations is beyond every value: a failed one never ended.
 
     Only of what an operation as a whole takes. Where fewer fail, they are the slowest.
@@ -81,14 +87,14 @@ def undefined(name: str, load: LoadResult) -> str | None:
     kind, _, figure = name.partition(".")
     if kind not in _OF_OPERATIONS or figure not in _SHARE_ABOVE:
         return None
-    failed, _ = failed_share(load)
-    if failed is None:
+    failed = failed_share(load)
+    if isinstance(failed, MissingKind):
         return None
     latency = load.latency_ns.get(_LATENCIES[kind])
     beyond = latency is not None and _failed(load) > 0 and _rank(latency, figure, load) is None
     if failed < _SHARE_ABOVE[figure] and not beyond:
         return None
-    return f"undefined ({failed:.2g} of the operations failed, and a failed one never ended)"
+    return FailedBeyond(failed_share=failed)
 
 
 def time_of(name: str, load: LoadResult) -> Reading:
@@ -105,7 +111,7 @@ def time_of(name: str, load: LoadResult) -> Reading:
     if kind == "kind":
         of_kind = load.operations.get(word)
         return _figure(None if of_kind is None else of_kind.latency_ns, figure)
-    return None, f"nothing here measures {name}"
+    return NameUnknown(kind="response_unknown", name=name)
 
 
 def _failed(load: LoadResult) -> int:
@@ -130,28 +136,27 @@ def _with_failed_last(latency: Latency, figure: str, load: LoadResult) -> Readin
         return _figure(latency, figure)
     rank = _rank(latency, figure, load)
     if rank is None:
-        return None, "undefined: a failed operation never ended"
+        return FailedBeyond(failed_share=_failed(load) / load.counts.intended)
     if latency.count + _failed(load) - rank < _SAMPLES_ABOVE:
-        return None, _too_few(figure)
+        return _too_few(figure)
     seen = 0
     for (_, beyond), count in sorted(read_buckets(latency.hdr_v2_b64).items()):
         seen += count
         if seen >= rank:
-            return float(min(beyond - 1, latency.max)), None
-    return float(latency.max), None
+            return float(min(beyond - 1, latency.max))
+    return float(latency.max)
 
 
 def _figure(latency: Latency | None, figure: str) -> Reading:
     if latency is None or latency.count == 0:
-        return None, "no operation was answered well"
+        return Reason(kind="no_good_answer")
     value = getattr(latency, figure, None)
     if value is not None:
-        return float(value), None
+        return float(value)
     if figure not in _SHARE_ABOVE:
-        return None, f"{figure} is no figure of a latency distribution"
-    return None, _too_few(figure)
+        return NameUnknown(kind="figure_unknown", name=figure)
+    return _too_few(figure)
 
 
-def _too_few(figure: str) -> str:
-    needed = round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure])
-    return f"fewer than the {needed:,} samples that {figure} needs (ten above it)"
+def _too_few(figure: str) -> TooFewTimes:
+    return TooFewTimes(figure=figure, needed=round(_SAMPLES_ABOVE / _SHARE_ABOVE[figure]))

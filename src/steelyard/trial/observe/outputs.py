@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from steelyard.engine.agent import AgentRefusal
+from steelyard.records.missing import Missing, Quoted
 from steelyard.records.schema import Measured, Outcome
 from steelyard.study.declared import responses as declared
 from steelyard.trial.attempt.instance import Instance
@@ -50,7 +53,7 @@ def measured_by_tool(tool: ReadyTool, instance: Instance) -> dict[str, Measured]
             "its output is kept with the trial; `steelyard workload check FILE --output OUTPUT` "
             "shows what is read from it",
         ) from error
-    _refuse_useless(tool, instance, {one.missing for one in read.values()})
+    _refuse_useless(tool, instance, [one.missing for one in read.values()])
     return {RUN_TIME: run_time(instance.ran), **read}
 
 
@@ -58,9 +61,9 @@ def _version(tool: ReadyTool) -> str:
     return "" if tool.version == NOT_ASKED else f" (version {tool.version})"
 
 
-def _refuse_useless(tool: ReadyTool, instance: Instance, missing: set[str | None]) -> None:
+def _refuse_useless(tool: ReadyTool, instance: Instance, missing: Sequence[Missing | None]) -> None:
     for refusal in tool.entry.refuses:
-        if refusal.because in missing:
+        if Quoted(kind="tool_reported", said=refusal.because) in missing:
             raise TrialFailed(
                 Outcome.COMMAND_FAILED,
                 f"nothing of what `{instance.workload.use}` printed is of use: {refusal.because}",

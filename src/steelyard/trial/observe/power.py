@@ -7,7 +7,10 @@ it draws from its batteries.
 
 from __future__ import annotations
 
-from steelyard.trial.observe.flows import Reading
+from typing import Literal
+
+from steelyard.records.missing import Missing, MissingKind, Quoted, Reading, Reason
+from steelyard.trial.observe.devices import rate_of, total_of
 from steelyard.trial.observe.window import WindowSamples
 
 _BEGIN, _END = "power.", ".energy_uj"
@@ -15,59 +18,53 @@ _DRAWN, _DISCHARGING = "battery.drawn_uw", "battery.discharging"
 _WHOLE, _PACKAGE, _MEMORY = "psys", "package-", "dram"
 
 _FEWEST = 2
-_NOT_DISCHARGING = (
-    "the battery did not discharge all the while: what one takes in is not what is used"
-)
 
 
 def mean_power_w(window: WindowSamples) -> Reading:
     """Watts over the window, or why there is no figure."""
     if window.unsampled is not None:
-        return None, window.unsampled
+        return window.unsampled
     zones = zones_of(window)
     if not zones:
-        reasons = [why for key, why in window.missing.items() if key.startswith("power")]
-        told = reasons[0] if reasons else "no energy counter was sampled"
-        return None, f"not available here: {told}"
-    watts = 0.0
-    for zone in zones:
-        column = f"{_BEGIN}{zone}{_END}"
-        rate = window.rate_per_s(column)
-        if rate is None:
-            return None, window.why_missing(column) or "not sampled"
-        watts += rate / 1e6
-    if watts == 0:
-        return None, "the energy counters stood still"
-    return watts, None
+        return _no_sensor(window, "power", "no_energy_counter")
+    watts = total_of([rate_of(window, f"{_BEGIN}{zone}{_END}", 1e-6) for zone in zones])
+    return Reason(kind="energy_counters_constant") if watts == 0 else watts
 
 
 def energy_j(window: WindowSamples) -> Reading:
     """Joules over the whole window: its mean power times its length."""
-    watts, missing = mean_power_w(window)
-    if watts is None:
-        return None, missing or "not sampled"
+    watts = mean_power_w(window)
+    if isinstance(watts, MissingKind):
+        return watts
     if window.length_s is None:
-        return None, "the length of the window is not known"
-    return watts * window.length_s, None
+        return Reason(kind="window_length_unknown")
+    return watts * window.length_s
 
 
 def battery_power_w(window: WindowSamples) -> Reading:
     """Mean of the watts that were drawn from batteries, if they fed the machine all the while."""
     if window.unsampled is not None:
-        return None, window.unsampled
+        return window.unsampled
     if _DRAWN not in window.frame.columns:
-        why = window.missing.get("battery", "no battery was sampled")
-        return None, f"not available here: {why}"
+        return _no_sensor(window, "battery", "no_battery")
     feeding = window.frame[_DISCHARGING]
     if feeding.len() >= _FEWEST and not feeding.null_count() and feeding.to_numpy().min() == 0:
-        return None, _NOT_DISCHARGING
+        return Reason(kind="battery_not_discharging")
     missing = window.why_missing(_DRAWN)
     if missing is not None:
-        return None, missing
+        return missing
     drawn_uw = window.frame[_DRAWN].to_numpy()
     if drawn_uw.max() == 0:
-        return None, "the battery tells 0 W while it discharges"
-    return float(drawn_uw.mean()) / 1e6, None
+        return Reason(kind="battery_reads_zero")
+    return float(drawn_uw.mean()) / 1e6
+
+
+def _no_sensor(
+    window: WindowSamples, family: str, absent: Literal["no_battery", "no_energy_counter"]
+) -> Missing:
+    """What the sampler says of a family of sensors; ``absent`` where it says nothing."""
+    said = next((why for key, why in window.missing.items() if key.startswith(family)), None)
+    return Reason(kind=absent) if said is None else Quoted(kind="sensor_refused", said=said)
 
 
 def zones_of(window: WindowSamples) -> list[str]:

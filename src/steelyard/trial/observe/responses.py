@@ -7,15 +7,22 @@ percentile is such a reason, never a 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from steelyard.engine.messages import LoadResult, Stream
+from steelyard.records.missing import Missing, MissingKind, Reading, Reason
 from steelyard.records.schema import Measured
 from steelyard.study.model import Study
 from steelyard.systems.platform import VCPU
-from steelyard.trial.observe.devices import disk_rate, disk_time, network_rate, rate_of
+from steelyard.trial.observe.devices import (
+    Request,
+    disk_rate,
+    disk_time,
+    network_rate,
+    rate_of,
+    total_of,
+)
 from steelyard.trial.observe.flows import (
-    Reading,
     jitter,
     loss,
     reordered,
@@ -39,8 +46,8 @@ INSTANCE = "instance"
 ERRORS = "errors"
 
 PROBE = "probe"
-_NO_PROBE = "no probe ran"
-_HOST_LEFT_OUT = "the host was not sampled: say `sample: {where: [system, host]}`"
+_NO_GOOD_ANSWER = Reason(kind="no_good_answer")
+_NO_SEPARATE_HOST = Reason(kind="no_separate_host")
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Seen:
     generator: WindowSamples | None = None
     own: Mapping[str, Measured] = field(default_factory=dict)
     probe: LoadResult | None = None
-    probe_missing: str | None = None
+    probe_missing: Missing | None = None
     column: str = INSTANCE
     """How what stands for the instance is called among the samples of its host."""
     own_kernel: bool = False
@@ -77,7 +84,9 @@ class Seen:
         """What was sampled on the machine that carries the system; itself without another."""
         if self.host is not None:
             return self.host
-        return WindowSamples.none(_HOST_LEFT_OUT) if self.own_kernel else self.window
+        return (
+            WindowSamples.none(Reason(kind="host_not_sampled")) if self.own_kernel else self.window
+        )
 
 
 def wanted_units(study: Study) -> dict[str, str]:
@@ -103,15 +112,16 @@ def _measured(name: str, unit: str, seen: Seen) -> Measured:
     beyond = None if seen.driven is None else undefined(name, seen.driven)
     if beyond is not None:
         return Measured(value=None, unit=unit, missing=beyond, infinite=True)
-    value, missing = _read(name, seen)
+    reading = _read(name, seen)
+    if isinstance(reading, MissingKind):
+        return Measured(value=None, unit=unit, missing=reading)
     shared = name == ERRORS or name.startswith(f"{ERRORS}.")
-    of = seen.load.counts.intended if shared and value is not None else None
-    return Measured(value=value, unit=unit, missing=missing, of=of)
+    return Measured(value=reading, unit=unit, of=seen.load.counts.intended if shared else None)
 
 
 def _read(name: str, seen: Seen) -> Reading:
     if seen.driven is None and (name in _OF_LOADS or name not in _RESPONSES):
-        return None, "this workload drives no load"
+        return Reason(kind="no_load")
     if name in _RESPONSES:
         return _RESPONSES[name](seen)
     return time_of(name, seen.load)
@@ -120,18 +130,13 @@ def _read(name: str, seen: Seen) -> Reading:
 def _of_probe(name: str, seen: Seen) -> Measured:
     """``probe.p99``, ``probe.phase.connect.p50``, ``probe.errors``, as those of a load."""
     rest = name.removeprefix(f"{PROBE}.")
-    unit = "ratio" if rest == ERRORS else "ns"
     if seen.probe is None:
-        return Measured(value=None, unit=unit, missing=seen.probe_missing or _NO_PROBE)
+        unit, missing = "ratio" if rest == ERRORS else "ns", seen.probe_missing
+        return Measured(value=None, unit=unit, missing=missing or Reason(kind="no_probe"))
     if rest == ERRORS:
-        value, missing = failed_share(seen.probe)
-        return Measured(value=value, unit=unit, missing=missing, of=seen.probe.counts.intended)
+        return _measured(ERRORS, "ratio", replace(seen, driven=seen.probe))
     of_load = rest if rest.startswith("phase.") else f"response.{rest}"
-    beyond = undefined(of_load, seen.probe)
-    if beyond is not None:
-        return Measured(value=None, unit=unit, missing=beyond, infinite=True)
-    value, missing = time_of(of_load, seen.probe)
-    return Measured(value=value, unit=unit, missing=missing)
+    return _measured(of_load, "ns", replace(seen, driven=seen.probe))
 
 
 def throughput_of(load: LoadResult) -> Reading:
@@ -139,10 +144,10 @@ def throughput_of(load: LoadResult) -> Reading:
     if load.stream is not None:
         return stream_throughput(load.stream)
     if load.counts.ok == 0:
-        return None, "no operation was answered well"
+        return _NO_GOOD_ANSWER
     if load.rates.ok_per_s == 0:
-        return None, "no operation was answered within the window, only after it"
-    return load.rates.ok_per_s, None
+        return Reason(kind="good_answers_late")
+    return load.rates.ok_per_s
 
 
 def _throughput(seen: Seen) -> Reading:
@@ -152,37 +157,37 @@ def _throughput(seen: Seen) -> Reading:
 def _damaged(seen: Seen) -> Reading:
     payload = seen.load.payload
     if payload is None or payload.checked == 0:
-        return None, "no payload was checked: say `verify: true` where the workload can"
-    return float(payload.corrupted), None
+        return Reason(kind="no_payload_checked")
+    return float(payload.corrupted)
 
 
 def _lost(seen: Seen) -> Reading:
     payload = seen.load.payload
     if payload is None or payload.lost is None:
-        return None, "payloads were not read in the order of sending"
-    return float(payload.lost), None
+        return Reason(kind="payloads_not_in_order")
+    return float(payload.lost)
 
 
 def _of_stream(read: Callable[[Stream], Reading]) -> Callable[[Seen], Reading]:
     def reading(seen: Seen) -> Reading:
         stream = seen.load.stream
-        return (None, "this workload is no stream") if stream is None else read(stream)
+        return Reason(kind="no_stream") if stream is None else read(stream)
 
     return reading
 
 
 def _retransmits(seen: Seen) -> Reading:
-    count, missing = _of_stream(retransmits)(seen)
-    if count is None:
-        return None, missing or "not counted"
-    return count * 1e9 / seen.load.load.window_ns, None
+    count = _of_stream(retransmits)(seen)
+    if isinstance(count, MissingKind):
+        return count
+    return count * 1e9 / seen.load.load.window_ns
 
 
 def _run_time(seen: Seen) -> Reading:
     window = seen.load.load
     if window.job.get("duration_ns") is not None:
-        return None, "the clock ends these trials: say how many operations one has"
-    return window.window_ns / 1e9, None
+        return Reason(kind="ended_by_clock")
+    return window.window_ns / 1e9
 
 
 def _errors(seen: Seen) -> Reading:
@@ -198,78 +203,60 @@ def _of_service(window: WindowSamples, figure: str) -> list[str]:
 
 
 def _service_cores(seen: Seen) -> Reading:
-    cores = 0.0
-    for column in _of_service(seen.window, "cpu_ns"):
-        value, missing = rate_of(seen.window, column, 1e-9)
-        if value is None:
-            return None, missing or "not sampled"
-        cores += value
-    return cores, None
+    columns = _of_service(seen.window, "cpu_ns")
+    return total_of([rate_of(seen.window, column, 1e-9) for column in columns])
 
 
 def _service_cpu_per_operation(seen: Seen) -> Reading:
-    cores, missing = _service_cores(seen)
-    if cores is None:
-        return None, missing or "not sampled"
-    if seen.load.rates.ok_per_s == 0:
-        return None, "no operation was answered well"
-    return cores * 1e9 / seen.load.rates.ok_per_s, None
+    cores = _service_cores(seen)
+    if isinstance(cores, MissingKind):
+        return cores
+    per_s = seen.load.rates.ok_per_s
+    return cores * 1e9 / per_s if per_s else _NO_GOOD_ANSWER
 
 
 def _service_memory(seen: Seen) -> Reading:
     columns = _of_service(seen.window, "rss_bytes")
     peak = seen.window.peak(*columns)
-    if peak is None:
-        reasons = (seen.window.why_missing(column) for column in columns)
-        return None, next((reason for reason in reasons if reason), "not sampled")
-    return peak, None
+    if peak is not None:
+        return peak
+    reasons = (seen.window.why_missing(column) for column in columns)
+    return next((reason for reason in reasons if reason), Reason(kind="not_measured"))
 
 
 def _generator_cpu_per_operation(seen: Seen) -> Reading:
     spent = seen.load.cpu.ns_per_operation
-    return (None, "no operation was answered well") if spent is None else (spent, None)
+    return _NO_GOOD_ANSWER if spent is None else spent
 
 
-_NO_HOST = "the system is its own host, or the host was not sampled"
-_NO_GENERATOR = "the generator was not sampled: say `sample: {where: [system, generator]}`"
 _BUSY = ("user", "nice", "system", "irq", "softirq")
 
 
 def _grown(window: WindowSamples | None, column: str) -> Reading:
     """By how much a counter grew between the first and the last sample of the window."""
     if window is None:
-        return None, _NO_GENERATOR
-    rate = window.rate_per_s(column)
-    if rate is None:
-        return None, window.why_missing(column) or "not sampled"
-    return round(rate * window.span_s), None
+        return Reason(kind="generator_not_sampled")
+    grown = rate_of(window, column, window.span_s)
+    return grown if isinstance(grown, MissingKind) else round(grown)
 
 
 def _busy_cores(window: WindowSamples) -> Reading:
-    rates = [rate_of(window, f"cpu.{state}_ns", 1e-9) for state in _BUSY]
-    for value, missing in rates:
-        if value is None:
-            return None, missing or "not sampled"
-    return sum(value for value, _ in rates if value is not None), None
+    return total_of([rate_of(window, f"cpu.{state}_ns", 1e-9) for state in _BUSY])
 
 
 def _steal(window: WindowSamples) -> Reading:
     states = (*_BUSY, "idle", "iowait", "steal")
-    rates = {state: rate_of(window, f"cpu.{state}_ns") for state in states}
-    for value, missing in rates.values():
-        if value is None:
-            return None, missing or "not sampled"
-    whole = sum(value for value, _ in rates.values() if value is not None)
-    steal = rates["steal"][0]
-    if steal is None or whole == 0:
-        return None, "the kernel's CPU counters stood still"
-    return steal / whole, None
+    whole = total_of([rate_of(window, f"cpu.{state}_ns") for state in states])
+    steal = rate_of(window, "cpu.steal_ns")
+    if isinstance(whole, MissingKind) or isinstance(steal, MissingKind):
+        return whole
+    return steal / whole if whole else Reason(kind="cpu_counters_constant")
 
 
 def _instance_cores(seen: Seen) -> Reading:
     """What stands for the system on its host: a control group, or the processes of an emulator."""
     if seen.host is None:
-        return None, _NO_HOST
+        return _NO_SEPARATE_HOST
     of = (f"cgroup.{seen.column}.cpu_ns", f"process.{seen.column}.cpu_ns")
     told = (column for column in of if seen.host.why_missing(column) is None)
     return rate_of(seen.host, next(told, of[0]), 1e-9)
@@ -280,7 +267,7 @@ def _of_vcpus(figure: str) -> Callable[[Seen], Reading]:
 
     def reading(seen: Seen) -> Reading:
         if seen.host is None:
-            return None, _NO_HOST
+            return _NO_SEPARATE_HOST
         return rate_of(seen.host, f"threads.{seen.column}.{VCPU}.{figure}", 1e-9)
 
     return reading
@@ -297,7 +284,11 @@ _DISK_RATES = {
     "written": "write_bytes",
     "flushes": "flushes",
 }
-_DISK_TIMES = {"read_time": "read", "write_time": "write", "flush_time": "flush"}
+_DISK_TIMES: dict[str, Request] = {
+    "read_time": "read",
+    "write_time": "write",
+    "flush_time": "flush",
+}
 
 
 def _of_disks(
@@ -308,7 +299,7 @@ def _of_disks(
     def rate(figure: str) -> Callable[[Seen], Reading]:
         return lambda seen: disk_rate(where(seen), figure)
 
-    def time(kind: str) -> Callable[[Seen], Reading]:
+    def time(kind: Request) -> Callable[[Seen], Reading]:
         return lambda seen: disk_time(where(seen), kind)
 
     rates = {f"{prefix}.{name}": rate(figure) for name, figure in _DISK_RATES.items()}

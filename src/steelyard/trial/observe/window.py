@@ -7,10 +7,14 @@ before or after it leaks in and nothing is interpolated.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import polars as pl
 
 from steelyard.engine.messages import Samples
+from steelyard.records.missing import ColumnMissing, Missing, Quoted, TooFewSamples
+
+_FEWEST = 2
 
 
 def samples_frame(samples: Samples) -> pl.DataFrame:
@@ -29,16 +33,16 @@ class WindowSamples:
     """The samples inside one window, ``start_ns..end_ns`` on the clock of their machine.
 
     ``length_s`` is that of the window, which its first and last sample need not fill. ``unsampled``
-    says why there is no sample at all.
+    says why there is no sample at all; ``missing`` is what the sampler says of counters.
     """
 
     frame: pl.DataFrame
     missing: dict[str, str]
     length_s: float | None = None
-    unsampled: str | None = None
+    unsampled: Missing | None = None
 
     @staticmethod
-    def none(why: str) -> WindowSamples:
+    def none(why: Missing) -> WindowSamples:
         """Of a machine that was not sampled."""
         return WindowSamples(pl.DataFrame(), {}, unsampled=why)
 
@@ -49,17 +53,24 @@ class WindowSamples:
         inside = pl.col("monotonic_ns").is_between(start_ns, end_ns)
         return WindowSamples(frame.filter(inside), missing, (end_ns - start_ns) / 1e9)
 
-    def why_missing(self, column: str) -> str | None:
+    def why_missing(self, column: str) -> Missing | None:
         """Why there is no rate or peak for ``column``; ``None`` when there is one."""
         if self.unsampled is not None:
             return self.unsampled
         if column not in self.frame.columns:
-            return self.missing.get(column, f"{column} was not sampled")
-        if self.frame.height < 2:
-            return f"{self.frame.height} samples in the window, 2 are needed"
+            return self._reported(column, "column_not_sampled")
+        if self.frame.height < _FEWEST:
+            return TooFewSamples(samples=self.frame.height, needed=_FEWEST)
         if self.frame[column].null_count():
-            return self.missing.get(column, f"the kernel does not tell {column}")
+            return self._reported(column, "column_not_reported")
         return None
+
+    def _reported(
+        self, column: str, kind: Literal["column_not_sampled", "column_not_reported"]
+    ) -> Missing:
+        if column in self.missing:
+            return Quoted(kind="sampler_reported", said=self.missing[column])
+        return ColumnMissing(kind=kind, column=column)
 
     @property
     def span_s(self) -> float:

@@ -21,6 +21,13 @@ from steelyard.errors import EngineError
 from steelyard.hosts.host import Host, read_load
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.plan.model import Cell
+from steelyard.records.missing import (
+    Missing,
+    MissingKind,
+    NoServerForWorkload,
+    Quoted,
+    Reason,
+)
 from steelyard.records.schema import Calibration
 from steelyard.records.warnings import TrialWarning, WarningKind
 from steelyard.study import catalogue
@@ -39,7 +46,6 @@ from steelyard.workloads.operations.model import Server
 
 NEAR_CAPACITY = 0.8
 SINK = "calibration"
-SKIPPED = "the study says `calibrate: false`"
 
 
 def calibrate(session: SessionContext, cells: Iterable[Cell]) -> dict[str, Calibration]:
@@ -97,8 +103,8 @@ def held_against(
     """
     if calibration is None or not calibration.capacity_per_s:
         return calibration
-    reached = [throughput_of(load)[0] for load in loads]
-    known = [each for each in reached if each is not None]
+    reached = [throughput_of(load) for load in loads]
+    known = [each for each in reached if not isinstance(each, MissingKind)]
     ratio = sum(known) / calibration.capacity_per_s if len(known) == len(loads) else None
     return calibration.model_copy(update={"ratio": ratio})
 
@@ -112,10 +118,10 @@ def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
     return [TrialWarning(kind=kind, figures={"capacity_ratio": ratio})]
 
 
-def _why_not(study: Study, bound: BoundCell) -> str:
+def _why_not(study: Study, bound: BoundCell) -> Missing:
     if not study.generator.calibrate:
-        return SKIPPED
-    return f"the engine has no server of its own for `{bound.workload.use}`"
+        return Reason(kind="calibration_off")
+    return NoServerForWorkload(workload=bound.workload.use)
 
 
 @dataclass(frozen=True)
@@ -147,14 +153,19 @@ def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> C
     try:
         calibration = _on_bench(session, bound, sink)
     except AgentRefusal as refusal:
-        calibration = Calibration(sink=sink.use, not_calibrated=refusal.failure.message)
+        calibration = _failed(sink, refusal.failure.message)
     except EngineError as error:
         session.machines.lose(session.study.generator.host)
-        calibration = Calibration(sink=sink.use, not_calibrated=error.message)
+        calibration = _failed(sink, error.message)
     except TimeoutError:
-        reason = "the run did not end in its time"
-        calibration = Calibration(sink=sink.use, not_calibrated=reason)
+        missing = Reason(kind="calibration_timed_out")
+        calibration = Calibration(sink=sink.use, not_calibrated=missing)
     return calibration.model_copy(update={"took_ns": time.monotonic_ns() - started_ns})
+
+
+def _failed(sink: ServiceSpec, said: str) -> Calibration:
+    missing = Quoted(kind="calibration_failed", said=said)
+    return Calibration(sink=sink.use, not_calibrated=missing)
 
 
 def _on_bench(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> Calibration:
@@ -179,15 +190,15 @@ def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     study = _short(bench.session.study)
     full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
     fast = bench.run(study, full)
-    capacity, missing = throughput_of(fast)
+    capacity = throughput_of(fast)
     same_load = (full.load, full.workload) == (asked.load, asked.workload)
     quiet = fast if same_load else bench.run(study, asked)
     response = quiet.latency_ns.get("response")
     return Calibration(
         sink=sink.use,
-        capacity_per_s=capacity,
+        capacity_per_s=None if isinstance(capacity, MissingKind) else capacity,
         baseline_latency_ns=None if response is None else response.p50,
-        not_calibrated=missing,
+        not_calibrated=capacity if isinstance(capacity, MissingKind) else None,
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 
 from steelyard.plan.model import Plan, PlannedVisit
 from steelyard.records.events import CommonestFailure, FutilityReason
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.trial.attempt.outcomes import NOT_AN_ATTEMPT
@@ -73,8 +74,8 @@ def _reason_of(
     """What most of the trials of these visits report, none of which has a value."""
     tried = _tried(progress, visits)
     reported = Counter(_reported(record, primary_of(record)) for record in tried)
-    (outcome, message), count = reported.most_common(1)[0]
-    commonest = CommonestFailure(trials=count, outcome=outcome, message=message)
+    commonest, count = reported.most_common(1)[0]
+    commonest = commonest.model_copy(update={"trials": count})
     return FutilityReason(trials=len(tried), commonest=commonest)
 
 
@@ -101,8 +102,11 @@ def _found(record: TrialRecord, primary: ResponseSpec) -> Measured | None:
     return record.responses.get(primary.name) if record.outcome is Outcome.OK else None
 
 
-def _reported(record: TrialRecord, primary: ResponseSpec) -> tuple[Outcome | None, str]:
+def _reported(record: TrialRecord, primary: ResponseSpec) -> CommonestFailure:
+    """What one trial reports."""
     if record.failure is not None:
-        return record.outcome, record.failure.message.strip().partition("\n")[0]
+        message = record.failure.message.strip().partition("\n")[0]
+        return CommonestFailure(trials=1, outcome=record.outcome, message=message)
     found = _found(record, primary)
-    return None, (found.missing if found is not None else None) or "it was not measured"
+    missing = None if found is None else found.missing
+    return CommonestFailure(trials=1, outcome=None, missing=missing or Reason(kind="not_measured"))

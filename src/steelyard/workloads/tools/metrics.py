@@ -9,9 +9,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, median
 
+from steelyard.records.missing import (
+    Missing,
+    MissingKind,
+    NotMeasuredWith,
+    Quoted,
+    Reading,
+    Reason,
+    TooFewPrinted,
+)
 from steelyard.records.schema import Measured
 from steelyard.study.declared.conditions import holds
 from steelyard.study.declared.placeholders import Value, fill
@@ -39,13 +47,6 @@ class OutputError(Exception):
     def __init__(self, missing: Mapping[str, str]) -> None:
         super().__init__("; ".join(f"`{name}`: {why}" for name, why in missing.items()))
         self.missing = dict(missing)
-
-
-@dataclass(frozen=True)
-class _None:
-    """A metric that rightly has no number."""
-
-    why: str
 
 
 def read_metrics(
@@ -77,21 +78,22 @@ def read_metrics(
     for name, metric in entry.metrics.items():
         unit = units[name].unit.replace("{operation}", entry.operation)
         try:
-            read: float | _None = refused or _metric(metric, entry, settings, printed)
+            read: Reading = refused or _metric(metric, entry, settings, printed)
         except NotThereError as error:
             reasons[name] = str(error)
             continue
         if read == 0 and not units[name].may_be_zero:
-            read = _None("the tool printed 0")
-        why = read.why if isinstance(read, _None) else None
-        value = None if isinstance(read, _None) else read
-        measured[name] = Measured(value=value, unit=unit, missing=why)
+            read = Reason(kind="zero_printed")
+        if isinstance(read, MissingKind):
+            measured[name] = Measured(value=None, unit=unit, missing=read)
+        else:
+            measured[name] = Measured(value=read, unit=unit)
     if reasons:
         raise OutputError(reasons)
     return measured
 
 
-def _refused(entry: Workload, printed: Printed) -> _None | None:
+def _refused(entry: Workload, printed: Printed) -> Missing | None:
     """Why nothing of the output is to be used, if so; a pattern need not be there."""
     for refusal in entry.refuses:
         try:
@@ -105,26 +107,26 @@ def _refused(entry: Workload, printed: Printed) -> _None | None:
         if refusal.differs is not None:
             texts = [text for text in texts if text != refusal.differs]
         if texts:
-            return _None(refusal.because)
+            return Quoted(kind="tool_reported", said=refusal.because)
     return None
 
 
-def _metric(metric: Metric, entry: Workload, settings: Settings, printed: Printed) -> float | _None:
+def _metric(metric: Metric, entry: Workload, settings: Settings, printed: Printed) -> Reading:
     if not holds(metric.when, settings):
         of = ", ".join(f"{name}: {settings.get(name)}" for name in metric.when)
-        return _None(f"not measured with {of}")
+        return NotMeasuredWith(settings=of)
     if metric.needs is not None:
         needs = metric.needs
         if _number(printed, needs) < needs.at_least:
-            return _None(f"fewer than the {needs.at_least:,.0f} {needs.of} that this needs")
+            return TooFewPrinted(needed=needs.at_least, of=needs.of)
     value = _said(metric, entry, printed)
-    if metric.per is None or isinstance(value, _None):
+    if metric.per is None or isinstance(value, MissingKind):
         return value
     divisor = _number(printed, metric.per)
-    return value / divisor if divisor else _None("what it is divided by is 0")
+    return value / divisor if divisor else Reason(kind="divisor_zero")
 
 
-def _said(metric: Metric, entry: Workload, printed: Printed) -> float | _None:
+def _said(metric: Metric, entry: Workload, printed: Printed) -> Reading:
     """The number where the metric stands, or what it is where the tool says nothing of it."""
     try:
         found = printed.found(metric)
@@ -134,7 +136,7 @@ def _said(metric: Metric, entry: Workload, printed: Printed) -> float | _None:
         return metric.absent
     for one in found:
         if one.text in metric.no_value:
-            return _None(metric.no_value[one.text])
+            return Quoted(kind="tool_reported", said=metric.no_value[one.text])
     return _taken(found, metric, entry.scale_of(metric))
 
 

@@ -13,6 +13,7 @@ from steelyard.judge.analyses.planning.resolution import (
     visits_for,
 )
 from steelyard.records.events import ReferenceKernelSeries, SessionOpened
+from steelyard.records.missing import Quoted
 from steelyard.report.tables.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
 
@@ -55,13 +56,16 @@ def test_one_stall_does_not_become_the_noise() -> None:
     assert noise_of(logs) == pytest.approx(0.01, rel=0.1)
 
 
+FULL = Quoted(kind="reference_kernel_refused", said="the disk is full")
+
+
 def test_a_part_that_was_not_measured_says_why_and_has_no_figure() -> None:
-    row = a_row([None] * 24, part="reference_kernel.disk", missing="the disk is full")
+    row = a_row([None] * 24, part="reference_kernel.disk", missing=FULL)
     found = resolutions([row], TRIALS)[0]
     assert (found.noise_log, found.visits, found.missing) == (
         None,
         None,
-        ReferenceKernelFailed(error="the disk is full"),
+        ReferenceKernelFailed(reason=FULL),
     )
     assert resolution_lines([found]) == [
         "Not known for writes that wait for the disk: the disk is full."

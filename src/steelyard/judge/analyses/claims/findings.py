@@ -9,8 +9,8 @@ from pydantic import Field
 
 from steelyard.judge.analyses.scaling.findings import PeakUnknown
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
 from steelyard.judge.verdict_notes import VerdictNote
+from steelyard.records.note import Note
 from steelyard.study.model import Level
 
 

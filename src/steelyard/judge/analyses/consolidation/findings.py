@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
+from steelyard.records.note import Note
 from steelyard.study.model import Level
 
 Disturbed = Literal["disturbed", "undisturbed", "open"]

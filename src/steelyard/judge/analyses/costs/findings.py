@@ -8,8 +8,8 @@ from pydantic import Field
 
 from steelyard.judge.analyses.consolidation.findings import NoGuestKernel, OneVisit, RatioFinding
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
 from steelyard.plan.model import Cell
+from steelyard.records.note import Note
 
 
 class OnHostItself(Note):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from steelyard.judge.note import Note
+from steelyard.records.note import Note
 from steelyard.study.model import Level
 
 

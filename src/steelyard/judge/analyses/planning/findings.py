@@ -7,14 +7,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
+from steelyard.records.missing import Missing
+from steelyard.records.note import Note
 
 
 class ReferenceKernelFailed(Note):
-    """A part of the reference kernel has no values, by this error."""
+    """A part of the reference kernel has no values."""
 
     kind: Literal["reference_kernel_failed"] = "reference_kernel_failed"
-    error: str
+    reason: Missing
 
 
 class TooFewValues(Note):

@@ -59,7 +59,7 @@ def _resolution(row: ReferenceKernelSeries, margin_log: float, alpha: float) -> 
 
 def _missing(row: ReferenceKernelSeries, values: int) -> NoNoise:
     if row.missing is not None:
-        return ReferenceKernelFailed(error=row.missing)
+        return ReferenceKernelFailed(reason=row.missing)
     return TooFewValues(values=values, needed=_FEWEST)
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
 from steelyard.judge.not_measured import NotMeasured
-from steelyard.judge.note import Note
+from steelyard.records.note import Note
 from steelyard.study.model import Level
 
 

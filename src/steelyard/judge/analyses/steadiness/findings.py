@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.frozen import Frozen
-from steelyard.judge.note import Note
 from steelyard.plan.model import Cell
+from steelyard.records.note import Note
 
 
 class Steadiness(StrEnum):

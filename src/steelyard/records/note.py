@@ -1,4 +1,4 @@
-"""What the judge emits where a reader needs words: a kind with its figures, never a sentence."""
+"""What stands where a reader needs words: a kind with its figures, never a sentence."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pydantic import (
     model_validator,
 )
 
-from steelyard.judge.frozen import Frozen
+from steelyard.plan.model import Stored
 
 TEXT = "text"
 """Key of the sentence in a document, and of its writer in the context of serialisation."""
 
 
-class Note(Frozen):
-    """Base of every kind of note, caveat and reason.
+class Note(Stored):
+    """Base of every kind of note, caveat and reason, in records and in findings.
 
     A subclass narrows ``kind`` to one literal and declares its figures as fields, with units in
     their names. ``report/notes`` has one writer for each subclass; nothing else writes its text,

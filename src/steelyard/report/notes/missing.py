@@ -1,0 +1,89 @@
+"""Why a value of the record is missing."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from steelyard.records.missing import Missing, MissingKind
+from steelyard.report.notes.registry import writes
+
+TEXTS = {
+    "not_measured": "it was not measured",
+    "no_load": "this workload drives no load",
+    "no_stream": "this workload is no stream",
+    "no_probe": "no probe ran",
+    "no_operation_due": "no operation was intended in the window",
+    "no_good_answer": "no operation was answered well",
+    "good_answers_late": "no operation was answered within the window, only after it",
+    "no_payload_checked": "no payload was checked: say `verify: true` where the workload can",
+    "payloads_not_in_order": "payloads were not read in the order of sending",
+    "ended_by_clock": "the clock ends these trials: say how many operations one has",
+    "flow_figure_unknown": "the flows do not tell it",
+    "no_bytes": "no byte arrived in the window",
+    "no_datagrams": "no datagram was counted in the window",
+    "host_not_sampled": "the host was not sampled: say `sample: {{where: [system, host]}}`",
+    "no_separate_host": "the system is its own host, or the host was not sampled",
+    "generator_not_sampled": (
+        "the generator was not sampled: say `sample: {{where: [system, generator]}}`"
+    ),
+    "no_network_device": "no network device that the load came through was sampled",
+    "cpu_counters_constant": "the kernel's CPU counters stood still",
+    "no_energy_counter": "not available here: no energy counter was sampled",
+    "energy_counters_constant": "the energy counters stood still",
+    "window_length_unknown": "the length of the window is not known",
+    "no_battery": "not available here: no battery was sampled",
+    "battery_not_discharging": (
+        "the battery did not discharge all the while: what one takes in is not what is used"
+    ),
+    "battery_reads_zero": "the battery tells 0 W while it discharges",
+    "zero_printed": "the tool printed 0",
+    "divisor_zero": "what it is divided by is 0",
+    "calibration_off": "the study says `calibrate: false`",
+    "calibration_timed_out": "the run did not end in its time",
+    "sampler_reported": "{said}",
+    "sensor_refused": "not available here: {said}",
+    "probe_refused": "{said}",
+    "reference_kernel_refused": "{said}",
+    "tool_reported": "{said}",
+    "flow_broken": "a flow broke: {said}",
+    "calibration_failed": "{said}",
+    "told_by_version_1": "{said}",
+    "column_not_sampled": "{column} was not sampled",
+    "column_not_reported": "the kernel does not tell {column}",
+    "too_few_samples": "{samples} samples in the window, {needed} are needed",
+    "too_few_times": "fewer than the {needed:,} samples that {figure} needs (ten above it)",
+    "failed_beyond": (
+        "undefined ({failed_share:.2g} of the operations failed, and a failed one never ended)"
+    ),
+    "turned_away": (
+        "clients were turned away {times:,} times while they had no operation, which is in no "
+        "share of operations; let each operation have a connection of its own"
+    ),
+    "response_unknown": "nothing here measures {name}",
+    "figure_unknown": "{name} is no figure of a latency distribution",
+    "no_disk_request": "no {request} ended in the window",
+    "disk_time_too_short": (
+        "all {request} requests took less than {least_ms:g} ms together, counted in steps of 1 ms"
+    ),
+    "not_measured_with": "not measured with {settings}",
+    "too_few_printed": "fewer than the {needed:,.0f} {of} that this needs",
+    "of_instance": "instance {instance}: {missing}",
+    "no_server_for_workload": "the engine has no server of its own for `{workload}`",
+    "limit_not_known": "at {load:g} it cannot be determined: {limit}: {missing}",
+    "no_load_held_twice": "no load held twice in {runs} runs",
+    "limits_held_up_to": "the limits hold up to {load:g}, the largest that is tried",
+    "limits_broken_down_to": "the limits do not hold even at {load:g}",
+}
+
+
+def missing_text(note: MissingKind) -> str:
+    """The reason, without a full stop."""
+    figures = {
+        name: missing_text(value) if isinstance(value, MissingKind) else value
+        for name, value in note
+    }
+    return TEXTS[note.kind].format_map(figures)
+
+
+for _kind in get_args(get_args(Missing.__value__)[0]):
+    writes(_kind)(missing_text)
