@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from steelyard.inference.assumption import assumption_of
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.judge.caveats import (
     Caveat,
@@ -53,9 +54,9 @@ def study_caveats(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> I
     yield from _failures(plan, records)
     if len(plan.systems) > 1:
         yield (
-            ErrorRateByNormality()
-            if study.judge.engine == "normal"
-            else ErrorRateByRandomisation(simulated_spread_ratio=_SIMULATED_SPREAD_RATIO)
+            ErrorRateByRandomisation(simulated_spread_ratio=_SIMULATED_SPREAD_RATIO)
+            if assumption_of(study.judge.engine).by_orders
+            else ErrorRateByNormality()
         )
 
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from steelyard.plan.budget import first_look
 from steelyard.plan.model import Plan
-from steelyard.plan.reach import Reach, first_reached, out_of_reach
+from steelyard.plan.reach import Reach, first_reached
 from steelyard.plan.screen_words import screen_rows
+from steelyard.plan.trial_words import calibration_words, takes, trial_words
 from steelyard.study.checks.server_limits import exceeded_limits, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
-from steelyard.study.ending import ending, is_foreseen
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
 from steelyard.study.reference import UNVERIFIED
-from steelyard.study.timing import MOST_VISITS_OF_ONE, resets, searched_unit
-from steelyard.units import format_bytes, format_duration, format_share
+from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
+from steelyard.units import format_bytes, format_share
 
 _SHOWN_VISITS = 16
 _SHOWN_CONDITIONS = 12
+_SCOPES = {"overall": "over all conditions", "conditions": "at single conditions"}
 
 
 def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> list[str]:
@@ -44,10 +46,10 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 *screen_rows(study, plan, labels),
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
-                ("trial", _trial(study, plan)),
-                ("calibration", _calibration(plan)),
+                ("trial", trial_words(study, plan)),
+                ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),
-                ("trials", f"{_trials(plan)}, {_takes(study, plan.forecast.total_s)}"),
+                ("trials", f"{_trials(plan)}, {takes(study, plan.forecast.total_s)}"),
                 *_earliest(study, plan, reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
                 ("seed", _seed(study, plan)),
@@ -176,38 +178,6 @@ def _margin(study: Study) -> str:
     )
 
 
-def _trial(study: Study, plan: Plan) -> str:
-    trials = study.trials
-    settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
-    return (
-        f"reset {_resets(study)}, {settle}{ending(study)}: {_takes(study, plan.forecast.trial_s)}"
-    )
-
-
-def _takes(study: Study, seconds: float) -> str:
-    """A forecast; where a trial takes as long as it likes, only what is known of it."""
-    if is_foreseen(study):
-        return f"about {format_duration(seconds)}"
-    return f"{format_duration(seconds)} and what preparing and runs take"
-
-
-def _resets(study: Study) -> str:
-    """One word where all systems have the same, else whose is which."""
-    words = resets(study)
-    if len(set(words.values())) == 1:
-        return next(iter(words.values()))
-    return " and ".join(
-        f"{word} of {', '.join(name for name, own in words.items() if own == word)}"
-        for word in dict.fromkeys(words.values())
-    )
-
-
-def _calibration(plan: Plan) -> str:
-    if not plan.forecast.calibration_s:
-        return "none"
-    return f"about {format_duration(plan.forecast.calibration_s)} before the first trial"
-
-
 def _order(plan: Plan) -> str:
     inside = "conditions in random order within each visit"
     if plan.design == "big_stick":
@@ -258,12 +228,32 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
         visits = max(visits, reached * len(plan.systems) // 2)
     after_s = plan.forecast.earliest_verdict_s
     if not plan.visits:
-        rows = [("earliest verdict", f"after {_takes(study, after_s)}")]
+        rows = [("earliest verdict", f"after {takes(study, after_s)}")]
     else:
         after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
-        earliest = f"after {visits} visits, {_takes(study, after_s)}"
+        earliest = f"after {visits} visits, {takes(study, after_s)}"
         rows = [("earliest verdict", earliest)] if reached or not reaches else []
-    return rows + [("out of reach", words) for words in out_of_reach(reaches)]
+    return rows + [("out of reach", words) for words in _out_of_reach(reaches)]
+
+
+def _out_of_reach(reaches: Sequence[Reach]) -> list[str]:
+    """What is said of the comparisons that the budget cannot decide; alike ones in one sentence."""
+    lacking = [each for each in reaches if each.needed is None]
+    kinds = dict.fromkeys(replace(each, workload="") for each in lacking)
+    several = len({each.workload for each in reaches}) > 1
+    return [
+        _lacking(kind, [e.workload for e in lacking if several and replace(e, workload="") == kind])
+        for kind in kinds
+    ]
+
+
+def _lacking(kind: Reach, workloads: list[str]) -> str:
+    of = f" of {', '.join(workloads)}" if workloads else ""
+    return (
+        f"a difference {_SCOPES[kind.scope]}{of}, however large: {kind.planned} visits of a pair "
+        f"have too few orders for {format_share(kind.side)} a side; {kind.would_do} have enough, "
+        "or let fewer systems, conditions or workloads share the error rate"
+    )
 
 
 def _seed(study: Study, plan: Plan) -> str:

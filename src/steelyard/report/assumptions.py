@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from steelyard.inference.assumption import assumption_of
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.families import Family
 from steelyard.judge.findings import RunFindings, VerdictFinding
@@ -51,15 +52,15 @@ def _assumptions(view: View) -> list[str]:
     """What the error rate rests on; nothing for an order that was not drawn at random."""
     if view.run.design == "none":
         return []
-    if view.run.engine == "normal":
-        return [_ASSUMPTION_OF_PAIRS]
-    return [_ASSUMPTION.format(compared=compared_all(view.run))]
+    if assumption_of(view.run.engine).by_orders:
+        return [_ASSUMPTION.format(compared=compared_all(view.run))]
+    return [_ASSUMPTION_OF_PAIRS]
 
 
 def _estimand(view: View) -> str:
     if view.run.design == "none":  # judged once, so that no stop was early
         return _HODGES_LEHMANN
-    ratio = _MEAN_OF_PAIRS if view.run.engine == "normal" else _HODGES_LEHMANN
+    ratio = _MEAN_OF_PAIRS if assumption_of(view.run.engine).in_pairs else _HODGES_LEHMANN
     return f"{ratio}; {_EARLY}"
 
 

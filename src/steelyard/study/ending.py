@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 from steelyard.study.declared.setting import Settings
-from steelyard.study.each_workload import name_of, studies
+from steelyard.study.each_workload import studies
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study, WorkloadSpec
 from steelyard.study.workload.settings import SharedSettings
-from steelyard.units import format_duration
 
 
 @dataclass(frozen=True)
@@ -41,28 +40,6 @@ def extent_of(study: Study) -> Extent:
         operations_per_user=found.operations_per_user,
         operation=study.workload.operation,
     )
-
-
-def ending(study: Study) -> str:
-    """What a trial does once it has begun: ``warm-up 1 s, window 10 s``; by workload if several."""
-    by_words: dict[str, list[str]] = {}
-    for one in studies(study):
-        by_words.setdefault(_ending(extent_of(one)), []).append(name_of(one))
-    if len(by_words) == 1:
-        return next(iter(by_words))
-    return "; ".join(f"of {', '.join(names)} {words}" for words, names in by_words.items())
-
-
-def _ending(extent: Extent) -> str:
-    if extent.warmup_s is None:
-        return "one run to its own end"
-    if extent.window_s is not None:
-        of = f"window {format_duration(extent.window_s)}"
-    elif extent.operations_per_user is not None:
-        of = f"{extent.operations_per_user:,} {extent.operation} of each user"
-    else:
-        of = f"{extent.operations:,} {extent.operation}"
-    return f"warm-up {format_duration(extent.warmup_s)}, {of}"
 
 
 def is_foreseen(study: Study) -> bool:

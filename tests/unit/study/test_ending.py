@@ -9,7 +9,8 @@ import pytest
 from steelyard.judge.caveats import NotReset, TrialExtent
 from steelyard.judge.study_caveats import study_caveats
 from steelyard.plan.make import make_plan
-from steelyard.study.ending import Extent, ending, extent_of
+from steelyard.plan.trial_words import ending
+from steelyard.study.ending import Extent, extent_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
 

@@ -1,0 +1,64 @@
+"""What a trial does and how long it takes, in the words of a plan."""
+
+from __future__ import annotations
+
+from steelyard.plan.model import Plan
+from steelyard.study.each_workload import name_of, studies
+from steelyard.study.ending import Extent, extent_of, is_foreseen
+from steelyard.study.model import Study
+from steelyard.study.timing import resets
+from steelyard.units import format_duration
+
+
+def trial_words(study: Study, plan: Plan) -> str:
+    """From its reset to what it measures, and the time of it."""
+    trials = study.trials
+    settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
+    return f"reset {_resets(study)}, {settle}{ending(study)}: {takes(study, plan.forecast.trial_s)}"
+
+
+def takes(study: Study, seconds: float) -> str:
+    """A forecast; where a trial takes as long as it likes, only what is known of it."""
+    if is_foreseen(study):
+        return f"about {format_duration(seconds)}"
+    return f"{format_duration(seconds)} and what preparing and runs take"
+
+
+def _resets(study: Study) -> str:
+    """One word where all systems have the same, else whose is which."""
+    words = resets(study)
+    if len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return " and ".join(
+        f"{word} of {', '.join(name for name, own in words.items() if own == word)}"
+        for word in dict.fromkeys(words.values())
+    )
+
+
+def calibration_words(plan: Plan) -> str:
+    """The time that the calibration takes."""
+    if not plan.forecast.calibration_s:
+        return "none"
+    return f"about {format_duration(plan.forecast.calibration_s)} before the first trial"
+
+
+def ending(study: Study) -> str:
+    """What a trial does once it has begun: ``warm-up 1 s, window 10 s``; by workload if several."""
+    by_words: dict[str, list[str]] = {}
+    for one in studies(study):
+        by_words.setdefault(_ending(extent_of(one)), []).append(name_of(one))
+    if len(by_words) == 1:
+        return next(iter(by_words))
+    return "; ".join(f"of {', '.join(names)} {words}" for words, names in by_words.items())
+
+
+def _ending(extent: Extent) -> str:
+    if extent.warmup_s is None:
+        return "one run to its own end"
+    if extent.window_s is not None:
+        of = f"window {format_duration(extent.window_s)}"
+    elif extent.operations_per_user is not None:
+        of = f"{extent.operations_per_user:,} {extent.operation} of each user"
+    else:
+        of = f"{extent.operations:,} {extent.operation}"
+    return f"warm-up {format_duration(extent.warmup_s)}, {of}"
