@@ -20,7 +20,8 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparison import judge
 from steelyard.judge.families import comparisons
-from steelyard.judge.series import Pair, Readings
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Pair
 from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import Measured
 

@@ -16,7 +16,7 @@ from tests.calibration.tally import Tally
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.comparison import judge
 from steelyard.judge.families import comparisons
-from steelyard.judge.series import Readings
+from steelyard.judge.readings import Readings
 from steelyard.records.schema import Measured
 from steelyard.study.model import GuardSpec
 

@@ -18,7 +18,7 @@ from steelyard.inference import diagnostics, exact, randomisation, sequential
 from steelyard.inference.assumption import RobustInference
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge import notes, withholding
-from steelyard.judge.own_trials import rows, verdicts
+from steelyard.judge.own_trials import arguments, rows, verdicts
 from steelyard.judge.own_trials.visits import MeasuredVisits
 
 Planting = Callable[[], AbstractContextManager[object]]
@@ -173,7 +173,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "the direction of the response forgotten",
-        lambda: patch.object(verdicts, "ResponseSpec", mistakes.always_higher),
+        lambda: patch.object(arguments, "ResponseSpec", mistakes.always_higher),
         contracts.larger_is_faster_unless_lower_is_better,
     ),
     Mutation(

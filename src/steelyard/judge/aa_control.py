@@ -12,7 +12,8 @@ from steelyard.inference.assumption import assumption_of
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.comparison import Judged, judge
 from steelyard.judge.families import Comparison, Family
-from steelyard.judge.series import EFFORT, Effort, Pair, Readings
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import EFFORT, Effort, Pair
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord

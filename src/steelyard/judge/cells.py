@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.inference.distributions import coin_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
 from steelyard.judge.not_measured import not_measured
-from steelyard.judge.series import key_of
+from steelyard.judge.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import Study

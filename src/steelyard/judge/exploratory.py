@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import Comparison, Family, scale_of
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.series import Conditions, Pair, Readings
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Conditions, Pair
 from steelyard.plan.model import Plan
 from steelyard.study.model import ResponseSpec, Study
 

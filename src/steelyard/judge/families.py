@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import Literal
 
 from steelyard.judge.frozen import Frozen
+from steelyard.judge.readings import met_by_both
 from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, met_by_both
+from steelyard.judge.series import Conditions, Pair
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec, Study
 

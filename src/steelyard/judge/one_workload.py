@@ -38,7 +38,8 @@ from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
 from steelyard.judge.families import beside, comparisons, contestants, pairs
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
-from steelyard.judge.series import EFFORT, Effort, Readings
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import EFFORT, Effort
 from steelyard.judge.stop import workload_caveats
 from steelyard.judge.study_caveats import study_caveats
 from steelyard.judge.study_checks import study_checks

@@ -7,7 +7,8 @@ from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.inference.assumption import PairedNormal
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.series import Pair, Readings
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Pair
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import Outcome, TrialRecord

@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from steelyard.judge.findings import AttemptFinding, CellFinding
-from steelyard.judge.series import Key, key_of
+from steelyard.judge.readings import Key, key_of
 from steelyard.report.charts.axes import effect_ticks, labelled_axis
 from steelyard.report.charts.drawing import (
     MUTED,

@@ -15,7 +15,7 @@ from steelyard.judge.findings import (
     RunFindings,
     VerdictFinding,
 )
-from steelyard.judge.series import Key, key_of
+from steelyard.judge.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.report import notes
 from steelyard.report.assumptions import OK, STOP_WORDS, bottleneck_rows, judged

@@ -18,7 +18,8 @@ from steelyard.judge.analyses.claims.findings import (
 )
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
-from steelyard.judge.series import Readings, Series
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Series
 from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.withholding import unreliable
 from steelyard.plan.model import Plan

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.judge.series import Conditions, key_of
+from steelyard.judge.readings import key_of
+from steelyard.judge.series import Conditions
 from steelyard.plan.model import Cell, Plan
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import SCENARIO, Study

@@ -17,7 +17,8 @@ from steelyard.judge.analyses.failures.findings import (
     FailureFinding,
     FailureWord,
 )
-from steelyard.judge.series import Pair, Readings, Series
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Pair, Series
 from steelyard.judge.verdict_notes import FailuresNotCounted, TooFewVisits
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord

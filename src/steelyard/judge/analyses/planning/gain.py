@@ -9,7 +9,7 @@ from steelyard.inference.assumption import Inference
 from steelyard.inference.covariates import asked_columns
 from steelyard.judge.analyses.planning.findings import CovariateFinding
 from steelyard.judge.comparison import Judged
-from steelyard.judge.series import ROBUST
+from steelyard.judge.readings import ROBUST
 
 
 def covariate_findings(judged: Iterable[Judged], margin_log: float) -> Iterator[CovariateFinding]:

@@ -15,7 +15,7 @@ from steelyard.inference.assumption import assumption_of
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
 from steelyard.judge.families import deciding
-from steelyard.judge.series import horizon_of
+from steelyard.judge.readings import horizon_of
 from steelyard.judge.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, Scope

@@ -13,7 +13,8 @@ from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
 from steelyard.judge.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.not_measured import not_measured
-from steelyard.judge.series import ALL_PATHS, Conditions, Paths, Readings, key_of
+from steelyard.judge.readings import Readings, key_of
+from steelyard.judge.series import ALL_PATHS, Conditions, Paths
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec, Study

@@ -18,17 +18,9 @@ from steelyard.judge.analyses.scaling.readings import Axis, axis_of
 from steelyard.judge.analyses.scaling.shape import umbrella
 from steelyard.judge.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.readings import Readings, Row, slots_of
 from steelyard.judge.scales import Scale
-from steelyard.judge.series import (
-    ALL_PATHS,
-    Conditions,
-    Pair,
-    Paths,
-    Readings,
-    Row,
-    Series,
-    slots_of,
-)
+from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec, Study

@@ -16,7 +16,8 @@ from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.judge.comparison import finding, judge
 from steelyard.judge.families import Comparison, Family, pairs
-from steelyard.judge.series import Conditions, Pair, Readings, Series
+from steelyard.judge.readings import Readings
+from steelyard.judge.series import Conditions, Pair, Series
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level, Study
 

@@ -1,0 +1,267 @@
+"""Records to one number per visit: what comparisons are judged by.
+
+A visit is the unit of inference. Its number under one condition is the natural logarithm of the
+response of the attempt that succeeded; over all conditions it is the mean of these, for visits
+that have all of them. Signs are such that larger is better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from steelyard.inference.assumption import Assumption, Inference, Robust
+from steelyard.inference.exact import Pool, pool_of
+from steelyard.inference.randomisation import Design, draw
+from steelyard.inference.stream import Order, Stream
+from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
+from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
+from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
+from steelyard.judge.verdict_notes import NotJudged, Withheld
+from steelyard.plan.model import Plan
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import WarningKind
+from steelyard.study.model import FIND, Level, ResponseSpec
+
+ROBUST = Robust()
+OF_TWO = ("big_stick", "pairs")
+"""Designs of two systems, which both stay to the end."""
+
+Key = tuple[tuple[str, Level], ...]
+Row = tuple[int, int, bool, float]
+
+
+class Readings:
+    """The records by visit and condition, read once for all comparisons.
+
+    ``distrusted`` is a reason to decide nothing from them at all. ``assumption`` says how they are
+    tested; with ``reference_kernel`` what was measured of the host before each visit is its
+    covariate.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        records: Sequence[TrialRecord],
+        *,
+        assumption: Assumption = ROBUST,
+        paths: Paths = ALL_PATHS,
+        reference_kernel: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.assumption = assumption
+        self.paths = paths
+        self._kernel_parts = measured_before(records) if reference_kernel else {}
+        self.distrusted: Withheld | None = None
+        attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
+        for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
+            attempts[record.visit, key_of(record.cell.conditions)].append(record)
+        self._attempts = attempts
+        self._block = {visit.visit: visit.block for visit in plan.visits}
+        self._records = records
+        self._before = {} if plan.design in OF_TWO else _visited_before(plan, records)
+        operations = [m.of for r in records if (m := r.responses.get("errors")) and m.of]
+        self._half_failure = 0.5 / median(operations) if operations else 0.0
+        self._warnings = _warnings_of(records)
+        self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
+
+    def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
+        """The attempt that succeeded, if any."""
+        found = self._attempts.get((visit, key_of(conditions)), ())
+        return [record for record in found if record.outcome is Outcome.OK][:1]
+
+    def warnings(self, visit: int) -> frozenset[WarningKind]:
+        """The kinds of warnings of the good trials of a visit, under any condition."""
+        return self._warnings.get(visit, frozenset())
+
+    def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
+        """All attempts that brought a number, however they ended."""
+        found = self._attempts.get((visit, key_of(conditions)), ())
+        return [r for r in found if SCALES["log"](r.responses.get(response)) is not None]
+
+    def met(self, visit: int, pair: Pair) -> bool:
+        """Whether both systems of a pair were visited in the block of a visit.
+
+        Visits of other blocks do not count: after one system has left, the order of the other's
+        visits is no random assignment of the pair.
+        """
+        block = self._block.get(visit)
+        if self.plan.design in OF_TWO:
+            return True
+        return all((block, name) in self._visited for name in (pair.baseline, pair.other))
+
+    def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
+        """Invalid attempts of both in the visits of the pair, and all that were measured there."""
+        of: Counter[str] = Counter()
+        invalid: Counter[str] = Counter()
+        for record in self._records:
+            measured = record.outcome in {Outcome.OK, Outcome.INVALID}
+            if measured and record.visit in self._block and self.met(record.visit, pair):
+                of[record.cell.system] += 1
+                invalid[record.cell.system] += record.outcome is Outcome.INVALID
+        return {name: (invalid[name], of[name]) for name in (pair.baseline, pair.other)}
+
+    def exists(self, pair: Pair, conditions: Conditions) -> bool:
+        """Whether both systems of a pair can meet these conditions."""
+        return met_by_both(self.plan, pair, conditions)
+
+    def series(
+        self,
+        pair: Pair,
+        response: ResponseSpec,
+        conditions: Conditions | None,
+        *,
+        keep_failed: bool = False,
+        scale: Scale = "log",
+    ) -> Series:
+        """The numbers of a pair under the conditions that fit, or over all with ``None``.
+
+        ``scale`` is what a number becomes: its natural logarithm, itself (``plain``), or the
+        logarithm of the odds of a share (``odds``, with half a failure added to both sides).
+        ``keep_failed`` takes the mean over all attempts of a slot that brought a number, also
+        those that failed: the check whether leaving them out made the verdict.
+        """
+        picked = (conditions or {}).items()
+        among = self.plan.searches if FIND in (conditions or {}) else self.plan.conditions
+        wanted = [each for each in among if picked <= each.items() and self.exists(pair, each)]
+        sign = -1.0 if response.direction == "lower" else 1.0
+        rows: list[Row] = []
+        problems: Counter[Unusable] = Counter()
+        for visit, slot, system in slots_of(self.plan, pair):
+            if not self.met(visit, pair):
+                continue
+            logs = [
+                self._number(visit, each, response, problems, keep_failed=keep_failed, scale=scale)
+                for each in wanted
+            ]
+            known = [log for log in logs if log is not None]
+            if wanted and len(known) == len(logs):
+                mean = sign * math.fsum(known) / len(known)
+                rows.append((visit, slot, system == pair.other, mean))
+        return self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
+
+    def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
+        """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
+        if self.assumption.in_pairs:
+            rows = _whole_pairs(rows)
+        visits = tuple(row[0] for row in rows)
+        return Series(
+            visits=visits,
+            slots=tuple(row[1] for row in rows),
+            other=np.array([row[2] for row in rows], dtype=np.bool_),
+            values=np.array([row[3] for row in rows], dtype=np.float64),
+            before=tuple(self._before.get(visit) for visit in visits) if self._before else (),
+            covariate=covariate_of(visits, self._kernel_parts),
+            parts=parts_of(visits, self._kernel_parts),
+            problems=problems,
+        )
+
+    def tests(self, series: Series, pair: Pair, *, exploratory: bool = False) -> Inference:
+        """The series under test, with the orders it is judged by."""
+        plan = self.plan
+        law = _Law(plan.seed, plan.design, len(slots_of(plan, pair)), self.paths.deciding)
+        paths = self.paths.exploratory if exploratory else self.paths.deciding
+        others = tuple(bool(other) for other in series.other)
+        stream = Stream(
+            values=series.values,
+            other=series.other,
+            pool=_pool(law, paths, series.slots, others),
+            horizon=horizon_of(plan, pair),
+            order=Order((law, paths), series.slots, others),
+            covariate=series.covariate,
+        )
+        return self.assumption.tests(stream)
+
+    def _number(
+        self,
+        visit: int,
+        conditions: Conditions,
+        response: ResponseSpec,
+        problems: Counter[Unusable],
+        *,
+        keep_failed: bool,
+        scale: Scale,
+    ) -> float | None:
+        if keep_failed:
+            kept = self.valued(visit, conditions, response.name)
+            logs = [SCALES["log"](r.responses.get(response.name)) for r in kept]
+            return math.fsum(log for log in logs if log is not None) / len(logs) if logs else None
+        for record in self.good(visit, conditions):
+            measured = record.responses.get(response.name)
+            number = (
+                odds(measured, self._half_failure) if scale == "odds" else SCALES[scale](measured)
+            )
+            if number is not None:
+                return number
+            problems[unusable(record, response.name)] += 1
+        return None
+
+
+def _warnings_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[WarningKind]]:
+    kinds: dict[int, set[WarningKind]] = defaultdict(set)
+    for record in records:
+        if record.outcome is Outcome.OK:
+            kinds[record.visit].update(each.kind for each in record.warnings)
+    return {visit: frozenset(found) for visit, found in kinds.items()}
+
+
+def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str]:
+    """For each visit that was begun, the system of the one begun before it."""
+    system_of = {visit.visit: visit.system for visit in plan.visits}
+    begun = sorted({record.visit for record in records} & system_of.keys())
+    return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
+
+
+def _whole_pairs(rows: Sequence[Row]) -> list[Row]:
+    """Without visits whose partner in the pair is missing."""
+    slots = {row[1] for row in rows}
+    return [row for row in rows if row[1] ^ 1 in slots]
+
+
+def key_of(conditions: Mapping[str, Level]) -> Key:
+    """Conditions as a key, whatever their order."""
+    return tuple(sorted(conditions.items()))
+
+
+def met_by_both(plan: Plan, pair: Pair, conditions: Conditions) -> bool:
+    """Whether a cell exists for both systems of a pair."""
+    return not any(
+        cell.conditions == conditions and cell.system in {pair.baseline, pair.other}
+        for cell in plan.not_applicable
+    )
+
+
+def slots_of(plan: Plan, pair: Pair) -> list[tuple[int, int, str]]:
+    """Visit, place in the assignment of the pair, and system, for every visit of the pair."""
+    first = plan.visits[0].visit if plan.visits else 1
+    members = (pair.baseline, pair.other)
+    own = [(index, system) for index, system in enumerate(plan.assignment) if system in members]
+    return [(first + index, slot, system) for slot, (index, system) in enumerate(own)]
+
+
+def horizon_of(plan: Plan, pair: Pair) -> int:
+    """The budget of a pair in visits, as fixed before the first."""
+    return sum(visit.system in (pair.baseline, pair.other) for visit in plan.budgeted)
+
+
+class _Law(NamedTuple):
+    """What the orders of a pair are drawn by."""
+
+    seed: int
+    design: Design
+    length: int
+    paths: int
+
+
+@lru_cache(maxsize=4)
+def _pool(law: _Law, paths: int, slots: tuple[int, ...], others: tuple[bool, ...]) -> Pool:
+    """Kept for the conditions and responses that share it."""
+    simulated = draw(law.seed, law.design, law.length, law.paths)[list(slots), :paths]
+    return pool_of(np.where(others, np.int8(1), np.int8(-1)), simulated)
