@@ -68,7 +68,7 @@ def test_two_unlike_workloads_are_measured_in_every_visit_and_judged_apart(
         assert each.verdicts[0].n_baseline + each.verdicts[0].n_other >= 8
         assert {verdict.alpha for verdict in each.verdicts if not verdict.exploratory} == {0.025}
     beside = [c.interference for c in findings.workloads[1].consolidation]
-    assert [each.beside for each in beside if each is not None] == [("web",), ("web",)]
+    assert [each.background for each in beside if each is not None] == [("web",), ("web",)]
 
     text = (run.report_path / "report.md").read_text(encoding="utf-8")
     assert "\n## web\n" in text

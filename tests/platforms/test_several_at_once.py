@@ -120,7 +120,7 @@ def test_traffic_goes_from_instance_to_instance_and_others_work_beside_each_othe
         assert first["responses"]["linpack.rate"]["value"] > 0
         assert second["responses"] == {}, "a neighbour is not measured"
         trial = next(tmp_path.glob(f"results/*/*/trials/{record['trial']:04d}-{record['attempt']}"))
-        neighbour = json.loads((trial / "neighbour-2.json").read_text())
+        neighbour = json.loads((trial / "background-2.json").read_text())
         assert neighbour["stream"]["flows"], "what it did is kept"
 
 

@@ -143,7 +143,7 @@ def contestants(study: Study, plan: Plan) -> list[str]:
     return [each for each in plan.systems if each != study.trials.aa_control]
 
 
-def beside(study: Study, plan: Plan) -> list[Comparison]:
+def not_compared(study: Study, plan: Plan) -> list[Comparison]:
     """The pairs that the study does not compare, over all conditions: a family of the ranking."""
     compared = pairs(study, plan)
     members = combinations(contestants(study, plan), 2)

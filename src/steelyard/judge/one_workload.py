@@ -36,7 +36,7 @@ from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.analyses.steadiness.windows import steadiness_caveats, steady_findings
 from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparison import Judged, finding, judge
-from steelyard.judge.families import beside, comparisons, contestants, pairs
+from steelyard.judge.families import comparisons, contestants, not_compared, pairs
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
 from steelyard.judge.readings import Readings
 from steelyard.judge.series import EFFORT, Effort
@@ -153,7 +153,7 @@ def _compared(evidence: Evidence) -> Part:
         evidence.margin_log,
     )
     aa_control = judged_control(study, readings)
-    unasked = [judge(each, readings, margin) for each in beside(study, plan)]
+    unasked = [judge(each, readings, margin) for each in not_compared(study, plan)]
     ranked = rankings(
         contestants(study, plan), plan, _response(study.primary), evidence.verdicts, unasked
     )

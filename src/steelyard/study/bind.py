@@ -19,7 +19,7 @@ from steelyard.study.model import (
     SystemSpec,
     WorkloadSpec,
 )
-from steelyard.study.scenarios import Cast, cast_of, placed_spec, workload_name
+from steelyard.study.scenarios import WorkloadPlacement, placed_spec, placement_of, workload_name
 
 
 class OneCell(Protocol):
@@ -36,9 +36,9 @@ class BoundCell:
     """Everything one trial needs to know of its cell.
 
     ``study`` is that of the workload that is measured. Exactly one of ``users`` and ``rate_per_s``
-    is set when there is a ``load``. ``beside`` is what some instances run instead of the workload,
-    by their number, ``aside`` what runs together with the first on one instance. With ``find`` the
-    load is looked for, and neither is set.
+    is set when there is a ``load``. ``background`` is what some instances run instead of the
+    workload, by their number, ``co_located`` what runs together with it on one instance. With
+    ``find`` the load is looked for, and neither is set.
     """
 
     study: Study
@@ -47,8 +47,8 @@ class BoundCell:
     load: LoadSpec | None
     users: int | None
     rate_per_s: float | None
-    beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
-    aside: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
+    background: Mapping[int, WorkloadSpec] = field(default_factory=dict)
+    co_located: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
     among: bool = False
     """Whether the study has further workloads."""
     scenario: bool = False
@@ -57,14 +57,14 @@ class BoundCell:
 
     def workload_of(self, instance: int) -> WorkloadSpec:
         """What the instance of this number runs, counted from 1."""
-        return self.beside.get(instance, self.workload)
+        return self.background.get(instance, self.workload)
 
     def service_of(self, instance: int) -> ServiceSpec | None:
         """The server that an instance needs: of what it runs, else of the system.
 
         Among several workloads one that speaks with no server starts none.
         """
-        runs = (self.workload_of(instance), *self.aside.get(instance, ()))
+        runs = (self.workload_of(instance), *self.co_located.get(instance, ()))
         own = next((each.service for each in runs if each.service is not None), None)
         speaks = any(workload_of(each).speaks for each in runs)
         return own or (self.system.service if speaks or not self.among else None)
@@ -74,22 +74,22 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
     """The system, workload and load of a cell, every factor at its level."""
     levels = dict(_levels(study, cell))
     users, rate = levels.get("load.users"), levels.get("load.rate")
-    cast = _cast(study, levels)
+    placement = _placement(study, levels)
     system = _system(study, levels)
-    if cast is not None:
-        system = system.model_copy(update={"instances": cast.instances})
+    if placement is not None:
+        system = system.model_copy(update={"instances": placement.instances})
     own = study_of(study, levels)
     return BoundCell(
         study=own,
         system=system,
-        workload=_workload(study, levels, cast or Cast()),
+        workload=_workload(study, levels, placement or WorkloadPlacement()),
         load=own.load,
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
-        beside=study.background if cast is None else cast.beside,
-        aside={} if cast is None else cast.aside,
+        background=study.background if placement is None else placement.background,
+        co_located={} if placement is None else placement.co_located,
         among=len(study.workloads) > 1,
-        scenario=cast is not None,
+        scenario=placement is not None,
         find=study.find.get(str(levels.get(FIND))),
     )
 
@@ -134,13 +134,15 @@ def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]
     return {}
 
 
-def _cast(study: Study, levels: Mapping[str, Level]) -> Cast | None:
+def _placement(study: Study, levels: Mapping[str, Level]) -> WorkloadPlacement | None:
     """Who does what in the scenario of a cell; ``None`` without scenarios."""
     scenario = study.scenarios.get(str(levels.get(SCENARIO)))
-    return None if scenario is None else cast_of(study, scenario, workload_name(study, levels))
+    return None if scenario is None else placement_of(study, scenario, workload_name(study, levels))
 
 
-def _workload(study: Study, levels: Mapping[str, Level], cast: Cast) -> WorkloadSpec:
+def _workload(
+    study: Study, levels: Mapping[str, Level], placement: WorkloadPlacement
+) -> WorkloadSpec:
     name = workload_name(study, levels)
     workload = study.workloads[name]
     settings = dict(workload.settings)
@@ -148,4 +150,4 @@ def _workload(study: Study, levels: Mapping[str, Level], cast: Cast) -> Workload
         for prefix in ("workload.", f"workloads.{name}."):
             if factor.startswith(prefix):
                 settings[factor.removeprefix(prefix)] = level
-    return placed_spec(workload.model_copy(update={"settings": settings}), cast.settings)
+    return placed_spec(workload.model_copy(update={"settings": settings}), placement.settings)

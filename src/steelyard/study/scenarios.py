@@ -23,29 +23,18 @@ IDLE = WorkloadSpec(use="idle")
 
 
 @dataclass(frozen=True)
-class Cast:
+class WorkloadPlacement:
     """What every instance does while one workload is measured.
 
-    ``settings`` are those that the scenario gives the measured one. ``beside`` holds, by number,
-    the instances that run something else instead, or nothing; ``aside`` what runs together with
-    the measured workload on one instance.
+    ``settings`` are those that the scenario gives the measured one. ``background`` holds, by
+    number, the instances that run something else instead, or nothing; ``co_located`` what runs
+    together with the measured workload on one instance.
     """
 
     instances: int = 1
     settings: Settings = field(default_factory=dict)
-    beside: Mapping[int, WorkloadSpec] = field(default_factory=dict)
-    aside: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
-
-    @property
-    def measured(self) -> tuple[int, ...]:
-        """Numbers of the instances that are measured."""
-        return tuple(n for n in range(1, self.instances + 1) if n not in self.beside)
-
-    @property
-    def neighbours(self) -> tuple[WorkloadSpec, ...]:
-        """All that runs besides what is measured."""
-        others = [spec for spec in self.beside.values() if spec.use != IDLE.use]
-        return (*others, *(spec for specs in self.aside.values() for spec in specs))
+    background: Mapping[int, WorkloadSpec] = field(default_factory=dict)
+    co_located: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
 
 
 def measuring(study: Study, name: str) -> tuple[str, ...]:
@@ -53,7 +42,7 @@ def measuring(study: Study, name: str) -> tuple[str, ...]:
     return tuple(s.name for s in study.scenarios.values() if _named(s, name) is not None)
 
 
-def cast_of(study: Study, scenario: ScenarioSpec, name: str) -> Cast:
+def placement_of(study: Study, scenario: ScenarioSpec, name: str) -> WorkloadPlacement:
     """Who does what while ``name`` is measured in a scenario.
 
     What stands on instance 1 is measured, each of a list in trials of its own, with the others
@@ -63,19 +52,19 @@ def cast_of(study: Study, scenario: ScenarioSpec, name: str) -> Cast:
     found = _named(scenario, name)
     settings = {} if found is None else found.settings
     first = tuple(_specs(study, scenario.instances[1], name))
-    beside: dict[int, WorkloadSpec] = {}
-    aside = {1: first} if first else {}
+    background: dict[int, WorkloadSpec] = {}
+    co_located = {1: first} if first else {}
     count = instances_of(scenario)
     for number in range(2, count + 1):
         placed = scenario.instances.get(number, ())
         if _same(placed, name, settings):
             others = first if _says_same(placed) else tuple(_specs(study, placed, name))
-            aside |= {number: others} if others else {}
+            co_located |= {number: others} if others else {}
             continue
         specs = tuple(_specs(study, placed, None)) or (IDLE,)
-        beside[number] = specs[0]
-        aside |= {number: specs[1:]} if specs[1:] else {}
-    return Cast(count, settings, beside, aside)
+        background[number] = specs[0]
+        co_located |= {number: specs[1:]} if specs[1:] else {}
+    return WorkloadPlacement(count, settings, background, co_located)
 
 
 def instances_of(scenario: ScenarioSpec) -> int:
@@ -104,25 +93,25 @@ def measured_count(scenario: ScenarioSpec, name: str) -> int:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class PlacedBackground:
     """A background workload: on the instance of the measured one, or on another."""
 
     workload: str
-    near: bool
+    same_instance: bool
 
 
-def neighbours_of(scenario: ScenarioSpec, name: str) -> tuple[Neighbour, ...]:
+def placed_background(scenario: ScenarioSpec, name: str) -> tuple[PlacedBackground, ...]:
     """The background workloads of a measured workload, once for each instance."""
     found = _named(scenario, name)
     settings = {} if found is None else found.settings
     first = [p.workload for p in scenario.instances.get(1, ()) if p.workload not in {name, EACH}]
-    beside: list[Neighbour] = []
+    background: list[PlacedBackground] = []
     for placed in _placed(scenario, found):
         names = first if _says_same(placed) else [p.workload for p in placed]
         measured = _same(placed, name, settings)
         others = (n for n in names if not (measured and n == name))
-        beside += [Neighbour(each, near=measured) for each in others]
-    return tuple(beside)
+        background += [PlacedBackground(each, same_instance=measured) for each in others]
+    return tuple(background)
 
 
 def _placed(

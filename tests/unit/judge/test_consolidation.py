@@ -163,7 +163,7 @@ def test_what_runs_beside_disturbs_or_does_not_with_one_error_rate_for_all() -> 
     found = of("durable", findings(beside=True))
     assert found.interference is not None
     assert found.interference.word == "disturbed"
-    assert found.interference.beside == ("ram",)
+    assert found.interference.background == ("ram",)
     assert found.interference.change.log == pytest.approx(math.log(0.6), abs=0.03)
     assert found.fairness is None
     assert len(found.slowdowns) == 1

@@ -124,7 +124,7 @@ def test_what_neighbours_take_is_told_by_their_workload() -> None:
     assert [c.conditions["workloads.cpu.n"] for c in beside] == [100, 200]
     for each in beside:
         assert each.interference is not None
-        assert each.interference.beside == ("disk",)
+        assert each.interference.background == ("disk",)
         assert each.interference.word == "disturbed"
         assert each.interference.change.log == pytest.approx(np.log(0.6), abs=0.02)
         assert each.instances == 1

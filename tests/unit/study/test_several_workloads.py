@@ -139,7 +139,7 @@ def test_a_service_that_does_not_speak_what_a_setting_says_is_refused(tmp_path: 
 
 def test_the_same_on_further_instances_is_measured_too(study: Study) -> None:
     cell = bound(study, **{"workload": "cpu", "workloads.cpu.n": 200, "scenario": "three"})
-    assert (cell.system.instances, cell.beside, cell.aside) == (3, {}, {})
+    assert (cell.system.instances, cell.background, cell.co_located) == (3, {}, {})
     assert [cell.workload_of(number).settings["n"] for number in (1, 2, 3)] == [200] * 3
 
 
@@ -150,14 +150,14 @@ def test_others_run_beside_at_the_first_of_their_levels_and_with_given_settings(
     assert [cell.workload_of(number).use for number in (1, 2, 3)] == ["http", "linpack", "ram"]
     assert cell.workload_of(2).settings["n"] == 100
     assert cell.workload_of(3).settings["repeats"] == 9
-    assert set(cell.beside) == {2, 3}
+    assert set(cell.background) == {2, 3}
 
 
 def test_each_of_a_list_is_measured_with_the_others_beside_it(study: Study) -> None:
     cpu = bound(study, workload="cpu", scenario="both")
     web = bound(study, workload="web", scenario="both")
-    assert (cpu.workload.use, [each.use for each in cpu.aside[1]]) == ("linpack", ["http"])
-    assert (web.workload.use, [each.use for each in web.aside[1]]) == ("http", ["linpack"])
+    assert (cpu.workload.use, [each.use for each in cpu.co_located[1]]) == ("linpack", ["http"])
+    assert (web.workload.use, [each.use for each in web.co_located[1]]) == ("http", ["linpack"])
 
 
 def test_a_system_of_one_instance_meets_only_scenarios_of_one(study: Study, plan: Plan) -> None:

@@ -57,12 +57,12 @@ def test_a_neighbour_that_failed_is_no_neighbour_that_rested() -> None:
     with pytest.raises(
         TrialFailed, match="`burn` ended with exit code 127: no such program"
     ) as failed:
-        neighbour(exit_code=127, stderr="no such program").end_beside()
+        neighbour(exit_code=127, stderr="no such program").end_background()
     assert failed.value.outcome is Outcome.COMMAND_FAILED
 
 
 def test_a_neighbour_that_ended_well_before_the_measured_one_says_how_long_it_rested() -> None:
-    idle_s = neighbour().end_beside()
+    idle_s = neighbour().end_background()
     assert idle_s is not None
     assert idle_s > 0
 

@@ -72,8 +72,8 @@ def _who(found: ConsolidationFinding, labels: Labels) -> str:
 
 
 def _interference(found: InterferenceFinding) -> str:
-    beside = listed(found.beside) or "nothing"
-    return f"beside {beside}: {_INTERFERENCE[found.word]}, {_against(found.change)}"
+    background = listed(found.background) or "nothing"
+    return f"beside {background}: {_INTERFERENCE[found.word]}, {_against(found.change)}"
 
 
 def _against(found: RatioFinding) -> str:

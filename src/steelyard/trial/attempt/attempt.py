@@ -78,7 +78,7 @@ class Attempt:
     number: int
     timeline: Timeline = field(default_factory=Timeline)
     instances: list[Instance] = field(default_factory=list)
-    aside: list[Instance] = field(default_factory=list)
+    co_located: list[Instance] = field(default_factory=list)
     """Places once more, for what runs together with the first workload of an instance."""
     outside: Outside | None = None
     facts: dict[str, dict[str, str | None]] = field(default_factory=dict)
@@ -105,8 +105,8 @@ class Attempt:
 
     @property
     def measured(self) -> list[Instance]:
-        """The instances that run the workload that is asked about; the rest run beside it."""
-        return [each for each in self.instances if each.number not in self.cell.beside]
+        """The instances that run the measured workload, and none of the background."""
+        return [each for each in self.instances if each.number not in self.cell.background]
 
     @property
     def working(self) -> list[Instance]:
@@ -208,30 +208,30 @@ class Attempt:
             if instance.counters:
                 documents[f"service{suffix}.json"] = _document(instance.counters)
             documents |= instance.output_files()
-        documents |= self._neighbours()
+        documents |= self._background_documents()
         if self.loads() and "measure" in self.timeline.durations_ns:
             self._split_measure(self.loads()[0])
         frames = {samples_file(name): seen.frame for name, seen in self.sampled.items()}
         record = self._record(ending, tuple(documents), tuple(frames))
         return AttemptResult(record, documents, frames, ending.stop)
 
-    def _neighbours(self) -> dict[str, bytes]:
-        """What loads that only ran beside did, by the number of their instance."""
+    def _background_documents(self) -> dict[str, bytes]:
+        """What background loads did, by the number of their instance."""
         found: dict[str, bytes] = {}
-        for each in (*self.instances, *self.aside):
-            if each.neighbour is not None:
+        for each in (*self.instances, *self.co_located):
+            if each.background_load is not None:
                 turn = f"-{each.turn}" if each.turn else ""
-                name = f"neighbour-{each.number}{turn}.json"
-                found[name] = _document(each.neighbour.document)
+                name = f"background-{each.number}{turn}.json"
+                found[name] = _document(each.background_load.document)
         return found
 
-    def _beside(self, instance: Instance) -> list[str]:
+    def _co_located(self, instance: Instance) -> list[str]:
         """What runs together with the workload of an instance, the traffic that it drives too."""
         driven = (
             each for each in self.instances if peer_of(each.workload.settings) == instance.number
         )
         return [
-            *(each.use for each in self.cell.aside.get(instance.number, ())),
+            *(each.use for each in self.cell.co_located.get(instance.number, ())),
             *(f"{each.workload.use} to instance {each.number}" for each in driven),
         ]
 
@@ -258,7 +258,7 @@ class Attempt:
             warnings=tuple(self.warnings),
             bottleneck=self.bottleneck,
             calibration=self.calibration,
-            instances=tuple(each.record(self._beside(each)) for each in self.instances),
+            instances=tuple(each.record(self._co_located(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
             facts=self.facts,
             files=(*documents, *samples),

@@ -63,8 +63,8 @@ class Instance:
     clocks: list[ClockOffset] = field(default_factory=list)
     walls: list[Clock] = field(default_factory=list)
     load: LoadAnswer | None = None
-    neighbour: LoadAnswer | None = None
-    """What a load that only ran beside did until it was ended; no response comes of it."""
+    background_load: LoadAnswer | None = None
+    """What a background load did until it was ended; no response comes of it."""
     tool: ReadyTool | None = None
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
     probe: LoadAnswer | None = None

@@ -28,12 +28,12 @@ def make_tools_ready(attempt: Attempt) -> None:
     Raises:
         AgentRefusal, SystemFailure: it is not there, or cannot be prepared.
     """
-    attempt.aside = [
+    attempt.co_located = [
         instance.shadow(workload, turn)
         for instance in attempt.instances
-        for turn, workload in enumerate(attempt.cell.aside.get(instance.number, ()), start=1)
+        for turn, workload in enumerate(attempt.cell.co_located.get(instance.number, ()), start=1)
     ]
-    for instance in (*attempt.instances, *attempt.aside):
+    for instance in (*attempt.instances, *attempt.co_located):
         if workload_of(instance.workload).is_tool:
             instance.tool = make_ready(instance.workload, _ground(attempt, instance))
 

@@ -42,7 +42,7 @@ def _at_home(tool: ReadyTool, words: Sequence[str]) -> list[str]:
     return [tool.host.engine if word == ENGINE else word for word in words]
 
 
-def driven_beside(study: Study, cell: BoundCell, workload: WorkloadSpec) -> BoundCell:
+def background_cell(study: Study, cell: BoundCell, workload: WorkloadSpec) -> BoundCell:
     """The cell of a load that runs beside: users at the first of their levels, or one."""
     users = study.factors.get("load.users", (1,))[0]
     think_s = 0.0 if study.load is None else study.load.think_time_s
@@ -59,7 +59,7 @@ def without_end(study: Study) -> Study:
 class EndlessLoad(LoadDrive):
     """A load that runs until what is measured has ended."""
 
-    def end_beside(self) -> float | None:
+    def end_background(self) -> float | None:
         """Ends it. One that had ended by then, or got nothing done, was no background load.
 
         Raises:
@@ -69,8 +69,8 @@ class EndlessLoad(LoadDrive):
             self._answer.result(0)  # says itself why it could not be done
             raise _idle(self.instance.number)
         self.generator.cancel_load()
-        self.instance.neighbour = read_load(self._answer.result(_LONGEST_END_S))
-        result = self.instance.neighbour.result
+        self.instance.background_load = read_load(self._answer.result(_LONGEST_END_S))
+        result = self.instance.background_load.result
         if not result.counts.ok and result.stream is None:
             raise _idle(self.instance.number)
         return None

@@ -51,7 +51,7 @@ class Drive(Protocol):
     def cancel(self) -> None:
         """Ends it early; nothing if it has ended."""
 
-    def end_beside(self) -> float | None:
+    def end_background(self) -> float | None:
         """Ends what ran beside; seconds that it had been idle for by then, ``None`` if not.
 
         Raises:
@@ -92,7 +92,7 @@ class LoadDrive:
         if not self.generator.lost and not self._answer.done():
             self.generator.cancel_load()
 
-    def end_beside(self) -> float | None:
+    def end_background(self) -> float | None:
         """It has the same window as what is measured, and is waited for."""
         self.finish(time.monotonic_ns() + round(self.longest_s * 1e9))
         return None
@@ -142,7 +142,7 @@ class RunDrive:
         if not self.tool.host.lost and not self._first.done():
             self.tool.host.cancel_runs()
 
-    def end_beside(self) -> float | None:
+    def end_background(self) -> float | None:
         if not self._first.done():
             self.tool.host.cancel_runs()
             self._first.result(60)

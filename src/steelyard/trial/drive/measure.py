@@ -18,7 +18,7 @@ from steelyard.systems.platform import Costs, Threads
 from steelyard.trial.attempt.attempt import Attempt
 from steelyard.trial.attempt.endpoints import server_for
 from steelyard.trial.attempt.instance import Instance
-from steelyard.trial.drive.background import EndlessLoad, driven_beside, repeated, without_end
+from steelyard.trial.drive.background import EndlessLoad, background_cell, repeated, without_end
 from steelyard.trial.drive.drivers import Drive, LoadDrive, RunDrive
 from steelyard.trial.drive.latency_probe import ProbeDrive
 from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
@@ -46,7 +46,7 @@ def measure_all(attempt: Attempt) -> None:
         KeyboardInterrupt: the user asks to stop.
     """
     watches = list(_watches(attempt))
-    drives = [_drive(attempt, instance) for instance in (*attempt.working, *attempt.aside)]
+    drives = [_drive(attempt, instance) for instance in (*attempt.working, *attempt.co_located)]
     probes = (
         [_probe(attempt, instance) for instance in attempt.measured] if _probed(attempt) else []
     )
@@ -73,14 +73,14 @@ def measure_all(attempt: Attempt) -> None:
 
 def _drive(attempt: Attempt, instance: Instance) -> Drive:
     study, cell, tool = attempt.session.study, attempt.cell, instance.tool
-    beside = cell.scenario and instance not in attempt.measured
+    background = cell.scenario and instance not in attempt.measured
     if tool is not None:
-        tool = repeated(tool) if beside else tool
+        tool = repeated(tool) if background else tool
         clock = clock_of(attempt, tool.host)
         own = study.clock == "system"
         return RunDrive(instance, clock, tool, study.trials.command_s, own_clock=own)
     generator = attempt.generator(instance)
-    if beside:
+    if background:
         return _endless(attempt, instance, generator)
     cell = replace(cell, workload=instance.workload)
     server = server_for(attempt, instance, generator)
@@ -92,9 +92,9 @@ def _drive(attempt: Attempt, instance: Instance) -> Drive:
 
 
 def _endless(attempt: Attempt, instance: Instance, generator: Host) -> Drive:
-    """A load beside: as long as what is measured, which may have no window."""
+    """A background load: as long as what is measured, which may have no window."""
     study = attempt.session.study
-    cell = driven_beside(study, attempt.cell, instance.workload)
+    cell = background_cell(study, attempt.cell, instance.workload)
     server = server_for(attempt, instance, generator)
     job = load_job(without_end(study), cell, server, attempt.seed(instance))
     longest_s = study.trials.command_s + longest_run_s(study, cell.workload)
@@ -150,7 +150,7 @@ def _finish(attempt: Attempt, drives: list[Drive], probes: list[ProbeDrive]) -> 
         probe.finish(deadline_ns)
     for drive in drives:
         if drive not in measured:
-            idle_s = drive.end_beside()
+            idle_s = drive.end_background()
             if idle_s is not None:
                 number = drive.instance.number
                 attempt.warn(WarningKind.BACKGROUND_ENDED, instance=number, idle_s=idle_s)

@@ -92,7 +92,7 @@ class SearchDrive:
         if not self.generator.lost and not self._answer.done():
             self.generator.cancel_load()
 
-    def end_beside(self) -> float | None:
+    def end_background(self) -> float | None:
         raise RuntimeError("a search is what is measured")
 
     def _tried(self, step: Step, spec: FindSpec, deadline_ns: int) -> Step:

@@ -94,13 +94,13 @@ class SlowdownFinding(Frozen):
 
 
 class InterferenceFinding(Frozen):
-    """What runs beside against nothing: the change of the measured instance's speed.
+    """Background workloads against none: the change of the measured instance's speed.
 
     ``disturbed`` when Holm's procedure over all contrasts of the study rejects no change,
     ``undisturbed`` when it rejects a change of the margin or more either way.
     """
 
-    beside: tuple[str, ...]
+    background: tuple[str, ...]
     change: RatioFinding
     word: Disturbed
 

@@ -10,7 +10,7 @@ from steelyard.judge.series import Conditions
 from steelyard.plan.model import Cell, Plan
 from steelyard.study.each_workload import name_of
 from steelyard.study.model import SCENARIO, Study
-from steelyard.study.scenarios import Neighbour, alone, measured_count, neighbours_of
+from steelyard.study.scenarios import PlacedBackground, alone, measured_count, placed_background
 
 INSTANCES = "system.instances"
 
@@ -20,19 +20,19 @@ class Gathering:
     """Two conditions of one visit: ``together``, and what it is held against.
 
     ``conditions`` are those that the finding is reported by, ``instances`` how many are measured,
-    ``neighbours`` what runs besides.
+    ``placed`` what runs in the background.
     """
 
     conditions: Conditions
     alone: Conditions
     together: Conditions
     instances: int
-    neighbours: tuple[Neighbour, ...] = ()
+    placed: tuple[PlacedBackground, ...] = ()
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """What runs besides, by name."""
-        return tuple(each.workload for each in self.neighbours)
+    def background(self) -> tuple[str, ...]:
+        """What runs in the background, by name."""
+        return tuple(each.workload for each in self.placed)
 
 
 def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
@@ -48,7 +48,7 @@ def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
                 alone={**rest, INSTANCES: 1},
                 together={**rest, INSTANCES: count},
                 instances=count,
-                neighbours=_beside(study, count),
+                placed=_background(study, count),
             )
             for count in counts
         ]
@@ -59,10 +59,10 @@ def exists(plan: Plan, system: str, gathering: Gathering) -> bool:
     return Cell(system=system, conditions=gathering.together) not in plan.not_applicable
 
 
-def _beside(study: Study, count: int) -> tuple[Neighbour, ...]:
+def _background(study: Study, count: int) -> tuple[PlacedBackground, ...]:
     """What instances up to this number run instead of the workload, idling included."""
     placed = (spec for number, spec in study.background.items() if number <= count)
-    return tuple(Neighbour(spec.use, near=False) for spec in placed)
+    return tuple(PlacedBackground(spec.use, same_instance=False) for spec in placed)
 
 
 def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
@@ -77,7 +77,7 @@ def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
                 alone={**rest, SCENARIO: first or ""},
                 together={**rest, SCENARIO: level},
                 instances=measured_count(study.scenarios[level], name),
-                neighbours=neighbours_of(study.scenarios[level], name),
+                placed=placed_background(study.scenarios[level], name),
             )
             for level in levels
             if level != first

@@ -28,7 +28,7 @@ from steelyard.judge.analyses.consolidation.gatherings import (
 )
 from steelyard.plan.model import Plan
 from steelyard.study.model import SCENARIO, Study
-from steelyard.study.scenarios import Neighbour
+from steelyard.study.scenarios import PlacedBackground
 
 T = TypeVar("T")
 
@@ -72,8 +72,8 @@ def interference_findings(workloads: Sequence[OneWorkload]) -> Iterator[Interfer
 
 
 def _meetings(one: OneWorkload) -> Iterator[_Met]:
-    for of in (of for rest in gatherings(one.study, one.plan) for of in rest if of.neighbours):
-        yield _Met(one, of, _victim(one.study, of), _aggressor(of.neighbours))
+    for of in (of for rest in gatherings(one.study, one.plan) for of in rest if of.placed):
+        yield _Met(one, of, _victim(one.study, of), _aggressor(of.placed))
 
 
 def _each_once(found: Iterable[T]) -> tuple[T, ...]:
@@ -108,7 +108,7 @@ def _of_scenario(met: _Met) -> Aggressor:
 
 
 def _victim(study: Study, of: Gathering) -> Victim:
-    measured = of.instances - sum(not each.near for each in of.neighbours)
+    measured = of.instances - sum(not each.same_instance for each in of.placed)
     return Victim(
         workload=study.workload.use,
         conditions={k: v for k, v in of.conditions.items() if k not in {SCENARIO, INSTANCES}},
@@ -116,11 +116,13 @@ def _victim(study: Study, of: Gathering) -> Victim:
     )
 
 
-def _aggressor(neighbours: Sequence[Neighbour]) -> Aggressor:
-    counts = Counter(neighbours)
+def _aggressor(placed: Sequence[PlacedBackground]) -> Aggressor:
+    counts = Counter(placed)
     return Aggressor(
         workloads=tuple(
-            BackgroundWorkload(workload=each.workload, count=count, same_instance=each.near)
+            BackgroundWorkload(
+                workload=each.workload, count=count, same_instance=each.same_instance
+            )
             for each, count in counts.items()
         )
     )

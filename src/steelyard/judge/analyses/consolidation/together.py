@@ -51,15 +51,15 @@ _GUEST, _HOST = "system.cpu", "host.instance_cpu"
 class Shared:
     """The visits in which both one alone and several at once were measured.
 
-    ``beside`` names what ran besides. ``rates`` are speeds, with a row for each visit and a column
-    for each measured instance, ``alone`` has a number for each visit, ``costs`` the logarithms of
-    host over guest processor time of instance 1.
+    ``background`` names what ran besides. ``rates`` are speeds, with a row for each visit and a
+    column for each measured instance, ``alone`` has a number for each visit, ``costs`` the
+    logarithms of host over guest processor time of instance 1.
     """
 
     system: str
     conditions: Conditions
     instances: int
-    beside: tuple[str, ...]
+    background: tuple[str, ...]
     rates: Floats
     alone: Floats
     costs: Floats
@@ -96,7 +96,7 @@ def _shared(
             system=system,
             conditions=gathering.conditions,
             instances=gathering.instances,
-            beside=gathering.beside,
+            background=gathering.background,
             rates=np.array([row[0] for row in known], dtype=np.float64),
             alone=np.array([row[1] for row in known], dtype=np.float64),
             costs=np.array([row[2] for row in known if row[2] is not None], dtype=np.float64),
@@ -145,13 +145,13 @@ def _own_kernel(record: TrialRecord) -> bool:
 
 def _interference(study: Study, found: Sequence[Shared]) -> list[Disturbed | None]:
     """One word for each contrast, all of them one family; none where nothing runs beside."""
-    beside = [shared for shared in found if shared.beside]
-    changes = [_change(shared) for shared in beside]
+    with_background = [shared for shared in found if shared.background]
+    changes = [_change(shared) for shared in with_background]
     margin, rate = study.trials.margin_log, study.trials.alpha
     differ = holm([chance_of_none(each) for each in changes], rate)
     alike = holm([chance_of_none(each, margin) for each in changes], rate)
     words = iter(_word(changed, same) for changed, same in zip(differ, alike, strict=True))
-    return [next(words) if shared.beside else None for shared in found]
+    return [next(words) if shared.background else None for shared in found]
 
 
 def _word(changed: bool, same: bool) -> Disturbed:
@@ -197,7 +197,7 @@ def _finding(
     total, one = np.log(rates.sum(axis=1)), np.log(alone)
     slower = [mean_of(one - np.log(rates[:, place])) for place in range(rates.shape[1])]
     change = InterferenceFinding(
-        beside=_counted(shared.beside),
+        background=_counted(shared.background),
         change=mean_of(_change(shared)),
         word=word or "open",
     )
