@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from steelyard.cli.checks import Check
+from steelyard.plan.limit_words import advice_text, load_text
 from steelyard.study.checks.server_limits import Limit, limits_of
 from steelyard.study.read import read_runnable_study
 
@@ -27,5 +28,5 @@ def _check(limit: Limit) -> Check:
     name = f"{limit.service} of {limit.system}"
     if limit.asked is None:
         return Check(name, "good", f"`{limit.setting}` is {limit.limit:,}; {limit.refused}")
-    seen = f"`{limit.setting}` is {limit.limit:,}, the load has {limit.load}"
-    return Check(name, "note" if limit.too_small else "good", seen, limit.advice)
+    seen = f"`{limit.setting}` is {limit.limit:,}, the load has {load_text(limit)}"
+    return Check(name, "note" if limit.too_small else "good", seen, advice_text(limit))

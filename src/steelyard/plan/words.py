@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from steelyard.plan.budget import first_look
+from steelyard.plan.limit_words import limit_rows
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached
 from steelyard.plan.screen_words import screen_rows
 from steelyard.plan.trial_words import calibration_words, takes, trial_words
-from steelyard.study.checks.server_limits import exceeded_limits, limits_of
 from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
@@ -39,8 +39,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 *([("compared", _compared(plan))] if plan.visits else []),
                 *_unverified(study),
                 ("workload", _workload(study)),
-                *_limits(study),
-                *_exceeded_limits(study),
+                *limit_rows(study),
                 *_conditions_and_cells(study, plan, labels),
                 *_influence(study, plan),
                 *screen_rows(study, plan, labels),
@@ -98,19 +97,6 @@ def _visits_in_order(study: Study, plan: Plan) -> list[tuple[str, str]]:
         ("first visits", _first_visits(plan)),
         ("visits", _visits(study, plan)),
     ]
-
-
-def _limits(study: Study) -> list[tuple[str, str]]:
-    """What the services refuse to serve, so that no one takes a refusal for slowness."""
-    return [
-        ("limit", f"{found.system}: `{found.setting}` {found.limit:,}; {found.refused}")
-        for found in limits_of(study)
-    ]
-
-
-def _exceeded_limits(study: Study) -> list[tuple[str, str]]:
-    """Limits that the load goes beyond, each with what to set."""
-    return [("too small", found.words) for found in exceeded_limits(study)]
 
 
 def _pairs(rows: Sequence[tuple[str, str]]) -> list[str]:

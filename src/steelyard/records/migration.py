@@ -27,6 +27,7 @@ _PHASES = {"warm_up": "warmup", "hear_canary": "run_reference_kernel"}
 _DIFFERENCE = re.compile(
     r"(\w+) (.*): (?:was not there|was '(.*)'), (?:is gone|is '(.*)')", re.DOTALL
 )
+_NOT_MEASURED = {"kind": "not_measured"}
 _FORCED = "the run was hurried to its end, and nobody looked"
 
 
@@ -148,7 +149,7 @@ def _reason(told: Document) -> Document:
         "trials": told.get("trials", 0),
         "commonest": {
             "trials": told.get("so_often", 0), "outcome": None,
-            "message": told.get("why", "the ledger does not say why"),
+            "message": told.get("why"), "missing": None if "why" in told else _NOT_MEASURED,
         },
     }  # fmt: skip
 

@@ -26,9 +26,6 @@ LOOKS = {"startswith", "endswith", "partition", "rpartition", "removeprefix", "r
          "split", "rsplit", "find"}  # fmt: skip
 WRITTEN = {"note", "line", "sentence", "said", "told", "word", "why", "reason", "caveat", "limit",
            "doubt", "warning", "verb", "message", "family"}  # fmt: skip
-WORDS_OF_A_SENTENCE = 5
-OF_ERRORS = {"judge/own_trials/rows.py"}
-"""Texts of errors that are put together before they are raised."""
 
 
 def _kinds(base: type[Note]) -> Iterator[type[Note]]:
@@ -107,33 +104,3 @@ def test_nothing_looks_into_a_text_that_was_written_for_a_reader() -> None:
         if isinstance(node, ast.expr) and _looks_into_text(node)
     ]
     assert found == []
-
-
-def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Literals with their lines, but docstrings and messages of raised errors."""
-    passed: set[ast.AST] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Raise):
-            passed |= set(ast.walk(node))
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            passed.add(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            passed |= {part for part in node.values if isinstance(part, ast.Constant)}
-    for node in ast.walk(tree):
-        if node in passed:
-            continue
-        if isinstance(node, ast.JoinedStr):
-            parts = (str(p.value) if isinstance(p, ast.Constant) else "x" for p in node.values)
-            yield node.lineno, "".join(parts)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.lineno, node.value
-
-
-def test_the_judge_holds_no_sentence() -> None:
-    found = {
-        file: f"{line}: {text}"
-        for file, tree in _nodes("judge", "inference")
-        for line, text in _texts(tree)
-        if len(text.split()) >= WORDS_OF_A_SENTENCE
-    }
-    assert {file: text for file, text in found.items() if file not in OF_ERRORS} == {}

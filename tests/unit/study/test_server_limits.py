@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from steelyard.plan.limit_words import exceeded_text
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.study import catalogue
@@ -197,7 +198,7 @@ def test_a_minute_is_told_as_the_plan_knows_it() -> None:
         found = exceeded_limits(
             study("{use: postfix, per_client_messages: 7}", "{use: smtp}", load)
         )
-        return found[0].words
+        return exceeded_text(found[0])
 
     assert "the load has as many messages a minute as are answered" in told("{users: [3]}")
     assert "the load has up to 36 messages a minute" in told("{users: [3], think: 1 s}")

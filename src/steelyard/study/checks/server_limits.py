@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from steelyard.study.checks.load_per_minute import BY_THE_MINUTE, Arrivals, in_a_minute
+from steelyard.study.checks.load_per_minute import Arrivals, in_a_minute
 from steelyard.study.each_workload import name_of, studies
 from steelyard.study.lookup import service_of, workload_of
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
@@ -48,27 +48,6 @@ class Limit:
     def too_small(self) -> bool:
         """Whether the load goes beyond it."""
         return self.asked is not None and self.limit < self.asked
-
-    @property
-    def load(self) -> str:
-        """What the load brings, of what is counted."""
-        if self.came is None or math.isinf(self.came.most):
-            return f"as many {self.counts} as are answered"
-        return f"{'' if self.came.exactly else 'up to '}{self.came.most:,.0f} {self.counts}"
-
-    @property
-    def advice(self) -> str:
-        """What happens beyond it, and what to set; a limit by the minute is better none."""
-        enough = 0 if self.counts in BY_THE_MINUTE or self.asked is None else self.asked
-        return f"{self.refused}; set `service: {{{self.setting}: {enough:.0f}}}`"
-
-    @property
-    def words(self) -> str:
-        """Of one that is too small: what will happen, and what to set."""
-        return (
-            f"{self.system}: the load has {self.load}, `{self.setting}` of "
-            f"{self.service} allows {self.limit:,}: {self.advice} unless that is the question"
-        )
 
 
 def limits_of(study: Study) -> list[Limit]:

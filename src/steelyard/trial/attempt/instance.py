@@ -71,7 +71,7 @@ class Instance:
     probe_missing: Missing | None = None
     ran: list[Timed] = field(default_factory=list)
     outputs: dict[str, str] = field(default_factory=dict)
-    unread: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str | None] = field(default_factory=dict)
     window_ns: tuple[int, int] | None = None
     began_ns: int | None = None
     """When the first operation was really sent, by the controller's clock."""

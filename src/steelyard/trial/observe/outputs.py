@@ -23,12 +23,12 @@ def keep_outputs(tool: ReadyTool, instance: Instance) -> None:
     for name, (text, truncated) in streams.items():
         instance.outputs[name] = text
         if truncated:
-            instance.unread[name] = f"`{name}` is longer than what is kept of it"
+            instance.unread[name] = None
     for name, path in tool.writes.items():
         try:
             instance.outputs[name] = tool.host.read_file(path)
         except AgentRefusal as refusal:
-            instance.unread[name] = f"no `{name}`: {refusal.failure.message}"
+            instance.unread[name] = refusal.failure.message
 
 
 def measured_by_tool(tool: ReadyTool, instance: Instance) -> dict[str, Measured]:

@@ -56,7 +56,7 @@ def read_metrics(
     texts: Mapping[str, str],
     standard: Mapping[str, Response],
     *,
-    unread: Mapping[str, str] | None = None,
+    unread: Mapping[str, str | None] | None = None,
 ) -> dict[str, Measured]:
     """Every metric of a workload, from the ``texts`` that its tool wrote, by source.
 

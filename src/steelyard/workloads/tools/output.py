@@ -30,13 +30,13 @@ class Found:
 class Printed:
     """What a tool wrote, by source; ``fill`` fills the placeholders of paths, rows and counts.
 
-    ``unread`` says of a source why it cannot be used.
+    ``unread`` are sources that cannot be used, with the error; ``None`` where one is too long.
     """
 
     texts: Mapping[str, str]
     tables: Mapping[str, Table]
     fill: Callable[[str], str]
-    unread: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str | None] = field(default_factory=dict)
     _documents: dict[str, object] = field(default_factory=dict)
 
     def found(self, look: Look) -> list[Found]:
@@ -56,9 +56,19 @@ class Printed:
             raise NotThereError(f"{len(found)} of them, where {wanted} are expected")
         return found
 
+    def _why_not(self, source: str) -> str:
+        if source not in self.unread:
+            return f"there is no `{source}`"
+        error = self.unread[source]
+        return (
+            f"`{source}` is longer than what is kept of it"
+            if error is None
+            else f"no `{source}`: {error}"
+        )
+
     def _text(self, source: str) -> str:
         if source in self.unread or source not in self.texts:
-            raise NotThereError(self.unread.get(source, f"there is no `{source}`"))
+            raise NotThereError(self._why_not(source))
         return self.texts[source]
 
     def _lines(self, source: str) -> str:
