@@ -40,7 +40,7 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
     ] = None,
     platform_name: Annotated[
         str | None,
-        typer.Option("--platform", help="Examine this platform: make a place, use it, remove it."),
+        typer.Option("--platform", help="Check this platform: make a system, use it, remove it."),
     ] = None,
     image: Annotated[
         str | None, typer.Option("--image", help="As `--set image=...`, for --platform.")
@@ -50,7 +50,7 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
         typer.Option("--set", help="A setting of the platform as KEY=VALUE; may be repeated."),
     ] = None,
 ) -> int:
-    """Look whether this machine can measure, and say what would disturb it."""
+    """Check whether this machine can measure, and name what would disturb it."""
     if platform_name is not None:
         return examine(platform_name, [*(settings or ()), *([f"image={image}"] if image else ())])
     if variant is not None and study is None:

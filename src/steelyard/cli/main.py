@@ -38,11 +38,11 @@ COMMANDS = {
         "judge:judge", "Judge trials that were measured elsewhere, as a study would be judged."
     ),
     "doctor": Entry(
-        "doctor:doctor", "Look whether this machine can measure, and say what would disturb it."
+        "doctor:doctor", "Check whether this machine can measure, and name what would disturb it."
     ),
     "trace": Entry(
         "trace:trace",
-        "Record many short trials of one and the same system: a bank of this machine's noise.",
+        "Record many short trials of one and the same system: the noise of this machine.",
     ),
     "load": Entry(
         "engine:load",

@@ -35,7 +35,7 @@ def trace(
         ),
     ] = None,
 ) -> int:
-    """Record many short trials of one and the same system: a bank of this machine's noise."""
+    """Record many short trials of one and the same system: the noise of this machine."""
     if kernel not in KERNELS:
         raise typer.BadParameter(f"no kernel {kernel}; there are {', '.join(KERNELS)}")
     path = output or Path(f"trace-{kernel}.csv.gz")

@@ -1,1 +1,1 @@
-"""The Rust binary as Python sees it: where it is, what it says, and the pipe to its agent."""
+"""The Rust binary as Python sees it: where it is, its messages, and the pipe to its agent."""

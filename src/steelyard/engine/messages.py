@@ -30,7 +30,7 @@ _ON_USAGE = re.compile(
 
 
 def complaint(stderr: str, stdout: str = "") -> str:
-    """What a tool said that failed, without the usage that many print behind it.
+    """The message of a tool that failed, without the usage that many print after it.
 
     Of stdout where stderr is empty: some complain there.
     """

@@ -1,4 +1,4 @@
-"""How long anybody here still waits for agents: until the user asks to stop.
+"""How long calls wait for agents: until the user asks to stop.
 
 Signals come to the whole process, so there is one :data:`PATIENCE`. Losing it ends long waits (a
 command, a disk that writes, a guest that boots), never what they wait for alone: a command is ended
@@ -21,7 +21,7 @@ _LOOK_EVERY_S = 0.1
 
 
 class PatienceLost(AgentRefusal):
-    """A wait ended because the user asked to stop: for who cleans up, as if the agent refused."""
+    """A wait ended because the user asked to stop; clean-up treats it as a refusal of the agent."""
 
     def __init__(self) -> None:
         message = "it was ended because the user asked to stop"

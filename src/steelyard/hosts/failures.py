@@ -1,4 +1,4 @@
-"""What can go wrong with a place that a system lives in: a word, and who can act on it."""
+"""What can go wrong with a platform: a kind, and who can act on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPERATORS: frozenset[FailureKind] = frozenset(
 
 
 class SystemFailure(Exception):  # noqa: N818 - becomes a record or a HostError, never printed
-    """A place could not do what was asked. ``last_words`` is the end of a console or of stderr."""
+    """A platform could not do it. ``last_words`` is the end of a console or of stderr."""
 
     def __init__(
         self, kind: FailureKind, message: str, hint: str | None = None, *, last_words: str = ""

@@ -9,7 +9,7 @@ from steelyard.study.declared.placeholders import Quote, TemplateError, Value, a
 
 
 def filled(text: str, values: Mapping[str, Value], quote: Quote = as_it_is) -> str:
-    """The text with every place filled.
+    """The text with every placeholder filled.
 
     Raises:
         SystemFailure: ``not_supported``: a value is not there, or does not come out even in a unit.

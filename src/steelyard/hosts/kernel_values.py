@@ -47,7 +47,7 @@ def read_values(host: Host) -> dict[str, str]:
     """All that can be written of processors, disks, memory and the kernel, by path.
 
     Raises:
-        AgentRefusal: there is more of it than an agent tells.
+        AgentRefusal: there is more of it than an agent sends.
     """
     ran = host.run(["sh", "-c", _READ_ALL], timeout_s=_READ_TIMEOUT_S)
     if not ran.succeeded or ran.stdout_truncated:

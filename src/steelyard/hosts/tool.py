@@ -61,7 +61,7 @@ def tell(
     """What the tool said on stdout, without the last newline.
 
     Raises:
-        SystemFailure: as :func:`attempt`; or it failed, with the kind that its last words tell.
+        SystemFailure: as :func:`attempt`; or it failed, with the kind that its last message shows.
     """
     ran = attempt(host, argv, timeout_s=timeout_s, stdin=stdin)
     if ran.exit_code == 0:
@@ -70,7 +70,7 @@ def tell(
 
 
 def failed(host: Host, argv: Sequence[str], ran: Ran) -> SystemFailure:
-    """The failure of a tool that ended badly, by what it said."""
+    """The failure of a tool, by its message."""
     words = _tail(complaint(ran.stderr, ran.stdout))
     lower = words.lower()
     kind: FailureKind = next((kind for said, kind in _BY_WORDS if said in lower), "tool_failed")

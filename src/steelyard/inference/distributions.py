@@ -1,4 +1,4 @@
-"""Tails and bounds of the laws that the judge asks, straight from special functions.
+"""Tails and bounds of distributions, computed from special functions.
 
 ``scipy.stats`` says the same and takes longer to import than most verdicts take to judge. Where
 ``tail`` is asked, it is the probability above the bound.

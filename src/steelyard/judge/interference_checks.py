@@ -95,7 +95,7 @@ def interference_explains(
 
 
 def _clear_beside(hit: Mask, series: Series, *, ahead: bool) -> bool:
-    """Whether the system ahead is ahead among visits that are alike, as far as they can tell."""
+    """Whether the system ahead is ahead among visits that are alike, as far as they show it."""
     alike = [(mask & series.other).sum() > 1 < (mask & ~series.other).sum() for mask in (hit, ~hit)]
     if not any(alike):
         return False

@@ -37,7 +37,7 @@ class ValueUnusable(Note):
 
 
 class NoVariation(Note):
-    """Every visit of a system shows one figure, so that nothing tells how far chance reaches."""
+    """Every visit of a system shows one figure, so that nothing shows how far chance reaches."""
 
     kind: Literal["no_variation"] = "no_variation"
 

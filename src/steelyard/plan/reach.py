@@ -1,4 +1,4 @@
-"""What the number of planned visits can tell at best.
+"""What the number of planned visits can decide at best.
 
 The figures are the judge's (``judge/analyses/planning/reachable.py``) and handed in, because a plan
 stands before the judge in the way of the data.

@@ -110,7 +110,7 @@ def resolution(fraction: Fraction) -> int | None:
 
 
 def fold_over(fraction: Fraction) -> Fraction:
-    """The fraction that together with the first one tells most pairs of factors apart.
+    """The fraction that together with the first one separates most pairs of factors.
 
     Signs of generators are reversed, of as few as do best. Reversing every factor, the fold-over
     of the textbooks, gives a design of resolution IV back to itself. A full factorial needs none.

@@ -117,7 +117,7 @@ class Native:
         self._loops.remove(disk.disk.name)
 
     def costs(self) -> Costs:
-        """The control group of what is confined; nothing else tells the system from its machine."""
+        """The control group of what is confined; the rest is shared with the machine."""
         if self._own is None or not self._groups:
             return Costs()
         host = self.context.host_machine()

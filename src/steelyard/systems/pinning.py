@@ -24,7 +24,7 @@ def cpu_numbers(cpuset: str) -> frozenset[int]:
 
 
 def check_cpus(host: Host, cpuset: str) -> None:
-    """The kernel leaves CPUs out that it does not have, and says nothing: so it is asked.
+    """The kernel silently leaves out CPUs that it does not have: so the result is read back.
 
     Raises:
         SystemFailure: ``not_supported`` when the machine has not all of them.

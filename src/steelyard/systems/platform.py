@@ -145,7 +145,7 @@ class Platform(Protocol):
     context: InstanceContext
 
     def up(self) -> None:
-        """Makes the place and reaches it; every call on the way has a deadline."""
+        """Makes the system and reaches it; every call on the way has a deadline."""
 
     def down(self) -> None:
         """Takes away whatever :meth:`up` and :meth:`attach` made."""
@@ -181,4 +181,4 @@ class Platform(Protocol):
         """What to sample on the host; empty where inside and outside are the same."""
 
     def facts(self) -> dict[str, str | None]:
-        """What is true of the place and stays so: accelerator, image digest, tool versions."""
+        """What is true of the system and stays so: accelerator, image digest, tool versions."""

@@ -27,6 +27,6 @@ PLATFORMS = {name: OWN.get(name, CommandLinePlatform) for name in catalogue.name
 
 
 def place(context: InstanceContext) -> Platform:
-    """The place of one instance; a file of the user's own is driven by its commands."""
+    """The platform of one instance; a file of the user's own is driven by its commands."""
     own = context.spec.platform_text is not None
     return (CommandLinePlatform if own else PLATFORMS[context.spec.platform])(context)

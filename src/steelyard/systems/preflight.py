@@ -1,4 +1,4 @@
-"""What would keep a system from coming up, as far as a look at its machine tells.
+"""What would keep a system from coming up, as far as its machine shows.
 
 Asked before the first trial: in a study whose visits take half an hour no one should wait for
 the second system to learn that its image was never built. Nothing is changed and nothing proved:

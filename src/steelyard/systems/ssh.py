@@ -98,7 +98,7 @@ class Ssh:
         """The machine's own address of the connection: the one that it was reached under.
 
         Raises:
-            SystemFailure: ``not_supported``: its ssh server does not tell.
+            SystemFailure: ``not_supported``: its ssh server does not name it.
         """
         if self._settings.address is not None:
             return self._settings.address

@@ -1,4 +1,4 @@
-"""A bank: one series of trials of one system on one machine, as a small file of text.
+"""A noise recording: one series of trials of one system on one machine, as a small file of text.
 
 Lines that begin with ``#`` are ``key: value``; then comes CSV with a row for each trial, in the
 order they ran. A name that ends in ``.gz`` is compressed, byte for byte the same for the same bank.
@@ -26,7 +26,7 @@ class Trial:
     """One short trial: seconds since the first began, its figure, and what was stolen meanwhile.
 
     ``steal_share`` is the part of the machine's processor time that its host gave to others
-    between this start and the next; ``None`` where the kernel does not tell.
+    between this start and the next; ``None`` where the kernel does not report it.
     """
 
     started_s: float

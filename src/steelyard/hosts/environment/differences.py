@@ -56,7 +56,7 @@ def differences(
 ) -> list[Difference]:
     """Everything that is otherwise, by kind and name; what may move bears its reason.
 
-    A kind that only one of the two could tell is one difference of its own: it cannot be compared.
+    A kind that only one of the two could list is one difference of its own: it cannot be compared.
     """
     found = []
     for kind in sorted(before.keys() | after.keys()):

@@ -10,7 +10,7 @@ from steelyard.hosts.mounts import MOUNT_TABLE, read_mounts
 from steelyard.hosts.undo.actions.tuned import active_profile
 
 Environment = dict[str, dict[str, str]]
-"""By kind of thing, by its name: how it is. A kind that the machine cannot tell is not there."""
+"""By kind of thing, by its name: how it is. A kind that the machine cannot list is not there."""
 
 _TIMEOUT_S = 60.0
 _SECTION = "### "

@@ -47,7 +47,7 @@ class _Case:
 
 
 def junit_text(run: RunFindings) -> str:
-    """One suite for the study; times are those of the whole run, told once."""
+    """One suite for the study; times are those of the whole run, given once."""
     cases = [*(case for view in views(run) for case in _cases(view)), _trials(run)]
     shared = _counted(cases) | {"time": f"{run.stop.spent_s:.3f}"}
     root = ET.Element("testsuites", {"name": "steelyard", **shared})

@@ -131,7 +131,7 @@ def _knee_words(found: ScalingFinding, labels: Labels) -> str:
 
 
 def _at(found: ScalingFinding, level: float, labels: Labels) -> str:
-    """A level as people say it; a computed one with as many digits as it deserves."""
+    """A level as people write it; a computed one with as many digits as its precision allows."""
     shown = float(_level(level).replace(",", ""))
     return labels.conditions({found.factor: int(shown) if shown.is_integer() else shown})
 

@@ -60,7 +60,7 @@ def _of_several(study: Study, complaints: Complaints) -> None:
 
 
 def _consolidation(study: Study, complaints: Complaints) -> None:
-    """What is neither better when more nor when less tells no speed."""
+    """A response of which neither more nor less is better is no speed."""
     for one in studies(study) if study.judge.consolidation else ():
         responses = one.responses.values()
         rate = any(r.direction == "higher" and r.unit.endswith("/s") for r in responses)

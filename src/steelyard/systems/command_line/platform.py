@@ -178,7 +178,7 @@ class CommandLinePlatform:
         return {} if found is None else {VCPU: found}
 
     def facts(self) -> dict[str, str | None]:
-        """What the file reads; a value that the tool does not tell is ``None``."""
+        """What the file reads; a value that the tool does not print is ``None``."""
         facts: dict[str, str | None] = {
             "verified": "yes" if self._platform.verified else UNVERIFIED
         }

@@ -1,4 +1,4 @@
-"""Runs the commands of a platform, and tells from the words of its tool what went wrong."""
+"""Runs the commands of a platform, and finds from its tool's messages what went wrong."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Bench:
         self._place: Platform | None = None
 
     def host_machine(self) -> Host:
-        """The machine that carries the place, opened again when its agent was lost."""
+        """The host, opened again when its agent was lost."""
         if self._carrier is not None and self._carrier.lost:
             self._carrier.close()
             self._carrier = None
@@ -107,7 +107,7 @@ class Bench:
         return self._generator
 
     def down(self) -> None:
-        """Takes down the place, and the network with the agent that stands in it."""
+        """Takes down the system, and the network with the agent that stands in it."""
         if self._generator is not None:
             self._generator.close()
             self._generator = None

@@ -1,6 +1,6 @@
 """The promises of a platform, one function each, in the words that a user sees.
 
-Each brings the place up itself, so that they hold in any order. What it returns is shown.
+Each brings the system up itself, so that they hold in any order. What it returns is shown.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def files_are_kept(bench: Bench) -> str:
 
 
 def service_is_reached(bench: Bench) -> str:
-    """From where the generator stands, at the address that the place tells."""
+    """From the generator's side, at the address that the platform gives."""
     place = bench.place()
     host, address = place.host(), place.address()
     argv = ["@engine", "sink", "http", "--listen", f"{address}:0"]

@@ -13,7 +13,7 @@ _NOTHING_FOUND = 2
 
 
 def wipe_of(host: Host, disk: AttachedDisk) -> WipeSignatures | None:
-    """What removes the signatures of a disk that is ours; ``None`` if it has no mark to tell it by.
+    """What removes the signatures of a disk that is ours; ``None`` if no mark identifies it.
 
     A loop device is ours by the file behind it, any other by its serial number. A disk without one
     must be empty and of the size that was asked, or it is not touched.

@@ -1,1 +1,1 @@
-"""Containers run by systemd-nspawn: the root they stand on, and the place made of it."""
+"""Containers run by systemd-nspawn: their root filesystem, and the platform."""

@@ -1,1 +1,1 @@
-"""Containers run by Podman: the tool, the image, the words of a run, the place made of them."""
+"""Containers run by Podman: the tool, the image, the arguments of a run, the platform."""

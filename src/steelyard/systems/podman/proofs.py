@@ -25,7 +25,7 @@ def prove_same(strength: Reset, label: str, before: Container, now: Container) -
 def prove_new(host_machine: Host, label: str, before: str, now: str, pid: str) -> dict[str, str]:
     """That another container is there, by the ids, and that nothing was written to it.
 
-    The kernel tells by the first process of the container, ``pid``, where its root is kept.
+    The mounts of the container's first process, ``pid``, show where its root is kept.
 
     Raises:
         SystemFailure: ``reset_not_proved``.

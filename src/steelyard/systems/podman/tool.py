@@ -20,7 +20,7 @@ _NO_SUCH = ("no such container", "no such object", "no container with name or id
 
 @dataclass(frozen=True)
 class Info:
-    """What ``podman info`` says; ``runtime`` is the one that it takes unless told otherwise."""
+    """What ``podman info`` says; ``runtime`` is its default."""
 
     version: str
     runtime: str

@@ -1,1 +1,1 @@
-"""Virtual machines run by QEMU: the words, the QMP conversation, snapshots, disks, the place."""
+"""Virtual machines run by QEMU: arguments, QMP, snapshots, disks, the platform."""

@@ -1,4 +1,4 @@
-"""The words that start a service: its command with every place filled, then its options."""
+"""The words that start a service: its command with every placeholder filled, then its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in each place of a service's texts, for one start. Pure."""
+"""The text of each placeholder of a service file, for one start. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def wanted_ports(entry: Service, spec: ServiceSpec) -> list[str]:
 
 
 def named_ports(entry: Service, spec: ServiceSpec) -> list[int]:
-    """Ports that the study says itself, where the service does not tell whether it got them."""
+    """Ports that the study names, where the service does not report whether it got them."""
     if entry.ready == "announced":
         return []
     ports = (spec.settings.get(name) for name, s in entry.settings.items() if s.kind == "port")
@@ -28,7 +28,7 @@ def named_ports(entry: Service, spec: ServiceSpec) -> list[int]:
 
 
 def values_for(entry: Service, spec: ServiceSpec, given: Mapping[str, str]) -> dict[str, str]:
-    """Every place with its text; ``given`` are those that no setting says.
+    """Every placeholder with its text; ``given`` are those that no setting gives.
 
     A port that is left to the service itself is 0.
     """

@@ -79,7 +79,7 @@ def revert_settings(host: Host, applied: Sequence[Applied], undo: UndoLog) -> No
 
 
 def setting_facts(host: Host, applied: Sequence[Applied]) -> dict[str, str | None]:
-    """What holds now, read again, as ``setting.NAME``; ``None`` where the kernel tells no more."""
+    """What holds now, read again, as ``setting.NAME``; ``None`` where it is gone."""
     facts: dict[str, str | None] = {}
     for one in applied:
         facts |= {f"setting.{name}": value for name, value in one.facts.items()}

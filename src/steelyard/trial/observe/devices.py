@@ -14,7 +14,7 @@ STORE = "store"
 LOOPBACK = "lo"
 _NOT_MEASURED = Reason(kind="not_measured")
 _LEAST_TOLD_MS = 20.0
-"""The kernel tells times of disks in whole milliseconds: of less, a mean would be off by 5 %."""
+"""The kernel counts times of disks in whole milliseconds: of less, a mean would be off by 5 %."""
 
 
 def rate_of(window: WindowSamples, column: str, scale: float = 1.0) -> Reading:

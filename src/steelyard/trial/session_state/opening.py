@@ -51,7 +51,7 @@ def prepared(
 def _refuse_what_cannot_start(session: SessionContext, cells: Iterable[Cell]) -> None:
     """Each system once, and once more for every level that another image or accelerator is for.
 
-    A machine that cannot be reached now may be reached later: its trials tell.
+    A machine that cannot be reached now may be reached by its trials.
     """
     specs = [bind(session.study, cell).system for cell in cells]
     for spec in {looked_at(spec): spec for spec in specs}.values():

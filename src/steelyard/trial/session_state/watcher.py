@@ -1,4 +1,4 @@
-"""What a session tells whoever watches. A live display reads these; it never owns the loop."""
+"""The events of a session, for a live display; it never owns the loop."""
 
 from __future__ import annotations
 

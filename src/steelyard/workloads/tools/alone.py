@@ -12,7 +12,7 @@ from steelyard.workloads.tools.values import command_words, tool_values
 
 
 def words_alone(use: str, chosen: Settings) -> list[str]:
-    """The command of a workload that needs no place, with the settings that are not chosen."""
+    """The command of a workload without placeholders, with the settings that are not chosen."""
     entry, settings = catalogue.workload(use), _settings(use, chosen)
     return command_words(entry.command, entry, settings, tool_values(entry, settings, {}))
 

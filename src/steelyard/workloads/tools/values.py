@@ -1,4 +1,4 @@
-"""What stands in each place of a workload file's texts, for one trial. Pure."""
+"""The text of each placeholder of a workload file, for one trial. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Values = dict[str, Value]
 
 
 def tool_values(entry: Workload, settings: Settings, given: Mapping[str, Value]) -> Values:
-    """Every place with its text; ``given`` are those that no setting says.
+    """Every placeholder with its text; ``given`` are those that no setting gives.
 
     Raises:
-        SystemFailure: ``not_supported``: a place has no value.
+        SystemFailure: ``not_supported``: a placeholder has no value.
     """
     values: Values = dict(given)
     for name, setting in entry.settings.items():
@@ -35,7 +35,7 @@ def tool_values(entry: Workload, settings: Settings, given: Mapping[str, Value])
 def command_words(
     templates: Words, entry: Workload, settings: Settings, values: Mapping[str, Value]
 ) -> list[str]:
-    """The words of a command with every place filled.
+    """The words of a command with every placeholder filled.
 
     ``{words.NAME}`` becomes the words of a setting, once for each of its items where it is a list.
     """

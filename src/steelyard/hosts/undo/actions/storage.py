@@ -149,7 +149,7 @@ class WipeSignatures:
 
 
 def serial_of(host: Host, device: str) -> str | None:
-    """Serial number of a disk as the kernel tells it; ``None`` if it tells none."""
+    """Serial number of a disk as the kernel shows it; ``None`` without one."""
     folder = f"/sys/block/{device.removeprefix('/dev/')}"
     for place in (f"{folder}/serial", f"{folder}/device/serial"):
         if host.path_facts(place).exists:

@@ -1,4 +1,4 @@
-"""Which response tells what an instance gets done, and how that is added up. Pure."""
+"""Which response is the speed of an instance, and how speeds are added up. Pure."""
 
 from __future__ import annotations
 

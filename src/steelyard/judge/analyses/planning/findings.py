@@ -74,7 +74,7 @@ class LengthFinding(Frozen):
     trial costs beside its window; ``time_ratio`` the time with ``best_window_s`` over that now.
     ``reset_s`` is the part of ``setup_s`` that further trials after one reset would not cost again;
     ``best_trials`` is how many after each reset take the least time, ``trials_time_ratio`` of that
-    now. ``None`` where records do not tell what was reset.
+    now. ``None`` where records do not name what was reset.
     """
 
     window_s: float

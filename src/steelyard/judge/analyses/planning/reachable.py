@@ -1,4 +1,4 @@
-"""Whether the planned visits can tell a difference at all.
+"""Whether the planned visits can show a difference at all.
 
 The exact test compares the order that was with all that might have been. Of few visits there are
 few orders, so that the rarest of them is still more likely than what a comparison may spend of

@@ -56,7 +56,7 @@ class RequestTimesFinding(_Finding):
     """The times of all requests of one cell.
 
     ``rows`` are connect, processing, waiting and total where each request has a connection of its
-    own, otherwise waiting and total. ``failed`` is ``None`` when a trial does not tell it.
+    own, otherwise waiting and total. ``failed`` is ``None`` when a trial does not report it.
     """
 
     cell: Cell

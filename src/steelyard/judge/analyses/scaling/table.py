@@ -59,7 +59,7 @@ class Form:
 
     @property
     def noise_log(self) -> float | None:
-        """Spread of a trial within its visit; ``None`` where nothing tells it."""
+        """Spread of a trial within its visit; ``None`` where it cannot be estimated."""
         return float(np.sqrt(self.residual / self.df)) if self.df > 0 else None
 
     def squares(self, curves: Floats) -> Floats:

@@ -59,7 +59,7 @@ def _finding(cell: Cell, courses: Sequence[Course], margin_log: float) -> Steady
 def mean_course(courses: Sequence[Course]) -> tuple[Floats, float]:
     """The mean over trials, each relative to its own mean: what warms up does so in every one.
 
-    Trials in which nothing was answered tell nothing of it.
+    Trials in which nothing was answered do not count.
     """
     length = min(len(course.per_s) for course in courses)
     rows = [np.array(course.per_s[:length]) for course in courses]
