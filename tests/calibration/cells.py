@@ -112,7 +112,7 @@ def _two(cell: Cell, rng: np.random.Generator, studies: int) -> tuple[Signs, Val
 
 
 def _two_heard(cell: Cell, rng: np.random.Generator, studies: int) -> tuple[Signs, Values, Values]:
-    """Two systems, and what the canary heard before each of their visits."""
+    """Two systems, and what the reference kernel saw before each of their visits."""
     known = [heard(cell.noise, rng, cell.horizon) for _ in range(studies)]
     values, canary = (np.array(each) for each in zip(*known, strict=True))
     return big_stick(studies, cell.horizon, rng), values, canary

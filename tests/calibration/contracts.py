@@ -82,7 +82,7 @@ def every_visit_counts() -> str | None:
 
 
 def a_stall_is_seen_in_a_small_arm() -> str | None:
-    """One visit of ten far below the rest is told, though three deviations of ten cannot be."""
+    """One visit of ten far below the rest is noted, though three deviations of ten cannot be."""
     values = np.concatenate([np.tile([0.0, 0.01, -0.01], 7)[:20], np.zeros(0)])
     values[3] = -0.5
     other = np.arange(20) < 10

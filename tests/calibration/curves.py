@@ -81,7 +81,7 @@ FALLING = usl(0.03, 66.25)
 
 
 def holds(found: ScalingFinding, peak_at: float) -> bool:
-    """Whether the interval of the peak that is told holds the true one."""
+    """Whether the interval of the peak in the findings holds the true one."""
     if found.peak is None:
         return False
     return found.peak.at_low <= peak_at <= (found.peak.at_high or np.inf)

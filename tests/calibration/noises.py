@@ -135,7 +135,7 @@ HEARING = ((1.0, 0.005), (0.5, 0.01), (0.0, 0.01))
 
 
 def heard(name: str, rng: np.random.Generator, visits: int) -> tuple[Values, Values]:
-    """A noise of the zoo, and what the parts of a canary heard before each visit, as columns."""
+    """One of the noises, and the parts of the reference kernel before each visit, as columns."""
     same = deepcopy(rng)  # the machine is drawn first, so the same stream gives the same machine
     values, machine = NOISES[name](rng, visits), MACHINES[name](same, visits)
     parts = [share * machine + rng.normal(0.0, sd, visits) for share, sd in HEARING]

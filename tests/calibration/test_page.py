@@ -41,7 +41,7 @@ def test_cells_of_an_earlier_judge_are_told(
 
 @pytest.mark.validate
 def test_the_page_was_written_with_the_judge_of_today() -> None:
-    """``make validate-page`` writes it again, and tells what was measured before."""
+    """``make validate-page`` writes it again, with what was measured before."""
     assert json.loads(page.JUDGES.read_text(encoding="utf-8")) == {
         goal: page.fingerprint(goal) for goal in page.JUDGED
     }

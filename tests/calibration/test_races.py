@@ -1,4 +1,4 @@
-"""Systems that leave the race must not make the verdicts on those that stay less certain."""
+"""Systems that are dropped must not make the verdicts on the others less certain."""
 
 from __future__ import annotations
 

@@ -537,7 +537,7 @@ def ranking(
 
 
 def _six() -> RunFindings:
-    """Six mail servers, all pairs, one condition: some are decided, two cannot be told apart."""
+    """Six mail servers, all pairs, one condition: some are decided, two cannot be distinguished."""
     ratios = {"postfix": 0.0, "exim": -12.0, "qmail": 21.0, "courier": -14.5, "smtpd": -13.2,
               "james": -61.0}  # fmt: skip
     systems = tuple(ratios)

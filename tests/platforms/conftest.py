@@ -1,4 +1,4 @@
-"""Real places on this machine. What they make is gone at the end of a test, or the test fails."""
+"""Real platforms on this machine. What a test makes is gone at its end, or it fails."""
 
 from __future__ import annotations
 

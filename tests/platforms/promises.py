@@ -1,4 +1,4 @@
-"""The frame of every test of a platform: its bench, its promises, and a place that refuses."""
+"""The frame of every test of a platform: its bench, its promises, and a platform that refuses."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def test_two_seats_reach_each_other_and_the_bridge(
 
 
 def answers(source: str, listener: str | None, address: str, network: NamespaceNetwork) -> bool:
-    """Whether a connection from one namespace is taken in another; the lab's own if not told."""
+    """Whether a connection from one namespace is taken in another; by default of the lab's own."""
     enter = network.enter([]) if listener is None else ["nsenter", f"--net={listener}"]
     script = "import socket,sys; s=socket.create_server((sys.argv[1],0)); print(s.getsockname()[1],flush=True); s.accept()"  # noqa: E501
     server = subprocess.Popen(

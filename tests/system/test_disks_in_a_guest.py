@@ -15,7 +15,7 @@ pytestmark = pytest.mark.system
 
 
 def arrays(host: Host) -> str:
-    """What md tells; it tells nothing once its modules are gone again."""
+    """What md shows; nothing once its modules are unloaded."""
     there = host.path_facts("/proc/mdstat").exists
     return host.read_file("/proc/mdstat") if there else ""
 

@@ -35,7 +35,7 @@ Facts = dict[str, str | None]
 
 @contextmanager
 def applied(bench: Bench, host: Host, place: Place, levels: dict[str, Any]) -> Iterator[Facts]:
-    """What is told of settings while they hold; afterwards every value is as before."""
+    """The facts of settings while they hold; afterwards every value is as before."""
     before = read_values(host)
     done = apply_settings(host, levels, bench.undo, place)
     yield setting_facts(host, done)

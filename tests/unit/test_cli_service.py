@@ -1,4 +1,4 @@
-"""``steelyard service`` tells what there is, and finds mistakes before anything starts."""
+"""``steelyard service`` lists what there is, and finds mistakes before anything starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``steelyard workload`` tells what there is, and what a file would read from an output."""
+"""``steelyard workload`` lists what there is, and what a file would read from an output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the guide to gates tells a pipeline to run can be run."""
+"""The commands of the guide to gates run as they stand."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ OLD_NAMES = {
     "docs/reference/study-file.md": {"carrier", "guards", "canary", "dummy"},
     "docs/reference/workload-file.md": {"warms_up", "holds_places"},
 }
-"""Where a page tells how an older spelling is read."""
+"""Pages that say how an older spelling is read."""
 PATTERN = re.compile(rf"(?<![\w./-])(?:{'|'.join(BANNED)})(?![\w/-])", re.IGNORECASE)
 SUFFIXES = {".md", ".py", ".yaml", ".json", ".toml", ".rs", ".css", ".j2", ".html"}
 NOT_OURS = (

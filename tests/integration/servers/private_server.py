@@ -38,7 +38,7 @@ def require_root(name: str) -> None:
 
 
 def free_port() -> int:
-    """A port of loopback that no one has, and that the kernel gives to no connection meanwhile.
+    """A free port of loopback, and that the kernel gives to no connection meanwhile.
 
     Drawn by the system: tests in two processes may begin with the same seed.
     """

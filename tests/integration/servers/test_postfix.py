@@ -29,7 +29,7 @@ def mta(shared_folder: Path, authority: Authority) -> Iterator[Postfix]:
 
 
 def send(server: Postfix, *words: str, operations: int = OPERATIONS) -> dict[str, Any]:
-    """Sends messages, and waits until the log tells as many as the result calls good."""
+    """Sends messages, and waits until the log has as many as the result calls good."""
     before = server.accepted()
     envelope = () if "--recipient-list" in words else ENVELOPE
     result = load(server.smtp, *envelope, "-c", "4", *words, operations=operations)

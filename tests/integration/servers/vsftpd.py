@@ -41,7 +41,7 @@ class Vsftpd:
         return self.folder / "root" / "file.bin"
 
     def said(self) -> str:
-        """The dialogue, as its log tells it."""
+        """The dialogue, from its log."""
         return (self.folder / "vsftpd.log").read_text(errors="replace")
 
 
@@ -72,7 +72,7 @@ def vsftpd(
 
 
 def _user_with_a_home() -> str:
-    """vsftpd serves no one whose home does not exist."""
+    """vsftpd refuses users whose home does not exist."""
     return next(
         user.pw_name
         for user in sorted(pwd.getpwall(), key=lambda user: user.pw_name != "mail")

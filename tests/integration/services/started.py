@@ -51,7 +51,7 @@ def started(host: Host, folder: Path, use: str, **written: Any) -> Iterator[Runn
 
 
 def assert_nothing_is_left(folder: Path, running: RunningService) -> None:
-    """No process that has to do with the folder, and no one on the ports."""
+    """No process uses the folder, and none listens on the ports."""
     assert_nobody_holds(folder)
     ports = {int(address.rpartition(":")[2]) for address in running.listeners.values()}
     listed = subprocess.run(["sh", "-c", LIST], capture_output=True, text=True, check=False)
@@ -59,7 +59,7 @@ def assert_nothing_is_left(folder: Path, running: RunningService) -> None:
 
 
 def assert_nobody_holds(folder: Path) -> None:
-    """No process has to do with the folder; whoever has is reported."""
+    """No process uses the folder; those that do are named."""
     found = list(holders(folder))
     assert found == [], f"still there: {found}"
 

@@ -1,4 +1,4 @@
-"""A long run tells growth by the medians of its ends, and nothing when it was short."""
+"""A long run shows growth by the medians of its ends; a short one shows nothing."""
 
 from __future__ import annotations
 

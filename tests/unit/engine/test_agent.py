@@ -1,4 +1,4 @@
-"""The conversation with an agent, played by small scripts that answer as told."""
+"""The conversation with an agent, played by small scripts with fixed answers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ MOUNT_TABLE = "/proc/self/mountinfo"
 
 
 def said(exit_code: int = 0, *, stdout: str = "", stderr: str = "") -> Ran:
-    """What a tool did, as the agent tells it."""
+    """What a tool did, as the agent reports it."""
     return Ran(
         exit_code=exit_code,
         signal=None,

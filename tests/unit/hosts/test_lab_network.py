@@ -32,7 +32,7 @@ class Ended:
 
 
 class Machine:
-    """Answers as told, and has no tool but those."""
+    """Gives fixed answers, and has no tool but those."""
 
     name = "local"
 

@@ -41,7 +41,7 @@ def test_when_most_values_are_equal_the_others_still_count() -> None:
 
 
 def weighed(rows: np.ndarray, other: np.ndarray, effect: float) -> float:
-    """How far the weights tell an effect from chance, in standard deviations of the coin."""
+    """How far the weights separate an effect from chance, in standard deviations."""
     found = weights(rows + effect * other)[0]
     return float(found @ np.where(other, 1, -1)) / float(np.sqrt(np.sum(found**2)))
 

@@ -104,7 +104,7 @@ def measured(plan: Plan, value: Value, visits: int = 999) -> list[TrialRecord]:
 
 
 def raced(study: Study, plan: Plan, value: Value, blocks: int = 999) -> list[TrialRecord]:
-    """The records of a session that goes on until no one is in the race."""
+    """The records of a session that goes on until every system is dropped."""
     records: list[TrialRecord] = []
     for block in range(1, blocks + 1):
         still = remaining_systems(study, plan, records, block)

@@ -33,7 +33,7 @@ def kernel_responses(**parts: float | None) -> dict[str, Measured]:
 
 
 def with_kernel(plan: Plan, ratio: float = 1.0, *, disk: bool = True) -> list[TrialRecord]:
-    """A machine whose speed wanders by 4 % from visit to visit, and is heard before each."""
+    """A machine whose speed wanders by 4 % from visit to visit, with the kernel run before each."""
     random = np.random.default_rng(3)
     state = {visit.visit: random.normal(0, 0.04) for visit in plan.visits}
     records = []
@@ -113,7 +113,7 @@ def test_looks_in_turn_and_all_at_once_agree_beside_a_reference_kernel() -> None
 
 
 def test_the_kernel_of_a_visit_is_that_of_its_first_attempt() -> None:
-    """Later ones may be heard while what the system did to the machine lasts."""
+    """Later ones may run while what the system did to the machine lasts."""
     plan = make_plan(a_study(), 5)
     first, second = plan.visits[0].trials
     records = [

@@ -214,7 +214,7 @@ def published() -> dict[str, Table]:
 
 
 def test_the_published_mail_study_of_one_run_a_level_is_refused_a_peak() -> None:
-    """It named a peak for each of its platforms; one run a level cannot tell it from noise."""
+    """It named a peak for each of its platforms; one run a level cannot separate it from noise."""
     platforms = published()
     assert len(platforms) >= 3
     for found in (judged(each) for each in platforms.values()):

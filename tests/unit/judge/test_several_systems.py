@@ -1,4 +1,4 @@
-"""Three systems and more: who is compared, who leaves, who is distinguished from whom."""
+"""Three systems and more: which are compared, dropped and distinguished."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def some_disturbed(ratio: float, *, known: bool = True, order_seed: int = 1) -> 
 
 
 def an_order_that_decides() -> int:
-    """The first in which the tests find a difference, as long as no one reports the processor."""
+    """The first in which the tests find a difference, without warnings about the processor."""
     seeds = range(1, 31)
     words = (some_disturbed(1.0, known=False, order_seed=seed).word for seed in seeds)
     found = (seed for seed, word in zip(seeds, words, strict=True) if word is VerdictWord.SLOWER)

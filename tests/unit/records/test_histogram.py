@@ -1,4 +1,4 @@
-"""Distributions of the engine read back: two of a real run, whose exact figures it told beside."""
+"""Distributions of the engine read back: two of a real run, beside its exact figures."""
 
 from __future__ import annotations
 

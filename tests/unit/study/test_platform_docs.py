@@ -1,4 +1,4 @@
-"""docs/reference/platform-file.md says every key, place and unit."""
+"""docs/reference/platform-file.md says every key, placeholder and unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/reference/workload-file.md says every key and place."""
+"""docs/reference/workload-file.md says every key and placeholder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial is held against what the generator can do at most, and told when it came too close."""
+"""A trial is held against the generator's capacity, with a warning when it came close."""
 
 from __future__ import annotations
 

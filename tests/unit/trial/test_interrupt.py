@@ -1,4 +1,4 @@
-"""Ctrl-C is heard at once while waiting, and noted everywhere else."""
+"""Ctrl-C is acted on at once while waiting, and noted everywhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a budget can tell at best: held against the judge itself, on differences of any size."""
+"""What a budget can decide at best: held against the judge itself, on differences of any size."""
 
 from __future__ import annotations
 

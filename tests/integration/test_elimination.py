@@ -37,7 +37,7 @@ sample: {every: 100 ms}
 
 
 def assert_raced(run: Run) -> None:
-    """Every visit was one of the plan, in its order, and of a system that was in the race.
+    """Every visit was one of the plan, in its order, and of a system that was not dropped yet.
 
     That the two equal ones are distinguished as well is rare, and is allowed.
     """
