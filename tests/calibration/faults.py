@@ -27,8 +27,8 @@ from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.missing import Missing, Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.report.assumptions import caveat_lines, failure_lines
 from steelyard.report.notes.verdict import note_text
+from steelyard.report.sentences.assumptions import caveat_lines, failure_lines
 from steelyard.report.view import views
 from steelyard.study.model import ResponseSpec, Study
 

@@ -18,7 +18,7 @@ from steelyard.records.note import TEXT
 from steelyard.report.compare import compare_lines
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.notes import text
-from steelyard.report.words import verdict_lines
+from steelyard.report.sentences.answer import verdict_lines
 
 FOLDER = Path(__file__).parent / "report"
 CSV_CASES = ("failed", "three", "screened")

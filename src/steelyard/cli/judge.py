@@ -19,7 +19,7 @@ from steelyard.judge.own_trials.rows import TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.records.trials_file import Field, TrialsFile, read_trials
 from steelyard.report.notes import json_text
-from steelyard.report.tables.trials import trials_lines
+from steelyard.report.sentences.trials import trials_lines
 from steelyard.study.labels import Labels
 from steelyard.units import UnitError, parse
 

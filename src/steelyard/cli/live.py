@@ -24,8 +24,8 @@ from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report import notes
 from steelyard.report.figures import quantity
-from steelyard.report.tables.resolution import resolution_lines
-from steelyard.report.words import progress_words
+from steelyard.report.sentences.answer import progress_words
+from steelyard.report.sentences.resolution import resolution_lines
 from steelyard.study.each_workload import study_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study

@@ -18,7 +18,7 @@ from steelyard.cli.reading import (
 from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
-from steelyard.report.words import verdict_lines
+from steelyard.report.sentences.answer import verdict_lines
 
 
 def report(

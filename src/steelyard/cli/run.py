@@ -31,8 +31,8 @@ from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
 from steelyard.report.notes import json_text
+from steelyard.report.sentences.answer import verdict_lines
 from steelyard.report.view import View, views
-from steelyard.report.words import verdict_lines
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
 from steelyard.study.model import Study

@@ -10,7 +10,7 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
-from steelyard.report.sentences import ends_of, interval_words
+from steelyard.report.sentences.verdict import ends_of, interval_words
 from steelyard.report.view import View, views
 from steelyard.report.vocabulary import compared_all, response_of
 

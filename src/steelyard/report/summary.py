@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steelyard.judge.findings import RunFindings
+from steelyard.report.sentences.answer import answer
 from steelyard.report.view import views
-from steelyard.report.words import answer
 
 
 def glance(run: RunFindings) -> list[str]:

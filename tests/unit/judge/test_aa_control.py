@@ -11,7 +11,7 @@ from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.make import make_plan
-from steelyard.report.assumptions import sure_lines
+from steelyard.report.sentences.assumptions import sure_lines
 from steelyard.report.view import views
 from steelyard.study.model import ClaimSpec
 

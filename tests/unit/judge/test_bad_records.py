@@ -19,7 +19,7 @@ from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.formats.registry import FORMATS
 from steelyard.report.notes.verdict import note_text
-from steelyard.report.words import verdict_lines
+from steelyard.report.sentences.answer import verdict_lines
 
 FAILED = AttemptFailure(phase="measure", message="died")
 

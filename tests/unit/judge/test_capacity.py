@@ -17,7 +17,7 @@ from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import NoLoadFound
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.view import views
 from steelyard.study.model import FIND, FindSpec, GateSpec
 

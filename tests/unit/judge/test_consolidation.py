@@ -32,7 +32,7 @@ from steelyard.records.schema import InstanceRecord, Measured, TrialRecord
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.tables.consolidation import consolidation_lines
+from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.view import views
 from steelyard.study.model import JudgeSpec, ResponseSpec, Study, WorkloadSpec
 

@@ -30,7 +30,7 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.schema import Measured, TrialRecord
-from steelyard.report.tables.consolidation import consolidation_lines
+from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.tables.interference import aggressor_text, victim_text
 from steelyard.report.view import View
 from steelyard.study.labels import Labels

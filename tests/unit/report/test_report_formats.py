@@ -12,11 +12,11 @@ from steelyard.judge.findings import CalibrationFinding, RunFindings, WarningNot
 from steelyard.plan.model import Cell
 from steelyard.records.missing import NoServerForWorkload
 from steelyard.records.warnings import WarningKind
-from steelyard.report.assumptions import failure_lines
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.registry import FORMATS, write_report
+from steelyard.report.sentences.assumptions import failure_lines
 from steelyard.report.view import views
 
 NO_SERVER = NoServerForWorkload(workload="x")

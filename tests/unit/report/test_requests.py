@@ -20,7 +20,8 @@ from steelyard.report.charts.requests import request_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.tables.requests import request_lines, request_tables
+from steelyard.report.sentences.requests import request_lines
+from steelyard.report.tables.requests import request_tables
 from steelyard.report.view import views
 
 MS = 1_000_000

@@ -18,7 +18,7 @@ from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.charts.saturation import saturation_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.view import views
 
 LAWS: dict[str, Law] = {"fast": usl(0.03, 40.0), "durable": saturating(20.0)}

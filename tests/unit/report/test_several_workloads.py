@@ -16,10 +16,10 @@ from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.junit import junit_text
 from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.sentences.answer import verdict_lines
 from steelyard.report.tables.interference import cell_text
 from steelyard.report.tables.responses import response_table
 from steelyard.report.view import NO_GRAND_MEAN, lines, views
-from steelyard.report.words import verdict_lines
 
 
 @cache

@@ -15,10 +15,15 @@ from steelyard.judge.interim import InterimWord, Look
 from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
-from steelyard.report.assumptions import bottleneck_rows
-from steelyard.report.sentences import condition_sentence, verdict_sentence
+from steelyard.report.sentences.answer import (
+    answer,
+    exploratory_lines,
+    progress_words,
+    verdict_lines,
+)
+from steelyard.report.sentences.assumptions import bottleneck_rows
+from steelyard.report.sentences.verdict import condition_sentence, verdict_sentence
 from steelyard.report.view import views
-from steelyard.report.words import answer, exploratory_lines, progress_words, verdict_lines
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 

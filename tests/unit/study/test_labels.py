@@ -8,7 +8,7 @@ from steelyard.cli.reading import find, write
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run
-from steelyard.report.words import verdict_lines
+from steelyard.report.sentences.answer import verdict_lines
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level, Study
 from steelyard.study.read import read_study_bytes

@@ -8,7 +8,6 @@ import altair as alt
 
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.report.assumptions import judged
 from steelyard.report.charts.axes import effect_ticks, labelled_axis, quoted
 from steelyard.report.charts.drawing import (
     BAND,
@@ -21,7 +20,8 @@ from steelyard.report.charts.drawing import (
     system_colours,
 )
 from steelyard.report.effects import signed_effect
-from steelyard.report.sentences import ends_of, verdict_sentence
+from steelyard.report.sentences.assumptions import judged
+from steelyard.report.sentences.verdict import ends_of, verdict_sentence
 from steelyard.report.view import View
 from steelyard.report.vocabulary import ordered, primary_response, verdict_word
 

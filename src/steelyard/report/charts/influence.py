@@ -37,7 +37,7 @@ from steelyard.report.charts.effect import (
 )
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import Scale, quantity, scale_for
-from steelyard.report.influence_words import (
+from steelyard.report.sentences.influence import (
     PAIR,
     effect_sentence,
     effects_of,

@@ -20,7 +20,7 @@ from steelyard.report.charts.drawing import (
     system_shapes,
 )
 from steelyard.report.figures import Scale, scale_for
-from steelyard.report.tables.saturation import saturation_lines
+from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 

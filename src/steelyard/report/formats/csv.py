@@ -32,7 +32,7 @@ from steelyard.report import notes
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
-from steelyard.report.tables.claims import claim_family
+from steelyard.report.sentences.claims import claim_family
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
 from steelyard.report.tables.requests import flat_request_rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from steelyard.judge.analyses.factors.findings import EffectFinding, InfluenceFinding, PairFinding
-from steelyard.report.influence_words import name_of
+from steelyard.report.sentences.influence import name_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
 

@@ -11,37 +11,42 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from steelyard.judge.findings import ResponseFinding, RunFindings
-from steelyard.report.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.charts.all import Charts, all_charts
 from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
 from steelyard.report.charts.time import Series
 from steelyard.report.figures import counted
 from steelyard.report.sections import AUTHOR, paragraphs, sections
+from steelyard.report.sentences.answer import answer, exploratory_lines, sure
+from steelyard.report.sentences.assumptions import caveat_lines, check_lines, warning_lines
+from steelyard.report.sentences.claims import claim_lines
+from steelyard.report.sentences.consolidation import consolidation_lines
+from steelyard.report.sentences.design import done_rows
+from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.ranking import ranking_lines
+from steelyard.report.sentences.requests import request_lines
+from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.summary import glance
-from steelyard.report.tables.claims import claim_lines, claims_table
-from steelyard.report.tables.consolidation import consolidation_lines, consolidation_table
+from steelyard.report.tables.claims import claims_table
+from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table
-from steelyard.report.tables.failures import failed_lines
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
-from steelyard.report.tables.ranking import ranking_lines, ranking_tables
-from steelyard.report.tables.requests import request_lines, request_tables
+from steelyard.report.tables.ranking import ranking_tables
+from steelyard.report.tables.requests import request_tables
 from steelyard.report.tables.responses import (
     attempt_table,
     bottleneck_table,
     calibration_table,
     difference_table,
-    done_rows,
     failed_table,
     response_table,
     steadiness_table,
     words_of_direction,
 )
-from steelyard.report.tables.saturation import saturation_lines, saturation_table
+from steelyard.report.tables.saturation import saturation_table
 from steelyard.report.tables.table import Table
 from steelyard.report.view import View, lines, tables, views
 from steelyard.report.vocabulary import compared_all, primary_response
-from steelyard.report.words import answer, exploratory_lines, sure
 
 _SHAPE_PATHS = {
     "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",

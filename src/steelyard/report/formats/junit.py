@@ -16,9 +16,9 @@ from typing import Literal
 from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.report.assumptions import OK, failure_lines, judged
-from steelyard.report.sentences import condition_sentence, verdict_sentence
-from steelyard.report.tables.claims import claim_line
+from steelyard.report.sentences.assumptions import OK, failure_lines, judged
+from steelyard.report.sentences.claims import claim_line
+from steelyard.report.sentences.verdict import condition_sentence, verdict_sentence
 from steelyard.report.view import View, lines, views
 
 Outcome = Literal["passed", "failure", "skipped"]

@@ -8,15 +8,17 @@ import re
 from collections.abc import Iterator
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.assumptions import sure_lines, warning_lines
 from steelyard.report.sections import AUTHOR, paragraphs, sections
+from steelyard.report.sentences.answer import answer
+from steelyard.report.sentences.assumptions import sure_lines, warning_lines
+from steelyard.report.sentences.claims import claim_lines
+from steelyard.report.sentences.design import done_rows
 from steelyard.report.summary import glance
-from steelyard.report.tables.claims import claim_lines, claims_table
+from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.costs import cost_table
-from steelyard.report.tables.responses import done_rows, failed_table, response_table
+from steelyard.report.tables.responses import failed_table, response_table
 from steelyard.report.tables.table import Table
 from steelyard.report.view import View, lines, views
-from steelyard.report.words import answer
 
 _SPECIAL = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}

@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.assumptions import caveat_lines, check_lines, warning_lines
 from steelyard.report.sections import AUTHOR, paragraphs, sections
+from steelyard.report.sentences.answer import answer, exploratory_lines, sure
+from steelyard.report.sentences.assumptions import caveat_lines, check_lines, warning_lines
+from steelyard.report.sentences.claims import claim_lines
+from steelyard.report.sentences.consolidation import consolidation_lines
+from steelyard.report.sentences.design import done_rows
+from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.ranking import ranking_lines
+from steelyard.report.sentences.requests import request_lines
+from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.summary import glance
-from steelyard.report.tables.claims import claim_lines, claims_table
-from steelyard.report.tables.consolidation import consolidation_lines, consolidation_table
+from steelyard.report.tables.claims import claims_table
+from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table
-from steelyard.report.tables.failures import failed_lines
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
-from steelyard.report.tables.ranking import ranking_lines, ranking_tables
+from steelyard.report.tables.ranking import ranking_tables
 from steelyard.report.tables.requests import TITLE as REQUEST_TIMES
-from steelyard.report.tables.requests import request_lines, request_tables
+from steelyard.report.tables.requests import request_tables
 from steelyard.report.tables.responses import (
     attempt_table,
     bottleneck_table,
     calibration_table,
     difference_table,
-    done_rows,
     failed_table,
     response_table,
     steadiness_table,
     words_of_direction,
 )
-from steelyard.report.tables.saturation import TITLE, saturation_lines, saturation_table
+from steelyard.report.tables.saturation import TITLE, saturation_table
 from steelyard.report.tables.table import Table
 from steelyard.report.view import View, lines, tables, views
 from steelyard.report.vocabulary import compared_all
-from steelyard.report.words import answer, exploratory_lines, sure
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]#|"} | {"<": "&lt;", ">": "&gt;"})
 

@@ -2,118 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from steelyard.judge.analyses.claims.findings import (
-    ClaimFamily,
-    ClaimFinding,
-    ClaimPartFinding,
-    ClaimWord,
-)
-from steelyard.judge.findings import ResponseFinding
-from steelyard.report import notes
-from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import counted, listed, percent
-from steelyard.report.notes.verdict import note_text
+from steelyard.judge.analyses.claims.findings import ClaimWord
+from steelyard.report.effects import signed_effect
+from steelyard.report.figures import percent
+from steelyard.report.sentences.claims import claim_family, part_ends, peak_text
 from steelyard.report.tables.table import NONE, Table
 from steelyard.report.view import View
-from steelyard.report.vocabulary import direction_of, noun_of, response_of
-from steelyard.study.labels import Labels
-
-_VERBS = {
-    "at_least": "at least {factor} times that of {other}",
-    "at_most": "at most {factor} times that of {other}",
-    "within": "within {share} of {other}",
-    "faster_than": "better than that of {other}",
-    "slower_than": "worse than that of {other}",
-    "equivalent_to": "within the margin of {other}",
-    "no_worse_than": "not worse than that of {other} by the margin",
-}
-
-
-def claim_lines(view: View) -> list[str]:
-    """One sentence for each claim, those that are contradicted first."""
-    order = list(ClaimWord)
-    order.sort(key=lambda word: word is not ClaimWord.CONTRADICTED)
-    found = sorted(view.own.claims, key=lambda claim: order.index(claim.word))
-    return [claim_line(claim, view) for claim in found]
-
-
-def claim_line(claim: ClaimFinding, view: View) -> str:
-    """The claim, its word and what decides it, in one line."""
-    word = claim.word.value.replace("_", " ")
-    said = "; ".join(_shown(claim, view))
-    return f"{claim.id}: {word}. Claimed: {claimed(claim, view)}. Seen: {said}."
-
-
-def claimed(claim: ClaimFinding, view: View) -> str:
-    """What was claimed, as a sentence without its end."""
-    response = response_of(view, claim.response)
-    where = view.run.labels.conditions(claim.conditions)
-    at = f" at {where}" if where else ""
-    if claim.claimed_peak is not None:
-        low, high = claim.claimed_peak
-        return f"the {noun_of(response)} of {claim.subject}{at} peaks at {low:g} to {high:g} users"
-    names = [part.subject for part in claim.parts]
-    subject = claim.subject or listed(names) or "nothing"
-    other = claim.parts[0].other if claim.parts else "the baseline"
-    factor = claim.factor or 1.0
-    verb = _VERBS[claim.kind].format(factor=f"{factor:g}", share=percent(factor), other=other)
-    each = "each of " if len(names) > 1 else ""
-    return f"the {noun_of(response)} of {each}{subject}{at} is {verb}"
-
-
-def _shown(claim: ClaimFinding, view: View) -> Iterator[str]:
-    """What the data say of the parts that decide; of all others when none does."""
-    if claim.claimed_peak is not None:
-        yield _peak(claim, view.run.labels)
-        return
-    deciding = [part for part in claim.parts if part.word is claim.word] or list(claim.parts)
-    response = response_of(view, claim.response)
-    several = len(claim.parts) > 1
-    for part in deciding:
-        yield f"{f'{part.subject}: ' if several else ''}{_part(part, response)}"
-    if not deciding:
-        yield "; ".join(notes.texts(claim.notes, view.run.labels)) or "nothing was compared"
-
-
-def _peak(claim: ClaimFinding, labels: Labels) -> str:
-    low, high = claim.peak or (None, None)
-    reasons = notes.texts(claim.notes, labels)
-    if low is None:
-        return "; ".join(reasons) or "no curve describes the data"
-    ends = f"from {low:.3g} users on" if high is None else f"{low:.3g} to {high:.3g} users"
-    said = f"95 % interval of the peak {ends}"
-    return "; ".join([said, *reasons])
-
-
-def _part(part: ClaimPartFinding, response: ResponseFinding) -> str:
-    count = counted(part.n_subject + part.n_other, "visit")
-    reasons = f"; {'; '.join(map(note_text, part.notes))}" if part.notes else ""
-    if part.estimate_log is None:
-        return f"{count}{reasons}"
-    size = signed_effect(part.estimate_log, beside=(part.low_log, part.high_log))
-    return f"{size}, {_ends(part, response)}, {count}{reasons}"
-
-
-def _ends(part: ClaimPartFinding, response: ResponseFinding) -> str:
-    bounds = [b for b in (part.claimed_low_log, part.claimed_high_log) if b is not None]
-    ends = interval(
-        part.low_log,
-        part.high_log,
-        estimate_log=part.estimate_log,
-        direction=direction_of(response),
-        exact_to=tuple(bounds),
-    )
-    return f"{percent(part.interval_level)} interval {ends}"
-
-
-def claim_family(family: ClaimFamily | None) -> str:
-    """What shares the error rate of a claim: ``3 claims, 2 parts``."""
-    if family is None:
-        return "the interval of the peak, by itself"
-    parts = f", {family.parts} parts" if family.parts > 1 else ""
-    return f"{counted(family.claims, 'claim')}{parts}"
+from steelyard.report.vocabulary import response_of
 
 
 def claims_table(view: View) -> Table:
@@ -129,13 +24,13 @@ def claims_table(view: View) -> Table:
                     claim.subject or "",
                     where,
                     NONE,
-                    _peak(claim, view.run.labels),
+                    peak_text(claim, view.run.labels),
                     _word(claim.word),
                 )
             )
         for part in claim.parts:
             size = NONE if part.estimate_log is None else signed_effect(part.estimate_log)
-            ends = NONE if part.estimate_log is None else _ends(part, response)
+            ends = NONE if part.estimate_log is None else part_ends(part, response)
             against = f"{part.subject} against {part.other}"
             rows.append((claim.id, against, where, size, ends, _word(part.word)))
     head = ("Claim", "Of", "Condition", "Size", "Interval", "What the data say")

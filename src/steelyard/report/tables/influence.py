@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, percent, scale_for, significant
-from steelyard.report.influence_words import (
+from steelyard.report.sentences.influence import (
     PAIR,
     effects_of,
     ends_of_effect,

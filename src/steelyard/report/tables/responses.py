@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
-from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.findings import (
     AttemptFinding,
@@ -18,16 +16,15 @@ from steelyard.judge.findings import (
 from steelyard.judge.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.report import notes
-from steelyard.report.assumptions import OK, STOP_WORDS, bottleneck_rows, judged
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
-from steelyard.report.sentences import ends_of, interval_words, margin_text
+from steelyard.report.sentences.assumptions import OK, bottleneck_rows
+from steelyard.report.sentences.verdict import ends_of, interval_words
 from steelyard.report.tables.table import NONE, Table
-from steelyard.report.view import View, views
+from steelyard.report.view import View
 from steelyard.report.vocabulary import (
-    compared_all,
     compared_one,
     direction_of,
     met_by,
@@ -320,64 +317,6 @@ def difference_table(run: RunFindings) -> Table:
         for d in facts
     )
     return Table("Facts that differ", ("Fact", *run.systems, "In the study"), rows)
-
-
-def done_rows(run: RunFindings) -> list[tuple[str, str]]:
-    """How it was done: term and text."""
-    return list(_done(run))
-
-
-_ORDERS = {
-    "big_stick": "big-stick design, one random assignment per visit",
-    "pairs": "random pairs of visits",
-    "double_blocks": "random blocks, decided systems are dropped",
-    "blocks": "random blocks, decided systems are dropped",
-}
-
-
-def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
-    stop, of_each = run.stop, views(run)
-    compared = compared_all(run)
-    all_conditions = [each for view in of_each for each in view.own.conditions]
-    influence = [each for view in of_each for each in view.own.influence]
-    yield "Study", run.study + (f", variant {run.variant}" if run.variant else "")
-    yield "Hash of the study", f"sha256 {run.study_sha256}"
-    yield (
-        compared[0].upper() + compared[1:],
-        ", ".join(run.systems) + (f"; baseline {run.baseline}" if all_conditions else ""),
-    )
-    conditions = [run.labels.conditions(c) for c in all_conditions if c]
-    if conditions or not influence:
-        yield "Conditions", ", ".join(conditions) or "none"
-    if all_conditions:
-        design = _ORDERS[run.design or ("big_stick" if len(run.systems) == 2 else "double_blocks")]
-        yield "Order", f"{design}, conditions shuffled within a visit, seed {run.seed}"
-    for each in influence:
-        yield "Factors", _factors(each, run.labels)
-    margins = {margin_text(verdict) for view in of_each for verdict in judged(view)}
-    margins |= {percent(math.expm1(each.margin_log)) for each in influence}
-    yield "Margin", ", ".join(sorted(margins)) or "no comparison was judged"
-    yield (
-        "Ended",
-        (
-            f"{STOP_WORDS[stop.reason]}: {stop.visits_done} of at most {stop.visits_planned} "
-            f"visits, {stop.trials_done} trials, {stop.attempts_failed} failed attempts, "
-            f"{format_duration(stop.spent_s)}"
-        ),
-    )
-    yield "Made by", f"steelyard {run.tool_version}, run {run.run}"
-
-
-def _factors(found: InfluenceFinding, labels: Labels) -> str:
-    where = "" if found.system is None else f" on {found.system}"
-    varied = "; ".join(
-        f"{name} {', '.join(labels.level(level, name) for level in levels)}"
-        for name, levels in found.factors.items()
-    )
-    return (
-        f"{varied}{where}: {found.replicates} of at most {found.replicates_planned} replicates of "
-        f"{found.cells} trials, in random order within each"
-    )
 
 
 def words_of_direction(response: ResponseFinding) -> str:

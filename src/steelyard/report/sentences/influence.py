@@ -15,7 +15,7 @@ from steelyard.judge.analyses.factors.findings import (
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report.effects import effect, interval
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.sentences import Sentence
+from steelyard.report.sentences.verdict import Sentence
 from steelyard.report.view import View
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
 from steelyard.study.labels import Labels

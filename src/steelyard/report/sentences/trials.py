@@ -7,10 +7,10 @@ from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings, StopFinding, WorkloadFindings
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.judge.own_trials.visits import LOAD
-from steelyard.report.assumptions import caveat_lines, note_lines, resting_lines
 from steelyard.report.figures import counted
+from steelyard.report.sentences.answer import answer
+from steelyard.report.sentences.assumptions import caveat_lines, note_lines, resting_lines
 from steelyard.report.view import View
-from steelyard.report.words import answer
 
 _ORDERS = {
     "bigstick": "random assignment, big-stick design, tolerance 2",

@@ -8,13 +8,13 @@ from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.caveats import ErrorRateByNormality, ErrorRateByRandomisation, WarnedTrials
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.interim import InterimWord, Look
-from steelyard.report.assumptions import caveat_lines, judged, sure_lines, warning_lines
 from steelyard.report.figures import counted
-from steelyard.report.influence_words import influence_answer
-from steelyard.report.sentences import Sentence, condition_sentence, verdict_sentence
-from steelyard.report.tables.claims import claim_lines
-from steelyard.report.tables.failures import failed_lines
-from steelyard.report.tables.ranking import ranking_lines
+from steelyard.report.sentences.assumptions import caveat_lines, judged, sure_lines, warning_lines
+from steelyard.report.sentences.claims import claim_lines
+from steelyard.report.sentences.failures import failed_lines
+from steelyard.report.sentences.influence import influence_answer
+from steelyard.report.sentences.ranking import ranking_lines
+from steelyard.report.sentences.verdict import Sentence, condition_sentence, verdict_sentence
 from steelyard.report.view import NO_GRAND_MEAN, View, lines, views
 from steelyard.report.vocabulary import ordered
 from steelyard.study.labels import Labels

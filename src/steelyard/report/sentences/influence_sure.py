@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.report import notes
 from steelyard.report.figures import counted, listed, percent
-from steelyard.report.influence_words import PAIR, name_of, percent_point, simple_aliases
+from steelyard.report.sentences.influence import PAIR, name_of, percent_point, simple_aliases
 from steelyard.report.view import View
 from steelyard.study.fractions import LETTERS
 from steelyard.study.labels import Labels

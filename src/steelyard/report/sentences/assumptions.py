@@ -14,11 +14,11 @@ from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.influence_sure import influence_sure_lines
 from steelyard.report.notes.verdict import WELCH_TEST, note_text
 from steelyard.report.notes.warnings import RESOURCES, kind_text
-from steelyard.report.tables.resolution import covariate_lines, length_lines, resolution_lines
-from steelyard.report.tables.trade_offs import guard_lines
+from steelyard.report.sentences.influence_sure import influence_sure_lines
+from steelyard.report.sentences.resolution import covariate_lines, length_lines, resolution_lines
+from steelyard.report.sentences.trade_offs import guard_lines
 from steelyard.report.view import View, lines
 from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
 from steelyard.units import format_duration

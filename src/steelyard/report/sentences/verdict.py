@@ -20,7 +20,7 @@ from steelyard.report.effects import (
 )
 from steelyard.report.figures import counted, percent
 from steelyard.report.notes.verdict import note_text
-from steelyard.report.tables.trade_offs import trade_off
+from steelyard.report.sentences.trade_offs import trade_off
 from steelyard.report.view import View
 from steelyard.report.vocabulary import (
     DECIDED,

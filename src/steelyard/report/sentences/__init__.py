@@ -1,0 +1,1 @@
+"""What puts several findings, or several figures of one, into sentences."""
