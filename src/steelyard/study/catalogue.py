@@ -48,7 +48,7 @@ class Platform(Entry):
     driver: Literal["own", "command_line"] = "own"
     """Who drives it: a class of its own, or the commands of this file."""
     verified: bool = True
-    """Whether it has run on the real thing; a contract test against a stand-in is not that."""
+    """Whether it has run on the real thing; a test against a mock is not that."""
     since: str = ""
     """The version that brought it."""
     runs: bool = True

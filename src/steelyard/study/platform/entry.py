@@ -187,7 +187,7 @@ class Commands(Part):
     address: Reading
     """The IP address under which services inside are reached."""
     facts: dict[str, Reading] = Field(default_factory=dict)
-    """What is true of the place and stays so, by name."""
+    """What is true of the system and stays so, by name."""
     costs: CostsRead = Field(default_factory=CostsRead)
     """What to sample on the machine that carries the system."""
     failures: list[FailureRule] = Field(default_factory=list)

@@ -88,7 +88,7 @@ class Metric(Look):
     per: Look | None = None
     """A number in the same output that it is divided by."""
     absent: float | None = None
-    """What it is where the tool says nothing of it, as of errors that it tells if there are any."""
+    """What it is where the tool does not print it, such as errors where there were none."""
     no_value: dict[str, str] = Field(default={})
     """Texts that the tool prints where it has no number, each with the reason."""
     needs: Needed | None = None
