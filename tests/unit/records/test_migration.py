@@ -14,6 +14,8 @@ from steelyard.records.events import (
     EnvironmentDifference,
     EnvironmentRecorded,
     Event,
+    GeneratorCalibrated,
+    NoiseMeasured,
     SystemsEliminated,
     SystemStopped,
     UndoPlanned,
@@ -22,6 +24,7 @@ from steelyard.records.events import (
 )
 from steelyard.records.ledger import read_ledger
 from steelyard.records.migration import event_of_1
+from steelyard.records.missing import Quoted, Reason
 
 REASON = {"missing": ["rate"], "visits": [1, 3], "trials": 6, "why": "no line", "so_often": 5}
 
@@ -97,6 +100,24 @@ def test_what_was_given_up_is_stopped_for_futility(tmp_path: Path) -> None:
     assert isinstance(workload, WorkloadStopped)
     assert workload.stopped_on == ("a",)
     assert workload.reasons == {"a": system.reason}
+
+
+def test_why_a_value_was_missing_is_quoted(tmp_path: Path) -> None:
+    row = {"machine": "local", "part": "canary.disk", "values": [None], "missing": "full"}
+    noise = read(tmp_path, event="sounded", machines=[row])
+    assert isinstance(noise, NoiseMeasured)
+    assert noise.series[0].missing == Quoted(kind="told_by_version_1", said="full")
+    cell = {"cell": ["a", {}], "sink": None, "not_calibrated": "no server"}
+    calibrated = read(tmp_path, event="calibrated", cells=[cell])
+    assert isinstance(calibrated, GeneratorCalibrated)
+    said = Quoted(kind="told_by_version_1", said="no server")
+    assert calibrated.cells[0].not_calibrated == said
+
+
+def test_what_was_given_up_without_a_reason_was_not_measured(tmp_path: Path) -> None:
+    stopped = read(tmp_path, event="system_given_up", system="slow", visits=[1])
+    assert isinstance(stopped, SystemStopped)
+    assert stopped.reason.commonest.missing == Reason(kind="not_measured")
 
 
 def test_an_extension_and_a_planned_undo_are_read(tmp_path: Path) -> None:
