@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.engine import messages
-from steelyard.records.warnings import WarningKind
+from steelyard.errors import EngineError
+from steelyard.hosts.host import read_load
 from steelyard.report.notes.warnings import TEXTS
 from steelyard.trial.attempt.gates import generator_figures
 
@@ -57,6 +58,14 @@ def test_a_stored_load_result_fits_the_schema_and_is_read() -> None:
     assert warning.figures == {"lag_p99_ns": 61000, "allowed_ns": 50000}
 
 
+def test_a_kind_of_warning_that_only_another_version_knows_is_an_error_with_its_place() -> None:
+    document = load_result()
+    document["verdict"]["warnings"][0]["kind"] = "unknown_here"
+    with pytest.raises(EngineError, match=r"`verdict\.warnings\.0\.kind`") as refused:
+        read_load(document)
+    assert refused.value.slug == "engine-of-another-version"
+
+
 @pytest.mark.parametrize("request_line", lines("agent-requests.jsonl"), ids=lambda r: r["verb"])
 def test_every_request_fits_the_schema(request_line: dict[str, Any]) -> None:
     jsonschema.validate(request_line, schema("agent-request"))
@@ -89,4 +98,4 @@ def test_every_kind_of_warning_has_its_text_with_its_figures() -> None:
         figures = {name: 1 for name in kind["properties"] if name != "kind"}
         name = kind["properties"]["kind"]["const"]
         warning = messages.LoadWarning.model_validate(figures | {"kind": name, "state": "suspect"})
-        assert TEXTS[WarningKind(warning.kind)](generator_figures(warning))
+        assert TEXTS[warning.kind](generator_figures(warning))

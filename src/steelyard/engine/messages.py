@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
+from steelyard.records.warnings import WarningKind
+
 PROTOCOL = 1
 
 
@@ -196,7 +198,7 @@ class LoadWarning(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     state: Literal["suspect", "invalid"]
-    kind: str
+    kind: WarningKind
     part: str | None = None
 
     @property

@@ -8,6 +8,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent, AgentRefusal
 from steelyard.engine.messages import (
     Clock,
@@ -322,5 +324,18 @@ def read_ran(document: dict[str, Any]) -> Ran:
 
 
 def read_load(document: dict[str, Any]) -> LoadAnswer:
-    """A load job's answer, as read and as it came."""
-    return LoadAnswer(LoadResult.model_validate(document), document)
+    """A load job's answer, as read and as it came.
+
+    Raises:
+        EngineError: an engine of another version wrote it, as with a kind of warning unknown here.
+    """
+    try:
+        return LoadAnswer(LoadResult.model_validate(document), document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise EngineError(
+            f"the result of a load cannot be read: `{where}`: {first['msg']}",
+            hint="install the same version on both machines",
+            slug="engine-of-another-version",
+        ) from error

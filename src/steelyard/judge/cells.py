@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from steelyard.inference.distributions import coin_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
@@ -43,7 +44,7 @@ def _cell_finding(cell: Cell, response: str, records: Sequence[TrialRecord]) -> 
         response=response,
         values=values,
         trials=tuple(trial for trial, _ in known),
-        median=_median(values),
+        median=median(values) if values else None,
         low=low,
         high=high,
         interval_level=INTERVAL_LEVEL,
@@ -63,13 +64,6 @@ def median_interval(values: Sequence[float]) -> tuple[float | None, float | None
     outside = coin_quantile((1 - INTERVAL_LEVEL) / 2, count)
     ranked = sorted(values)
     return ranked[outside - 1], ranked[count - outside]
-
-
-def _median(values: Sequence[float]) -> float | None:
-    if not values:
-        return None
-    ranked, middle = sorted(values), len(values) // 2
-    return ranked[middle] if len(ranked) % 2 else (ranked[middle - 1] + ranked[middle]) / 2
 
 
 def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]:

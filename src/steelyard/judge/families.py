@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from steelyard.judge.frozen import Frozen
 from steelyard.judge.readings import met_by_both
 from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair
+from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec, Study
 

@@ -34,9 +34,9 @@ from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.caveats import Caveat
 from steelyard.judge.checks import StudyCheck
 from steelyard.judge.families import Family
-from steelyard.judge.frozen import Frozen
 from steelyard.judge.not_measured import NotMeasured
 from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
+from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note

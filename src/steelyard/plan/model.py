@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level
 
 
-class Stored(BaseModel):
-    """Base of what is stored: frozen, and without fields that no one declared."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class Cell(Stored):
+class Cell(Frozen):
     """One combination of levels: the compared system, and a level of every condition.
 
     ``conditions`` maps dotted factor names to levels, as ``{"load.users": 4}``.
@@ -25,7 +18,7 @@ class Cell(Stored):
     conditions: dict[str, Level]
 
 
-class PlannedTrial(Stored):
+class PlannedTrial(Frozen):
     """One cell to be measured once. ``trial`` counts from 1 over the whole plan."""
 
     trial: int
@@ -33,7 +26,7 @@ class PlannedTrial(Stored):
     cell: Cell
 
 
-class PlannedVisit(Stored):
+class PlannedVisit(Frozen):
     """One system prepared once and measured under all conditions, in random order.
 
     Each visit is randomly assigned one system. ``block`` groups visits that together hold every
@@ -47,7 +40,7 @@ class PlannedVisit(Stored):
     trials: tuple[PlannedTrial, ...]
 
 
-class ScreenFraction(Stored):
+class ScreenFraction(Frozen):
     """The cells of one replicate of a screening.
 
     ``relation`` is the defining relation in letters of the factors, those that are hard to change
@@ -59,7 +52,7 @@ class ScreenFraction(Stored):
     cells: tuple[dict[str, Level], ...]
 
 
-class ScreenPlan(Stored):
+class ScreenPlan(Frozen):
     """Which factors are varied on one system, and the visits that do it.
 
     A replicate is a block: every cell of one of the ``fractions``, which take turns. What is
@@ -75,7 +68,7 @@ class ScreenPlan(Stored):
     visits: tuple[PlannedVisit, ...]
 
 
-class Forecast(Stored):
+class Forecast(Frozen):
     """What the plan will take, from declared durations and an allowance for the rest."""
 
     trial_s: float
@@ -86,7 +79,7 @@ class Forecast(Stored):
     disk_bytes: int
 
 
-class Plan(Stored):
+class Plan(Frozen):
     """The whole run, fixed before trial 1.
 
     ``design`` names the random order: ``big_stick`` (two; P(other) = 1/2 unless one leads by 2),

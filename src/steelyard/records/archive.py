@@ -30,10 +30,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
+from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
@@ -50,10 +51,8 @@ _RESTORE = "it is damaged; restore the run from a backup"
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 
 
-class RunFacts(BaseModel):
+class RunFacts(Frozen):
     """What ``run.json`` holds: where the run came from."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     schema_version: Literal[2] = 2
     tool_version: str

@@ -12,7 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
-from steelyard.plan.model import Cell, Stored
+from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
 
@@ -20,7 +21,7 @@ SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "
 """Why a session ended by itself or was asked to."""
 
 
-class _Event(Stored):
+class _Event(Frozen):
     """Base of all events; ``at_unix_ns`` is when it was made, just before it was written."""
 
     event: str
@@ -58,7 +59,7 @@ class EnvironmentRecorded(_Event):
     not_listed: dict[str, str]
 
 
-class EnvironmentDifference(Stored):
+class EnvironmentDifference(Frozen):
     """One thing of a machine that is not as it was; ``None`` where it was or is absent."""
 
     machine: str
@@ -83,7 +84,7 @@ class EnvironmentCompared(_Event):
     forced_stop: tuple[str, ...] = ()
 
 
-class ReferenceKernelSeries(Stored):
+class ReferenceKernelSeries(Frozen):
     """Results of one part of the reference kernel in a row, on one machine at rest.
 
     ``missing`` says why a part has no values.
@@ -148,7 +149,7 @@ class WorkloadsEliminated(_Event):
     remaining: dict[str, tuple[str, ...]]
 
 
-class CommonestFailure(Stored):
+class CommonestFailure(Frozen):
     """What most of the trials report that have no value.
 
     ``outcome`` is that of the attempt, ``None`` when the attempt was good and the response was
@@ -161,7 +162,7 @@ class CommonestFailure(Stored):
     missing: Missing | None = None
 
 
-class FutilityReason(Stored):
+class FutilityReason(Frozen):
     """Why further trials of a system would not help.
 
     Either all trials of its last visits failed (``failed_visits``), or the primary response was

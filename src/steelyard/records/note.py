@@ -11,13 +11,13 @@ from pydantic import (
     model_validator,
 )
 
-from steelyard.plan.model import Stored
+from steelyard.plan.frozen import Frozen
 
 TEXT = "text"
 """Key of the sentence in a document, and of its writer in the context of serialisation."""
 
 
-class Note(Stored):
+class Note(Frozen):
     """Base of every kind of note, caveat and reason, in records and in findings.
 
     A subclass narrows ``kind`` to one literal and declares its figures as fields, with units in

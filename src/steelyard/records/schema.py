@@ -11,7 +11,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from steelyard.plan.model import Cell, Stored
+from steelyard.plan.frozen import Frozen
+from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.warnings import Bottleneck, TrialWarning
 
@@ -44,7 +45,7 @@ class Outcome(StrEnum):
     SYSTEM = "system"
 
 
-class AttemptFailure(Stored):
+class AttemptFailure(Frozen):
     """Why an attempt failed: in which phase, what happened, what to do."""
 
     phase: str
@@ -52,7 +53,7 @@ class AttemptFailure(Stored):
     hint: str | None = None
 
 
-class Measured(Stored):
+class Measured(Frozen):
     """One response of one trial. ``value`` is ``None`` exactly when ``missing`` says why.
 
     ``infinite``: there is no value because it is beyond all others, as a percentile into which
@@ -66,7 +67,7 @@ class Measured(Stored):
     of: int | None = None
 
 
-class GateRecord(Stored):
+class GateRecord(Frozen):
     """One condition that had to hold for the trial to count; ``limit`` as the study has it."""
 
     name: str
@@ -75,7 +76,7 @@ class GateRecord(Stored):
     held: bool | None
 
 
-class Calibration(Stored):
+class Calibration(Frozen):
     """What the generator could do at most with the load of a trial, and how close the trial came.
 
     ``capacity_per_s`` is in operations (bytes of a stream) a second, ``baseline_latency_ns`` the
@@ -91,7 +92,7 @@ class Calibration(Stored):
     not_calibrated: Missing | None = None
 
 
-class ResetRecord(Stored):
+class ResetRecord(Frozen):
     """How an instance was brought back to its first state, and what proves it."""
 
     strength: str
@@ -99,14 +100,14 @@ class ResetRecord(Stored):
     evidence: dict[str, str]
 
 
-class ClockRecord(Stored):
+class ClockRecord(Frozen):
     """The monotonic clock of a machine less that of the controller, once measured."""
 
     offset_ns: int
     uncertainty_ns: int
 
 
-class CostRecord(Stored):
+class CostRecord(Frozen):
     """What one instance cost its host, and what it saw of that; cores, mean of the window.
 
     ``instance_cores`` are those of its control group or its processes, emulation included. Of a
@@ -122,7 +123,7 @@ class CostRecord(Stored):
     stolen_inside_cores: float | None = None
 
 
-class PlacementRecord(Stored):
+class PlacementRecord(Frozen):
     """Threads of one name that may run in the same places: where, and where they last did.
 
     ``machine`` is named as its samples are (``system``, ``system.2``, ``host``), ``process`` is
@@ -137,7 +138,7 @@ class PlacementRecord(Stored):
     last_cpus: tuple[int, ...]
 
 
-class Distribution(Stored):
+class Distribution(Frozen):
     """All times of one kind of one instance; ``hdr_v2_b64`` is read by ``records/histogram.py``."""
 
     count: int
@@ -147,7 +148,7 @@ class Distribution(Stored):
     hdr_v2_b64: str
 
 
-class InstanceRecord(Stored):
+class InstanceRecord(Frozen):
     """One instance of the system in one attempt; ``background`` ran with the workload.
 
     ``clocks`` were measured before and after the load; ``started_ns`` is the start of its window
@@ -170,7 +171,7 @@ class InstanceRecord(Stored):
     responses: dict[str, Measured] = Field(default_factory=dict)
 
 
-class TrialRecord(Stored):
+class TrialRecord(Frozen):
     """One attempt at one trial, complete or not at all.
 
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the

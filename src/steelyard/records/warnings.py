@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from steelyard.plan.model import Stored
+from steelyard.plan.frozen import Frozen
 
 Figures = dict[str, int | float | str]
 """Named numbers and names, with units in the names of numbers."""
@@ -54,7 +54,7 @@ class WarningKind(StrEnum):
     CONSERVATION_BROKEN = "conservation_broken"
 
 
-class TrialWarning(Stored):
+class TrialWarning(Frozen):
     """One reason to distrust a trial: its kind and its figures.
 
     ``suspect`` trials count, ``invalid`` ones do not.
@@ -78,7 +78,7 @@ class Resource(StrEnum):
     ONE_CORE_OF_SERVICE = "one_core_of_service"
 
 
-class Bottleneck(Stored):
+class Bottleneck(Frozen):
     """The first resource that was used up in the window, and the share of it that was used."""
 
     resource: Resource

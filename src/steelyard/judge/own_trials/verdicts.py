@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
 
 from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
@@ -30,10 +29,11 @@ from steelyard.judge.own_trials.arguments import Declared, Direction
 from steelyard.judge.own_trials.rows import Design, TrialRows, TrialsError, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.series import Conditions, Pair
+from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level, ResponseSpec
 
 
-class TrialsVerdict(BaseModel):
+class TrialsVerdict(Frozen):
     """What the judge says of trials.
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
@@ -41,9 +41,7 @@ class TrialsVerdict(BaseModel):
     the first. ``caveats`` bound what the error rate of these trials holds for.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     response: ResponseFinding
     verdicts: tuple[VerdictFinding, ...]
     systems: tuple[str, ...]

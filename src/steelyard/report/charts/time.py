@@ -10,8 +10,9 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from steelyard.judge.findings import AttemptFinding, CellFinding
+from steelyard.judge.findings import CellFinding
 from steelyard.judge.readings import Key, key_of
+from steelyard.records.archive import attempt_key
 from steelyard.report.charts.axes import effect_ticks, labelled_axis
 from steelyard.report.charts.drawing import (
     MUTED,
@@ -46,11 +47,6 @@ class Panels:
     trials_sampled: int
 
 
-def attempt_key(attempt: AttemptFinding) -> str:
-    """The name of an attempt's folder and series: ``0007-1``."""
-    return f"{attempt.trial:04d}-{attempt.attempt}"
-
-
 def shown_conditions(view: View) -> list[dict[str, Level]]:
     """The conditions that get a panel: all, or evenly chosen with the first and the last."""
     cells = (cell.cell.conditions for cell in view.own.cells)
@@ -70,7 +66,8 @@ def resource_panels(view: View, series: Series) -> list[Panels]:
 def _panels(view: View, series: Series, resource: Resource) -> Panels | None:
     lines: dict[Key, list[tuple[str, list[Point]]]] = {}
     for attempt in view.attempts:
-        frame = series.get(attempt_key(attempt)) if attempt.outcome == "ok" else None
+        key = attempt_key(attempt.trial, attempt.attempt)
+        frame = series.get(key) if attempt.outcome == "ok" else None
         line = [] if frame is None else points(frame, resource)
         if line:
             found = lines.setdefault(key_of(attempt.cell.conditions), [])

@@ -56,8 +56,9 @@ def _hidden_wait(figures: Figures) -> str:
 
 
 def _probe_suspect(figures: Figures) -> str:
-    kind = WarningKind(str(figures["warning"]))
-    return f"the latency probe ({kind}): {TEXTS[kind](figures)}"
+    kind = str(figures["warning"])
+    texts: Mapping[str, Callable[[Figures], str]] = {str(k): text for k, text in TEXTS.items()}
+    return f"the latency probe ({kind}): {texts[kind](figures)}"
 
 
 def _clock_step(figures: Figures) -> str:

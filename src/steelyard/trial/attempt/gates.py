@@ -104,7 +104,7 @@ def _brief(warning: TrialWarning) -> str:
 def generator_warnings(load: LoadResult) -> list[TrialWarning]:
     """The generator's warnings about its own figures."""
     return [
-        TrialWarning(state=each.state, kind=WarningKind(each.kind), figures=generator_figures(each))
+        TrialWarning(state=each.state, kind=each.kind, figures=generator_figures(each))
         for each in load.verdict.warnings
     ]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from steelyard.plan.frozen import Frozen
 from steelyard.records.note import Note
 from steelyard.study.model import Level
 
@@ -65,11 +66,7 @@ InfluenceNote = Annotated[
 ]
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class EffectFinding(_Finding):
+class EffectFinding(Frozen):
     """One effect: the ratio of the response at ``levels`` to that at ``against``, in logarithms.
 
     Of an interaction it is half the difference between the effects of one factor at the two
@@ -93,7 +90,7 @@ class EffectFinding(_Finding):
     unit: Literal["trial", "visit"]
 
 
-class ShareFinding(_Finding):
+class ShareFinding(Frozen):
     """The share of the variation that a term makes, as a ratio, with its own 95 % interval.
 
     ``kind`` is ``effect``, ``higher`` (all terms of three factors and more) or ``noise``.
@@ -107,7 +104,7 @@ class ShareFinding(_Finding):
     high: float
 
 
-class PairFinding(_Finding):
+class PairFinding(Frozen):
     """Geometric means of the response for each pair of levels of two factors, over all others.
 
     ``means`` has a row for each level of the first factor, a column for each of the second;
@@ -120,7 +117,7 @@ class PairFinding(_Finding):
     means: tuple[tuple[float | None, ...], ...]
 
 
-class InfluenceFinding(_Finding):
+class InfluenceFinding(Frozen):
     """Which of some factors matter for the primary response.
 
     ``system`` is the one that was screened; ``None`` where the compared factor is among

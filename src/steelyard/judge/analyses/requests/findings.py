@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
-
+from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 
 
-class _Finding(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-class TimesRow(_Finding):
+class TimesRow(Frozen):
     """One part of a request. Mean, least and largest are exact, the rest is from buckets."""
 
     name: str
@@ -23,14 +18,14 @@ class TimesRow(_Finding):
     max_ns: int
 
 
-class Served(_Finding):
+class Served(Frozen):
     """The time within which this share of the requests was answered."""
 
     share: float
     within_ns: float
 
 
-class Bar(_Finding):
+class Bar(Frozen):
     """Requests that took at least ``low_ns`` and less than ``high_ns``."""
 
     low_ns: int
@@ -38,7 +33,7 @@ class Bar(_Finding):
     requests: int
 
 
-class TailFinding(_Finding):
+class TailFinding(Frozen):
     """Where the slow requests lie: ``at_steps`` of the ``slow`` ones took about as long as a SYN
     that is sent again waits (1, 3, 7, 15 s ...) to connect, or in all.
 
@@ -52,7 +47,7 @@ class TailFinding(_Finding):
     explained: bool
 
 
-class RequestTimesFinding(_Finding):
+class RequestTimesFinding(Frozen):
     """The times of all requests of one cell.
 
     ``rows`` are connect, processing, waiting and total where each request has a connection of its

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from steelyard.judge.families import Family
-from steelyard.judge.frozen import Frozen
 from steelyard.judge.verdict_notes import VerdictNote
+from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level
 
 
