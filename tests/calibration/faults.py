@@ -8,7 +8,7 @@ goes on as a session does: the judge is asked after every visit, and a decision 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,6 @@ from tests.unit.judge.studies import RESPONSES, a_record
 
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.caveats import ErrorRateByRandomisation, GeneratorOnSameMachine
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan
@@ -27,9 +26,6 @@ from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.missing import Missing, Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
-from steelyard.report.notes.verdict import note_text
-from steelyard.report.sentences.assumptions import caveat_lines, failure_lines
-from steelyard.report.view import views
 from steelyard.study.model import ResponseSpec, Study
 
 NOISE_LOG = 0.02
@@ -53,13 +49,13 @@ class Seen:
 class Fault:
     """``strike`` takes the trial, the system of the visit before, and a random number of 0..1.
 
-    ``told_by`` are words one of which must stand in the findings when it is caught; ``never``
-    what must not be said of the systems.
+    One of ``kinds``, of a note, a warning or an outcome, must be in the findings when it is
+    caught; ``never`` must not be said of the systems.
     """
 
     words: str
     strike: Callable[[PlannedTrial, str | None, float], Seen]
-    told_by: tuple[str, ...]
+    kinds: frozenset[str]
     never: frozenset[VerdictWord] = _DIFFERENT
 
 
@@ -72,7 +68,7 @@ def _steal(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     return Seen(factor=0.85, steal=0.15, warning=WarningKind.STEAL) if burst else Seen(steal=0.001)
 
 
-def _strangers(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
+def _background_load(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     beside = trial.cell.system == OTHER and chance < 0.6
     return Seen(factor=0.90, warning=WarningKind.FOREIGN_CPU) if beside else Seen()
 
@@ -100,18 +96,26 @@ def _full(trial: PlannedTrial, _before: str | None, chance: float) -> Seen:
     return Seen(outcome=Outcome.DISK_FULL) if failed else Seen(1.0 - 0.002 * trial.visit)
 
 
+_CARRY_OVER = frozenset({"carry_over", "carry_over_possible"})
 FAULTS = (
+    Fault("a visit leaves 3 % behind for the next", _carry_over, _CARRY_OVER),
+    Fault("bursts of stolen time in one arm", _steal, frozenset({WarningKind.STEAL})),
     Fault(
-        "a visit leaves 3 % behind for the next",
-        _carry_over,
-        ("depend on the system of", "depends on the system of"),
+        "other programs compute beside one arm",
+        _background_load,
+        frozenset({WarningKind.FOREIGN_CPU}),
     ),
-    Fault("bursts of stolen time in one arm", _steal, ("steal", "stolen")),
-    Fault("other programs compute beside one arm", _strangers, ("background load", "foreign")),
-    Fault("the generator is at its ceiling, 10 % are hidden", _ceiling, ("generator",), _ALIKE),
-    Fault("the clock steps during trials of one arm", _clock_step, ("clock",)),
-    Fault("the processor throttles in one arm", _throttled, ("throttl", "frequency")),
-    Fault("the disk fills, and trials of one arm fail", _full, ("fail", "did not end well")),
+    Fault(
+        "the generator is at its ceiling, 10 % are hidden",
+        _ceiling,
+        frozenset({WarningKind.GENERATOR_NEAR_CAPACITY}),
+        _ALIKE,
+    ),
+    Fault(
+        "the clock steps during trials of one arm", _clock_step, frozenset({WarningKind.CLOCK_STEP})
+    ),
+    Fault("the processor throttles in one arm", _throttled, frozenset({WarningKind.THROTTLED})),
+    Fault("the disk fills, and trials of one arm fail", _full, frozenset({Outcome.DISK_FULL})),
 )
 
 
@@ -132,19 +136,18 @@ def struck(fault: Fault, number: int) -> Caught:
     verdict = next(each for each in findings.workloads[0].verdicts if not each.exploratory)
     return Caught(
         verdict=bool(fault.never & set(verdict.words)),
-        named=any(word in text for text in _texts(findings) for word in fault.told_by),
+        named=bool(fault.kinds & set(_kinds(findings))),
     )
 
 
-def _texts(findings: RunFindings) -> list[str]:
-    """What is said where a reader of the verdict must see it: notes, what was not tested, and what
-    a report counts under "before relying on this".
-    """
-    judged = [each for each in findings.workloads[0].verdicts if not each.exploratory]
-    notes = [note_text(note) for each in judged for note in each.reasons]
-    always = (ErrorRateByRandomisation, GeneratorOnSameMachine)
-    caveats = caveat_lines(findings, without=always)
-    return [*notes, *caveats, *failure_lines(views(findings)[0])]
+def _kinds(findings: RunFindings) -> Iterator[str]:
+    """What a reader must see: reasons of the verdict, outcomes and warnings of attempts."""
+    for verdict in findings.workloads[0].verdicts:
+        if not verdict.exploratory:
+            yield from (note.kind for note in verdict.reasons)
+    for attempt in findings.attempts:
+        yield attempt.outcome
+        yield from (warning.kind for warning in attempt.warnings)
 
 
 def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -> list[TrialRecord]:

@@ -14,6 +14,9 @@ import pytest
 from tests.platforms.guests import built
 from tests.platforms.needs import need
 
+from steelyard.records.archive import open_run
+from steelyard.records.events import Undone, UndoPlanned
+
 pytestmark = pytest.mark.system
 STUDY = Path(__file__).parents[2] / "studies" / "tuned-profiles"
 PROFILES = ["off", "balanced", "throughput-performance"]
@@ -85,6 +88,6 @@ def test_the_report_has_a_section_for_each_profile_with_means_by_filesystem(run:
 
 
 def test_nothing_of_the_study_is_left(run: Path) -> None:
-    events = [json.loads(line) for line in (run / "ledger.jsonl").read_text().splitlines()]
-    planned = {event["undo"] for event in events if event["event"] == "undo_planned"}
-    assert planned == {event["undo"] for event in events if event["event"] == "undone"}
+    events = open_run(run).events()
+    planned = {event.undo for event in events if isinstance(event, UndoPlanned)}
+    assert planned == {event.undo for event in events if isinstance(event, Undone)}
