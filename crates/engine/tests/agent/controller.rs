@@ -202,8 +202,9 @@ pub fn wait_until_gone(pid: u32) {
 }
 
 pub fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill")
-        .args(["-s", name, &pid.to_string()])
+    // The shell's own `kill`: the command is not installed everywhere.
+    let status = Command::new("sh")
+        .args(["-c", &format!("kill -s {name} {pid}")])
         .status();
     assert!(status.unwrap().success());
 }

@@ -76,7 +76,12 @@ fn folders_are_made_found_and_removed() {
     agent.ok(json!({ "verb": "make_directory", "path": path }));
     assert!(path.is_dir());
     let facts = agent.ok(json!({ "verb": "path", "path": path }));
-    assert!(facts["filesystem"].is_string());
+    // In a changed root no mount may hold the folder, as far as the kernel lists them.
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let whole = mounts
+        .lines()
+        .any(|line| line.split(' ').nth(4) == Some("/"));
+    assert!(facts["filesystem"].is_string() || !whole);
     assert!(facts["free_bytes"].is_u64());
     agent.ok(json!({ "verb": "remove_tree", "path": path }));
     assert!(!path.exists());

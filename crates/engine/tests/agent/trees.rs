@@ -138,7 +138,7 @@ fn a_service_may_have_a_command_that_stops_it() {
     let argv = ["sh", "-c", &daemon(&file)];
     agent.ok(json!({ "verb": "start", "name": "service", "argv": argv }));
     let pid = number_in(&file);
-    let with = ["kill", "-s", "HUP", &pid.to_string()];
+    let with = ["sh", "-c", &format!("kill -s HUP {pid}")];
     let stop = json!({ "verb": "stop", "name": "service", "grace_ms": 20_000, "with": with });
     let state = agent.ok(stop);
     assert_eq!(

@@ -156,8 +156,8 @@ fn ctrl_c_ends_a_run_with_what_was_measured_and_its_own_code() {
         std::thread::yield_now();
     }
     assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
+        Command::new("sh")
+            .args(["-c", &format!("kill -s INT {pid}")])
             .status()
             .unwrap()
             .success()

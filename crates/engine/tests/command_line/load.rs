@@ -70,8 +70,8 @@ fn an_interrupted_load_prints_what_it_has_and_exits_with_130() {
     // Once the sink has a connection the window is near; the run must cope with either moment.
     std::thread::sleep(std::time::Duration::from_millis(500));
     let pid = load.id().to_string();
-    Command::new("kill")
-        .args(["-s", "INT", &pid])
+    Command::new("sh")
+        .args(["-c", &format!("kill -s INT {pid}")])
         .status()
         .unwrap();
     let output = load.wait_with_output().unwrap();

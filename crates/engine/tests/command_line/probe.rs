@@ -156,7 +156,8 @@ fn ctrl_c_ends_a_probe_with_its_figures_and_exit_code_0() {
     let told: Vec<String> = lines.by_ref().map(Result::unwrap).take(4).collect();
     assert!(told[3].starts_with("seq=3 ok in "), "{told:?}");
     let pid = probe.id().to_string();
-    let signalled = Command::new("kill").args(["-s", "INT", &pid]).status();
+    let kill = format!("kill -s INT {pid}");
+    let signalled = Command::new("sh").args(["-c", &kill]).status();
     assert!(signalled.unwrap().success());
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
     assert!(probe.wait().unwrap().success());

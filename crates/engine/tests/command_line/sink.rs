@@ -36,7 +36,8 @@ impl Sink {
     /// SIGTERM; the counters it prints.
     pub(crate) fn stop(mut self) -> Value {
         let pid = self.process.id().to_string();
-        Command::new("kill").arg(pid).status().unwrap();
+        let kill = format!("kill {pid}");
+        Command::new("sh").args(["-c", &kill]).status().unwrap();
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).unwrap();
         assert!(self.process.wait().unwrap().success());
