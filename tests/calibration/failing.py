@@ -24,6 +24,7 @@ from steelyard.judge.readings import Readings
 from steelyard.judge.series import Pair
 from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import Measured
+from steelyard.study import workload_study
 
 _OPERATIONS = 5_000
 _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
@@ -87,6 +88,7 @@ def undefined_percentiles(share: float, batch: int, studies: int) -> Tally:
         "rate": RESPONSES["rate"].model_copy(update={"primary": False}),
     }
     study = study_of(responses=responses)
+    own = workload_study.study_of(study, {})
     wrong = 0
     for number in range(studies):
         plan, records = measured(
@@ -97,7 +99,7 @@ def undefined_percentiles(share: float, batch: int, studies: int) -> Tally:
             effect=0.0,
             beside=lambda _system, rng: {"p99": _percentile(share, rng)},
         )
-        comparison = next(each for each in comparisons(study, plan) if not each.exploratory)
+        comparison = next(each for each in comparisons(own, plan) if not each.exploratory)
         found = judge(comparison, Readings(plan, records), study.trials.margin_log)
         wrong += bool(_DIFFERENT & set(found.decision.words))
     return Tally(studies, Counter(wrong=wrong))

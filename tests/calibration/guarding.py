@@ -18,6 +18,7 @@ from steelyard.judge.comparison import judge
 from steelyard.judge.families import comparisons
 from steelyard.judge.readings import Readings
 from steelyard.records.schema import Measured
+from steelyard.study import workload_study
 from steelyard.study.model import GuardSpec
 
 AHEAD_LOG = math.log(1.087)
@@ -82,7 +83,8 @@ CASES = (
 
 def guarded(case: Guarding, batch: int, studies: int) -> Tally:
     """Words on the rate, with all visits: what a guard has put out at any look stays out."""
-    study = study_of(judge={"guardrails": {case.guard.name: case.guard}})
+    study = study_of(guardrails={case.guard.name: case.guard})
+    own = workload_study.study_of(study, {})
     words: Counter[str] = Counter()
     for number in range(studies):
         plan, records = measured(
@@ -93,7 +95,7 @@ def guarded(case: Guarding, batch: int, studies: int) -> Tally:
             effect=AHEAD_LOG,
             beside=case.beside,
         )
-        comparison = next(each for each in comparisons(study, plan) if not each.exploratory)
+        comparison = next(each for each in comparisons(own, plan) if not each.exploratory)
         said = judge(comparison, Readings(plan, records), study.trials.margin_log).words
         words.update(str(word) for word in said or (VerdictWord.UNDECIDED,))
     return Tally(studies, words)

@@ -13,6 +13,7 @@ from steelyard.judge.series import Paths
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.study.model import ReportSpec
+from steelyard.study.workload_study import studies
 
 STUDIES = 120
 SHIFT_S = 1.5
@@ -36,7 +37,7 @@ def interval(seed: int) -> tuple[float | None, float | None]:
         return float(level + slower + 0.8 * random.standard_t(4))
 
     readings = Readings(plan, measured(plan, value), paths=Paths(600, 600))
-    (section,) = section_findings(study, plan, readings)
+    (section,) = section_findings(studies(study)[0], plan, readings)
     return section.means[-1].difference_low, section.means[-1].difference_high
 
 

@@ -146,11 +146,7 @@ def _study(name: str) -> Study:
 
 
 def _record(study: Study, trial: PlannedTrial, value: float) -> TrialRecord:
-    specs = [
-        spec
-        for responses in [study.responses, *(m.responses for m in study.measured.values())]
-        for spec in responses.values()
-    ]
+    specs = [spec for measured in study.measured.values() for spec in measured.responses.values()]
     number = trial.trial
     return TrialRecord(
         trial=number,

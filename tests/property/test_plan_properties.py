@@ -15,6 +15,7 @@ from steelyard.study.model import (
     BudgetSpec,
     Level,
     LoadSpec,
+    MeasuredSpec,
     ResponseSpec,
     Study,
     SystemSpec,
@@ -47,7 +48,7 @@ def studies(draw: st.DrawFn) -> Study:
         factors=factors,
         workloads={"http": WorkloadSpec(use="http")},
         load=LoadSpec(),
-        responses={"throughput": throughput},
+        measured={"http": MeasuredSpec(responses={"throughput": throughput})},
         trials=TrialsSpec(margin_ratio=0.02, budget=budget),
     )
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from steelyard.cli.main import app
 from steelyard.study import catalogue
 from steelyard.study.read import read_study
+from steelyard.study.workload_study import studies
 
 CASES = Path(__file__).parents[1] / "cases" / "tools"
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "add-a-workload.md"
@@ -84,8 +85,9 @@ def test_the_file_of_the_guide_is_right_and_drives_the_study_of_the_guide(tmp_pa
     assert "good; 2 settings, 1 metric\n" in output("check", str(file))
     assert "Measures how fast openssl hashes." in output("show", str(file))
     study = read_study(tmp_path / "study.yaml")
-    assert study.primary.name == "openssl.rate"
-    assert study.workload.text == FILES[0]
+    (one,) = studies(study)
+    assert one.primary.name == "openssl.rate"
+    assert one.workload.text == FILES[0]
 
 
 def test_a_study_whose_window_the_tool_cannot_be_told_is_refused(tmp_path: Path) -> None:

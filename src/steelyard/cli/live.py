@@ -26,9 +26,9 @@ from steelyard.report import notes
 from steelyard.report.figures import quantity
 from steelyard.report.sentences.answer import progress_words
 from steelyard.report.sentences.resolution import resolution_lines
-from steelyard.study.each_workload import study_of
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
+from steelyard.study.workload_study import study_of
 from steelyard.trial.session_state.watcher import Watcher
 from steelyard.units import format_duration
 

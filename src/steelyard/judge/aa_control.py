@@ -17,13 +17,13 @@ from steelyard.judge.series import EFFORT, Effort, Pair
 from steelyard.judge.verdict_notes import AaControlDiffers
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 _DIFFERENT = {VerdictWord.FASTER, VerdictWord.SLOWER}
 
 
 def readings_of(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], effort: Effort = EFFORT
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], effort: Effort = EFFORT
 ) -> Readings:
     """The records, distrusted where the A/A control differs."""
     readings = Readings(
@@ -40,7 +40,7 @@ def readings_of(
     return readings
 
 
-def judged_control(study: Study, readings: Readings) -> Judged | None:
+def judged_control(study: WorkloadStudy, readings: Readings) -> Judged | None:
     """The comparison over all conditions at a whole error rate; ``None`` without a control."""
     control = study.trials.aa_control
     if control is None:

@@ -11,7 +11,7 @@ from steelyard.judge.not_measured import not_measured
 from steelyard.judge.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 INTERVAL_LEVEL = 0.95
 FEWEST_VALUES = 6
@@ -22,7 +22,7 @@ _NS_PER_S = 1e9
 
 
 def cell_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[CellFinding]:
     """One finding per response, condition and system, in the order of the study."""
     by_cell: dict[object, list[TrialRecord]] = {}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from steelyard.judge.findings import DifferenceFinding
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.bind import bind
+from steelyard.study.bind import bound_system
 from steelyard.study.model import Study, SystemSpec
 
 Seen = Mapping[str, Mapping[str, set[str | None]]]
@@ -45,7 +45,7 @@ def declared_differences(study: Study, plan: Plan) -> dict[str, dict[str, str | 
     """What the study file itself gives to the systems in different measure, by dotted name."""
     known = {str(level) for level in study.compared} | set(study.systems)
     written = {
-        name: _declared(bind(study, Cell(system=name, conditions={})).system)
+        name: _declared(bound_system(study, Cell(system=name, conditions={})))
         for name in plan.systems
         if name in known
     }

@@ -10,11 +10,12 @@ from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.readings import Readings
 from steelyard.judge.series import Conditions, Pair
 from steelyard.plan.model import Plan
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 
 def by_itself(
-    study: Study,
+    study: WorkloadStudy,
     other: str,
     response: ResponseSpec,
     conditions: Conditions | None,
@@ -36,7 +37,7 @@ def by_itself(
 
 
 def each_by_itself(
-    study: Study,
+    study: WorkloadStudy,
     plan: Plan,
     response: ResponseSpec,
     conditions: Conditions | None,

@@ -18,7 +18,8 @@ from steelyard.judge.scales import Scale
 from steelyard.judge.series import Conditions, Pair
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
-from steelyard.study.model import GuardSpec, ResponseSpec, Study
+from steelyard.study.model import GuardSpec, ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 
 class Family(Frozen):
@@ -63,13 +64,13 @@ class Comparison:
         return not self.response.primary
 
 
-def comparisons(study: Study, plan: Plan) -> Iterator[Comparison]:
+def comparisons(study: WorkloadStudy, plan: Plan) -> Iterator[Comparison]:
     """Every comparison of the study, the primary response first, overall before conditions."""
     for response in sorted(study.responses.values(), key=lambda spec: not spec.primary):
         yield from of_response(study, plan, response)
 
 
-def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Comparison]:
+def of_response(study: WorkloadStudy, plan: Plan, response: ResponseSpec) -> Iterator[Comparison]:
     """The comparisons of one response, pair by pair."""
     met = {pair: _met(plan, pair) for pair in pairs(study, plan)}
     return shared(
@@ -77,7 +78,7 @@ def of_response(study: Study, plan: Plan, response: ResponseSpec) -> Iterator[Co
         met,
         study.trials.alpha,
         against=None if study.judge.contrasts == "all pairs" else study.baseline,
-        guardrails=tuple(study.judge.guardrails.values()) if response.primary else (),
+        guardrails=tuple(study.guardrails.values()) if response.primary else (),
         scale=scale_of(response),
     )
 
@@ -127,7 +128,7 @@ def scale_of(response: ResponseSpec) -> Scale:
     return "odds" if response.name == "errors" else "log"
 
 
-def pairs(study: Study, plan: Plan) -> list[Pair]:
+def pairs(study: WorkloadStudy, plan: Plan) -> list[Pair]:
     """The compared pairs: every system with the baseline, or each with each.
 
     The first of a pair stands earlier in the study, the baseline before all.
@@ -138,12 +139,12 @@ def pairs(study: Study, plan: Plan) -> list[Pair]:
     return [Pair(study.baseline, each) for each in systems if each != study.baseline]
 
 
-def contestants(study: Study, plan: Plan) -> list[str]:
+def contestants(study: WorkloadStudy, plan: Plan) -> list[str]:
     """All that is compared, the baseline first; not the baseline measured again."""
     return [each for each in plan.systems if each != study.trials.aa_control]
 
 
-def not_compared(study: Study, plan: Plan) -> list[Comparison]:
+def not_compared(study: WorkloadStudy, plan: Plan) -> list[Comparison]:
     """The pairs that the study does not compare, over all conditions: a family of the ranking."""
     compared = pairs(study, plan)
     members = combinations(contestants(study, plan), 2)
@@ -155,7 +156,7 @@ def not_compared(study: Study, plan: Plan) -> list[Comparison]:
     ]
 
 
-def deciding(study: Study, plan: Plan) -> list[Comparison]:
+def deciding(study: WorkloadStudy, plan: Plan) -> list[Comparison]:
     """The comparisons that must be decided before a study may stop."""
     of_primary = of_response(study, plan, study.primary)
     if study.trials.until == "overall":

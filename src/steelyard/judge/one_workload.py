@@ -47,8 +47,8 @@ from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
-from steelyard.study.each_workload import name_of
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 Part = dict[str, Any]
 
@@ -57,7 +57,7 @@ Part = dict[str, Any]
 class Evidence:
     """What was measured of one workload, and what several findings need of it."""
 
-    study: Study
+    study: WorkloadStudy
     plan: Plan
     records: Sequence[TrialRecord]
     events: Sequence[Event]
@@ -65,7 +65,7 @@ class Evidence:
     effort: Effort = EFFORT
 
     @property
-    def measured(self) -> tuple[Study, Plan, Sequence[TrialRecord]]:
+    def measured(self) -> tuple[WorkloadStudy, Plan, Sequence[TrialRecord]]:
         return self.study, self.plan, self.records
 
     @property
@@ -127,7 +127,7 @@ def _asked(evidence: Evidence) -> Part:
     """What was measured, by the study and its plan."""
     study, plan = evidence.study, evidence.plan
     return {
-        "name": name_of(study),
+        "name": study.workload_name,
         "conditions": plan.conditions,
         "not_applicable": plan.not_applicable,
         "responses": tuple(_response(spec) for spec in study.responses.values()),
@@ -219,13 +219,12 @@ def _priced(evidence: Evidence) -> Part:
 
 def _bounded(evidence: Evidence) -> Part:
     """What bounds all this, and what it leaves open."""
-    name = name_of(evidence.study)
     return {
         "calibrations": tuple(calibration_findings(*evidence.measured)),
         "diagnostics": tuple(study_checks(evidence.plan, evidence.overall, evidence.records)),
         "caveats": (
             *study_caveats(*evidence.measured),
             *steadiness_caveats(evidence.study, evidence.steadiness),
-            *workload_caveats(name, evidence.plan, evidence.events),
+            *workload_caveats(evidence.study.workload_name, evidence.plan, evidence.events),
         ),
     }

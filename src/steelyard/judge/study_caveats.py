@@ -28,15 +28,17 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import Resource
 from steelyard.study.ending import extent_of
 from steelyard.study.lookup import workload_of
-from steelyard.study.model import Study
 from steelyard.study.timing import resets
+from steelyard.study.workload_study import WorkloadStudy
 
 _MOST_FAILED = 0.10
 _SIMULATED_SPREAD_RATIO = 4.0
 _NO_FAULT_OF_A_SYSTEM = {Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST}
 
 
-def study_caveats(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+def study_caveats(
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
+) -> Iterator[Caveat]:
     """All of them, from the study of one workload and its records."""
     yield OneMachine(
         processor=_constant_fact(records, "cpu.model"),
@@ -65,7 +67,7 @@ def _constant_fact(records: Sequence[TrialRecord], fact: str) -> str | None:
     return values.pop() if len(values) == 1 else None
 
 
-def _resets(study: Study) -> Iterator[Caveat]:
+def _resets(study: WorkloadStudy) -> Iterator[Caveat]:
     """One for each strength; of which systems, where they differ."""
     by_strength: dict[str, list[str]] = {}
     for name, strength in resets(study).items():
@@ -74,7 +76,7 @@ def _resets(study: Study) -> Iterator[Caveat]:
         yield NotReset(strength=strength, systems=tuple(names) if len(by_strength) > 1 else ())
 
 
-def _generator(study: Study, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
+def _generator(study: WorkloadStudy, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
     if study.generator.host == "local" and workload_of(study.workload).is_load:
         yield GeneratorOnSameMachine()
     good = [r for r in records if r.outcome is Outcome.OK]

@@ -33,6 +33,7 @@ from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 
 def look(
@@ -60,7 +61,7 @@ def look(
 
 
 def _look(
-    study: Study,
+    study: WorkloadStudy,
     plan: Plan,
     records: Sequence[TrialRecord],
     given_up: frozenset[str],

@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.each_workload import conditions_of, name_of, studies
-from steelyard.study.model import WORKLOAD, Study
+from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy, studies
 
 
 class WorkloadRun(NamedTuple):
     """What the judge takes: one workload, its part of the plan, its records."""
 
-    study: Study
+    study: WorkloadStudy
     plan: Plan
     records: Sequence[TrialRecord]
 
     @property
     def name(self) -> str:
-        return name_of(self.study)
+        return self.study.workload_name
 
 
 def workload_runs(
@@ -32,34 +32,24 @@ def workload_runs(
     workload has its own trials of it.
     """
     return tuple(
-        WorkloadRun(own, _plan(plan, own), _records(records, own)) for own in studies(study)
+        WorkloadRun(own, _plan(plan, own), [r for r in records if own.measures(r.cell.conditions)])
+        for own in studies(study)
     )
 
 
-def _records(records: Sequence[TrialRecord], own: Study) -> Sequence[TrialRecord]:
-    name = name_of(own)
-    return [r for r in records if r.cell.conditions.get(WORKLOAD, name) == name]
-
-
-def _plan(plan: Plan, own: Study) -> Plan:
+def _plan(plan: Plan, own: WorkloadStudy) -> Plan:
     """The visits of the plan with the trials of one workload alone."""
-    if WORKLOAD not in own.factors:
-        return plan
-    name = name_of(own)
     visits = (
         visit.model_copy(
-            update={
-                "trials": tuple(t for t in visit.trials if t.cell.conditions.get(WORKLOAD) == name)
-            }
+            update={"trials": tuple(t for t in visit.trials if own.measures(t.cell.conditions))}
         )
         for visit in plan.visits
     )
-    missing = (c for c in plan.not_applicable if c.conditions.get(WORKLOAD) == name)
     return plan.model_copy(
         update={
-            "conditions": conditions_of(own),
+            "conditions": tuple(c for c in plan.conditions if own.measures(c)),
             "visits": tuple(visits),
-            "not_applicable": tuple(missing),
-            "searches": tuple(s for s in plan.searches if s.get(WORKLOAD) == name),
+            "not_applicable": tuple(c for c in plan.not_applicable if own.measures(c.conditions)),
+            "searches": tuple(s for s in plan.searches if own.measures(s)),
         }
     )

@@ -6,8 +6,8 @@ import math
 
 from steelyard.plan.model import Forecast
 from steelyard.study import screening, timing
-from steelyard.study.each_workload import conditions_count
 from steelyard.study.model import Study
+from steelyard.study.workload_study import conditions_count
 
 # Visits before the judge looks for the first time, of two systems.
 FIRST_LOOK_VISITS = 8

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from steelyard.plan.model import Cell, PlannedTrial, PlannedVisit
 from steelyard.plan.order import ROUNDS, big_stick, blocks, condition_orders, generator, pairs
-from steelyard.study.each_workload import conditions_of, studies
 from steelyard.study.model import FIND, Level, Study
 from steelyard.study.scenarios import applies
+from steelyard.study.workload_study import WorkloadStudy, conditions_of, studies
 
 Design = Literal["big_stick", "pairs", "double_blocks"]
 
@@ -39,13 +39,16 @@ def _exists(study: Study, level: Level, condition: dict[str, Level]) -> bool:
 
 def searches(study: Study) -> tuple[dict[str, Level], ...]:
     """Every search for a load, under every combination of the other factors."""
-    if len(study.workloads) > 1:
-        return tuple(each for one in studies(study) for each in searches(one))
-    others = {name: of for name, of in study.factors.items() if not name.startswith("load.")}
+    return tuple(each for one in studies(study) for each in _searches(one))
+
+
+def _searches(one: WorkloadStudy) -> Iterator[dict[str, Level]]:
+    others = {name: of for name, of in one.factors.items() if not name.startswith("load.")}
     combined = [
         dict(zip(others, each, strict=True)) for each in itertools.product(*others.values())
     ]
-    return tuple({FIND: name, **other} for name in study.find for other in combined)
+    for name in one.find:
+        yield from ({FIND: name, **other} for other in combined)
 
 
 def cells(study: Study) -> tuple[Cell, ...]:

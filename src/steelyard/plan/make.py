@@ -7,9 +7,9 @@ from steelyard.plan.budget import forecast, visits_within
 from steelyard.plan.model import Plan
 from steelyard.plan.order import draw_seed
 from steelyard.plan.screen import screen_plan
-from steelyard.study.each_workload import conditions_of
 from steelyard.study.model import Study
 from steelyard.study.timing import compares
+from steelyard.study.workload_study import conditions_of
 
 __all__ = ["draw_seed", "make_plan", "seed_of"]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from steelyard.plan.model import Plan
-from steelyard.study.each_workload import name_of, studies
 from steelyard.study.ending import Extent, extent_of, is_foreseen
 from steelyard.study.model import Study
 from steelyard.study.timing import resets
+from steelyard.study.workload_study import studies
 from steelyard.units import format_duration
 
 
@@ -46,7 +46,7 @@ def ending(study: Study) -> str:
     """What a trial does once it has begun: ``warm-up 1 s, window 10 s``; by workload if several."""
     by_words: dict[str, list[str]] = {}
     for one in studies(study):
-        by_words.setdefault(_ending(extent_of(one)), []).append(name_of(one))
+        by_words.setdefault(_ending(extent_of(one)), []).append(one.workload_name)
     if len(by_words) == 1:
         return next(iter(by_words))
     return "; ".join(f"of {', '.join(names)} {words}" for words, names in by_words.items())

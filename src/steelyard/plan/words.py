@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from steelyard.plan.budget import first_look
@@ -11,12 +11,12 @@ from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached
 from steelyard.plan.screen_words import screen_rows
 from steelyard.plan.trial_words import calibration_words, takes, trial_words
-from steelyard.study.each_workload import name_of, studies, study_of
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
 from steelyard.study.reference import UNVERIFIED
 from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
+from steelyard.study.workload_study import WorkloadStudy, studies, study_of
 from steelyard.units import format_bytes, format_share
 
 _SHOWN_VISITS = 16
@@ -117,11 +117,7 @@ def _unverified(study: Study) -> list[tuple[str, str]]:
 
 
 def _workload(study: Study) -> str:
-    several = len(study.workloads) > 1
-    return "; ".join(
-        f"{f'{name}: ' if several else ''}{workload.use} ({workload.operation})"
-        for name, workload in study.workloads.items()
-    )
+    return _by_workload({n: f"{w.use} ({w.operation})" for n, w in study.workloads.items()})
 
 
 def _conditions(plan: Plan, labels: Labels) -> str:
@@ -146,13 +142,19 @@ def _cells(plan: Plan) -> str:
 
 
 def _responses(study: Study) -> str:
-    several = len(study.workloads) > 1
-    said = []
-    for own in studies(study):
-        others = [name for name, response in own.responses.items() if not response.primary]
-        names = ", ".join([f"{own.primary.name} (primary)", *others])
-        said.append(f"{name_of(own)}: {names}" if several else names)
-    return "; ".join(said)
+    return _by_workload({own.workload_name: _responses_of(own) for own in studies(study)})
+
+
+def _responses_of(own: WorkloadStudy) -> str:
+    others = [name for name, response in own.responses.items() if not response.primary]
+    return ", ".join([f"{own.primary.name} (primary)", *others])
+
+
+def _by_workload(words: Mapping[str, str]) -> str:
+    """What is said of each workload; with its name where there are several."""
+    if len(words) == 1:
+        return next(iter(words.values()))
+    return "; ".join(f"{name}: {each}" for name, each in words.items())
 
 
 def _margin(study: Study) -> str:

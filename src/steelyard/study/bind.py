@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from steelyard.study.each_workload import study_of
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import (
     FIND,
@@ -16,10 +15,12 @@ from steelyard.study.model import (
     LoadSpec,
     ServiceSpec,
     Study,
+    StudyDesign,
     SystemSpec,
     WorkloadSpec,
 )
 from steelyard.study.scenarios import WorkloadPlacement, placed_spec, placement_of, workload_name
+from steelyard.study.workload_study import WorkloadStudy, study_of
 
 
 class OneCell(Protocol):
@@ -35,13 +36,13 @@ class OneCell(Protocol):
 class BoundCell:
     """Everything one trial needs to know of its cell.
 
-    ``study`` is that of the workload that is measured. Exactly one of ``users`` and ``rate_per_s``
+    ``study`` is the measured workload within the study. Exactly one of ``users`` and ``rate_per_s``
     is set when there is a ``load``. ``background`` is what some instances run instead of the
     workload, by their number, ``co_located`` what runs together with it on one instance. With
     ``find`` the load is looked for, and neither is set.
     """
 
-    study: Study
+    study: WorkloadStudy
     system: SystemSpec
     workload: WorkloadSpec
     load: LoadSpec | None
@@ -49,8 +50,6 @@ class BoundCell:
     rate_per_s: float | None
     background: Mapping[int, WorkloadSpec] = field(default_factory=dict)
     co_located: Mapping[int, tuple[WorkloadSpec, ...]] = field(default_factory=dict)
-    among: bool = False
-    """Whether the study has further workloads."""
     scenario: bool = False
     """Whether a scenario says what runs where; its background workloads repeat to the end."""
     find: FindSpec | None = None
@@ -67,7 +66,7 @@ class BoundCell:
         runs = (self.workload_of(instance), *self.co_located.get(instance, ()))
         own = next((each.service for each in runs if each.service is not None), None)
         speaks = any(workload_of(each).speaks for each in runs)
-        return own or (self.system.service if speaks or not self.among else None)
+        return own or (self.system.service if speaks or not self.study.among else None)
 
 
 def bind(study: Study, cell: OneCell) -> BoundCell:
@@ -75,7 +74,7 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
     levels = dict(_levels(study, cell))
     users, rate = levels.get("load.users"), levels.get("load.rate")
     placement = _placement(study, levels)
-    system = _system(study, levels)
+    system = bound_system(study, cell)
     if placement is not None:
         system = system.model_copy(update={"instances": placement.instances})
     own = study_of(study, levels)
@@ -88,13 +87,21 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
         rate_per_s=None if rate is None else float(rate),
         background=study.background if placement is None else placement.background,
         co_located={} if placement is None else placement.co_located,
-        among=len(study.workloads) > 1,
         scenario=placement is not None,
         find=study.find.get(str(levels.get(FIND))),
     )
 
 
-def _levels(study: Study, cell: OneCell) -> Iterator[tuple[str, Level]]:
+def bound_system(study: StudyDesign, cell: OneCell) -> SystemSpec:
+    """The system of a cell, every factor at its level; its instances those that it declares."""
+    levels = dict(_levels(study, cell))
+    system = study.systems[str(levels.get("system", next(iter(study.systems))))]
+    for factor, level in levels.items():
+        system = system.model_copy(update=_changed(system, factor, level))
+    return system
+
+
+def _levels(study: StudyDesign, cell: OneCell) -> Iterator[tuple[str, Level]]:
     """Every factor of a cell with its level, the compared one included.
 
     A cell names the compared level in words; it is looked up so that a number stays one.
@@ -105,14 +112,6 @@ def _levels(study: Study, cell: OneCell) -> Iterator[tuple[str, Level]]:
         return
     named = (level for level in study.compared if str(level) == cell.system)
     yield study.compare, next(named, cell.system)
-
-
-def _system(study: Study, levels: Mapping[str, Level]) -> SystemSpec:
-    name = str(levels.get("system", next(iter(study.systems))))
-    system = study.systems[name]
-    for factor, level in levels.items():
-        system = system.model_copy(update=_changed(system, factor, level))
-    return system
 
 
 def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]:

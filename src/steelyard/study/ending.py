@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 
 from steelyard.study.declared.setting import Settings
-from steelyard.study.each_workload import studies
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import Study, WorkloadSpec
 from steelyard.study.workload.settings import SharedSettings
+from steelyard.study.workload_study import WorkloadStudy, studies
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Extent:
     operation: str | None = None
 
 
-def extent_of(study: Study) -> Extent:
-    """What a trial of a study of one workload measures."""
+def extent_of(study: WorkloadStudy) -> Extent:
+    """What a trial of one workload measures."""
     if _runs_to_its_end(study):
         return Extent()
     warmup_s, found = study.trials.warmup_s, _counted(study)
@@ -48,22 +48,22 @@ def is_foreseen(study: Study) -> bool:
     return not disks and not any(_lasts_as_it_likes(one) for one in studies(study))
 
 
-def _lasts_as_it_likes(study: Study) -> bool:
+def _lasts_as_it_likes(study: WorkloadStudy) -> bool:
     prepares = bool(workload_of(study.workload).prepare)
     return prepares or not ends_by_the_clock(study)
 
 
-def ends_by_the_clock(study: Study) -> bool:
+def ends_by_the_clock(study: WorkloadStudy) -> bool:
     """Whether a trial of this one workload measures a window of the study's length."""
     return extent_of(study).window_s is not None
 
 
-def _runs_to_its_end(study: Study) -> bool:
+def _runs_to_its_end(study: WorkloadStudy) -> bool:
     entry = workload_of(study.workload)
     return entry.is_tool and entry.ends != "window"
 
 
-def _counted(study: Study) -> Counted | None:
+def _counted(study: WorkloadStudy) -> Counted | None:
     """After how many operations a load ends; a tool counts by itself."""
     return counted(study.workload.settings) if workload_of(study.workload).is_load else None
 

@@ -74,7 +74,8 @@ def _declared(place: str, study: Study) -> Iterator[Mapping[str, Setting]]:
     """Settings of everything that a factor of this place may mean."""
     stage, _, name = place.partition(".")
     if stage == "workload":
-        yield workload_of(study.workload).settings
+        for workload in study.workloads.values():
+            yield workload_of(workload).settings
     elif stage == "workloads" and name in study.workloads:
         yield workload_of(study.workloads[name]).settings
     elif stage == "disks":

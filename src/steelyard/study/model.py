@@ -286,11 +286,10 @@ class JudgeSpec(Spec):
     engine: Literal["exact", "normal"] = "exact"
     contrasts: Contrasts = "baseline"
     consolidation: bool = False
-    guardrails: dict[str, GuardSpec] = {}
 
 
 class MeasuredSpec(Spec):
-    """What counts of one workload among several: its responses, one of them primary, and limits."""
+    """What counts of one workload: its responses, one of them primary, and limits."""
 
     responses: dict[str, ResponseSpec]
     gates: dict[str, GateSpec] = {}
@@ -312,16 +311,15 @@ class ReportSpec(Spec):
     notes: str | None = None
 
 
-class Study(Spec):
-    """One study, complete.
+class StudyDesign(Spec):
+    """What a study states of itself and, in the same words, of each of its workloads.
 
     ``compare`` names the factor that is judged and ``compared`` its levels (the systems, unless
     said otherwise); ``baseline`` is one of them. ``factors`` maps every other factor, by dotted
     name, to its levels: the conditions under which the comparison is made. ``background``
     is what instances of other numbers run while the rest run the workload. ``ask`` is what is
-    asked of all factors together. With several workloads ``measured`` says what counts of each, and
-    ``responses`` and ``gates`` are empty; ``each_workload.py`` makes a study of each.
-    ``sha256`` is that of the bytes as read, followed by the name of the variant.
+    asked of all factors together. ``sha256`` is that of the bytes as read, followed by the name of
+    the variant.
     """
 
     name: str
@@ -333,13 +331,9 @@ class Study(Spec):
     compared: tuple[Level, ...] = ()
     baseline: str
     factors: dict[str, tuple[Level, ...]] = {}
-    workloads: dict[str, WorkloadSpec]
-    measured: dict[str, MeasuredSpec] = {}
     background: dict[int, WorkloadSpec] = {}
     load: LoadSpec | None = None
     generator: GeneratorSpec = GeneratorSpec()
-    responses: dict[str, ResponseSpec]
-    gates: dict[str, GateSpec] = {}
     sample: SampleSpec = SampleSpec()
     trials: TrialsSpec
     latency_probe: ProbeSpec | None = None
@@ -354,17 +348,13 @@ class Study(Spec):
     caches: CachesSpec = CachesSpec()
     report: ReportSpec = ReportSpec()
 
-    @property
-    def workload(self) -> WorkloadSpec:
-        """The workload of a study that has one; the first of several, whatever that is worth."""
-        return next(iter(self.workloads.values()))
 
-    @property
-    def has_operations(self) -> bool:
-        """Whether a load counts operations, which may fail; streams count bytes."""
-        return self.load is not None and self.workload.operation != BYTES
+class Study(StudyDesign):
+    """One study, complete: one workload or several, and by the same names what counts of each.
 
-    @property
-    def primary(self) -> ResponseSpec:
-        """The response that decides."""
-        return next(response for response in self.responses.values() if response.primary)
+    Several are a factor, ``WORKLOAD``. What is asked of one of them is asked of its
+    ``WorkloadStudy`` (``workload_study.py``).
+    """
+
+    workloads: dict[str, WorkloadSpec]
+    measured: dict[str, MeasuredSpec]

@@ -156,10 +156,7 @@ def _same(placed: tuple[PlacedWorkload, ...], name: str, settings: Settings) -> 
 def _specs(
     study: Study, placed: tuple[PlacedWorkload, ...], without: str | None
 ) -> list[WorkloadSpec]:
-    """What is placed with its settings; each workload at the first of its levels.
-
-    The study of one of several workloads does not know the others: there they count as idle.
-    """
+    """What is placed with its settings; each workload at the first of its levels."""
     return [
         placed_spec(study.workloads[each.workload], each.settings)
         for each in placed

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from steelyard.study import timing
 from steelyard.study.fractions import MOST_FULL, principal
 from steelyard.study.lookup import platform_of
-from steelyard.study.model import Level, Study
+from steelyard.study.model import Level, Study, StudyDesign
 
 DEFAULT_REPLICATES = 14
 MOST_REPLICATES = 200
@@ -63,7 +63,7 @@ class Screened:
         return 1 if self.two_levels else 2
 
 
-def screened(study: Study) -> Screened | None:
+def screened(study: StudyDesign) -> Screened | None:
     """What ``screen`` says; or, of a study of one system that asks for influence, all factors."""
     if study.screen is not None:
         asked = study.screen
@@ -76,7 +76,7 @@ def screened(study: Study) -> Screened | None:
     return Screened(study.baseline, varied, (), _fixed(study, study.baseline))
 
 
-def _fixed(study: Study, system: str) -> dict[str, Level]:
+def _fixed(study: StudyDesign, system: str) -> dict[str, Level]:
     """A level for every condition, for those that are not varied."""
     fixed = {name: levels[0] for name, levels in study.factors.items()}
     if study.compare != "system":

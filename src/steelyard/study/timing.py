@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from steelyard.study.each_workload import conditions_count, studies
 from steelyard.study.ending import counted
 from steelyard.study.lookup import workload_of
-from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study
+from steelyard.study.model import DEFAULT_VISITS, MIN_VISITS, Study, StudyDesign
+from steelyard.study.workload_study import WorkloadStudy, conditions_count, studies
 
 # Seconds that a reset takes besides the declared phases: allowances, not promises.
 RESET_ALLOWANCE_S: dict[str, float] = {
@@ -36,12 +36,12 @@ SHARE_OF_EACH = 0.5
 ROUNDS_OF_A_BLOCK = 2
 
 
-def compares(study: Study) -> bool:
+def compares(study: StudyDesign) -> bool:
     """Whether anything is compared; a study of one system only asks which factors matter."""
     return len(study.compared) > 1
 
 
-def calibration_window_s(study: Study) -> float:
+def calibration_window_s(study: StudyDesign) -> float:
     """The window of one calibration run: a second, or the study's own when that is shorter."""
     return min(LONGEST_CALIBRATION_S, study.trials.window_s)
 
@@ -53,7 +53,7 @@ def calibration_s(study: Study) -> float:
     return sum(_calibration_s(one) for one in studies(study))
 
 
-def _calibration_s(study: Study) -> float:
+def _calibration_s(study: WorkloadStudy) -> float:
     calibrated = workload_of(study.workload).calibration is not None
     if not study.generator.calibrate or not calibrated:
         return 0.0
@@ -65,9 +65,9 @@ def _calibration_s(study: Study) -> float:
     return one_s * _shapes(study)
 
 
-def _shapes(study: Study) -> int:
+def _shapes(study: WorkloadStudy) -> int:
     """Conditions that differ in what is driven, of the comparison or of the screening."""
-    compared = conditions_count(study) if study.screen is None or compares(study) else 0
+    compared = study.conditions_count if study.screen is None or compares(study) else 0
     screened = study.screen.factors if study.screen is not None else {}
     driving = [levels for name, levels in screened.items() if name.startswith(("load", "work"))]
     return max(compared, math.prod(len(levels) for levels in driving))
@@ -77,17 +77,14 @@ def trial_s(study: Study) -> float:
     """One trial: reset, settle, warm-up, window, collection. Draining is not included.
 
     What runs to its own end (a command, a kernel, so many messages) has no window, and how long
-    it takes no one knows before it has run: nothing is included for it. Of several workloads, the
-    mean over the conditions.
+    it takes no one knows before it has run: nothing is included for it. The mean over the
+    conditions of all workloads.
     """
-    if len(study.workloads) == 1:
-        return _trial_s(study)
-    count = conditions_count(study)
-    whole_s = math.fsum(_trial_s(one) * conditions_count(one) for one in studies(study))
-    return whole_s / count if count else 0.0
+    count = max(1, conditions_count(study))
+    return math.fsum(_trial_s(one) * (one.conditions_count / count) for one in studies(study))
 
 
-def _trial_s(study: Study) -> float:
+def _trial_s(study: WorkloadStudy) -> float:
     trials = study.trials
     declared = (trials.settle_s or 0.0) + (trials.reference_kernel_s or 0.0)
     entry = workload_of(study.workload)
@@ -97,37 +94,35 @@ def _trial_s(study: Study) -> float:
     return declared + _reset_s(study) + COLLECT_ALLOWANCE_S
 
 
-def _reset_s(study: Study) -> float:
+def _reset_s(study: StudyDesign) -> float:
     """The mean over the systems, each of which may have a reset of its own."""
     each_s = [RESET_ALLOWANCE_S[word] for word in resets(study).values()]
     return math.fsum(each_s) / len(each_s)
 
 
-def resets(study: Study) -> dict[str, str]:
+def resets(study: StudyDesign) -> dict[str, str]:
     """How thoroughly each system goes back to its first state, by its name."""
     return {name: system.reset or study.trials.reset for name, system in study.systems.items()}
 
 
-def searches_count(study: Study) -> int:
-    """How many searches each visit makes: each of the study under every other condition."""
-    if len(study.workloads) > 1:
-        return sum(searches_count(one) for one in studies(study))
+def searches_count(study: WorkloadStudy) -> int:
+    """How many searches each visit makes of a workload: each under every other condition."""
     others = (levels for name, levels in study.factors.items() if not name.startswith("load."))
     return len(study.find) * math.prod(len(levels) for levels in others)
 
 
-def searched_unit(study: Study) -> str:
+def searched_unit(study: WorkloadStudy) -> str:
     """What a search counts: users, or operations a second."""
     return "users" if "load.users" in study.factors else f"{study.workload.operation}/s"
 
 
-def search_window_s(study: Study) -> float:
+def search_window_s(study: StudyDesign) -> float:
     """The window of one run of a search, before the last."""
     window_s = study.trials.window_s
     return min(window_s, max(SEARCH_LEAST_S, window_s / SEARCH_SHARE))
 
 
-def search_s(study: Study) -> float:
+def search_s(study: StudyDesign) -> float:
     """What a trial that searches takes beyond one that does not, as a rule."""
     window_s = search_window_s(study)
     return SEARCH_RUNS * (window_s + min(study.trials.warmup_s, window_s))

@@ -41,9 +41,9 @@ from steelyard.records.events import (
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import spent_ns
-from steelyard.study.each_workload import study_of
 from steelyard.study.model import ResponseSpec, Study
 from steelyard.study.scenarios import workload_name
+from steelyard.study.workload_study import study_of
 from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots

@@ -8,7 +8,7 @@ from dataclasses import replace
 from steelyard.study.bind import BoundCell
 from steelyard.study.declared.setting import Settings
 from steelyard.study.ending import counted
-from steelyard.study.model import LoadSpec, Study, WorkloadSpec
+from steelyard.study.model import LoadSpec, StudyDesign, WorkloadSpec
 from steelyard.study.workload.settings import SharedSettings
 from steelyard.workloads.operations import ftp, http, mail, network
 from steelyard.workloads.operations.model import Document, Maker, Server, ns
@@ -20,7 +20,7 @@ COURSE_ROWS = 60
 _STREAM_SETUP_S = 5.0  # a stream agrees on its window, and may look at latency without load first
 
 
-def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Document:
+def load_job(study: StudyDesign, bound: BoundCell, server: Server, seed: int) -> Document:
     """The job document (``schemas/load-job.schema.json``) that drives ``bound`` at ``server``."""
     load, settings = bound.load or LoadSpec(), bound.workload.settings
     operation = OPERATIONS[bound.workload.use](settings, server, _width(load, bound))
@@ -44,7 +44,7 @@ def load_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Docum
     }
 
 
-def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Document:
+def probe_job(study: StudyDesign, bound: BoundCell, server: Server, seed: int) -> Document:
     """The job of the latency probe during the load of ``bound``: by the clock, on few connections.
 
     Probes do not wait for each other: there are connections for all that can be under way until
@@ -67,13 +67,13 @@ def probe_job(study: Study, bound: BoundCell, server: Server, seed: int) -> Docu
     return job
 
 
-def timeout_s(study: Study, workload: WorkloadSpec) -> float:
+def timeout_s(study: StudyDesign, workload: WorkloadSpec) -> float:
     """The deadline of one operation: the workload's own, or that of the trials."""
     own_s = SharedSettings.of(workload.settings).timeout
     return study.trials.timeout_s if own_s is None else own_s
 
 
-def longest_run_s(study: Study, workload: WorkloadSpec) -> float:
+def longest_run_s(study: StudyDesign, workload: WorkloadSpec) -> float:
     """How long a load run may take before it counts as hung."""
     trials = study.trials
     if counted(workload.settings) is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.judge.studies import a_study, measured, noisy
+from tests.unit.judge.studies import RESPONSES, a_study, measured, noisy
 
 from steelyard.inference.assumption import PairedNormal
 from steelyard.inference.verdict_word import VerdictWord
@@ -15,6 +15,8 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import Study
 
 SEED = 7
+
+RATE = RESPONSES["rate"]
 
 
 def pairs(engine: str = "exact", **trials: object) -> Study:
@@ -57,10 +59,10 @@ def test_a_visit_without_its_partner_does_not_count_for_normal() -> None:
     plan = make_plan(study, SEED)
     records = [_failed(r) if r.visit == 4 else r for r in measured(plan, noisy(1.2), 15)]
     series = Readings(plan, records, assumption=PairedNormal()).series(
-        Pair("fast", "durable"), study.primary, None
+        Pair("fast", "durable"), RATE, None
     )
     assert series.visits == (1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
-    assert Readings(plan, records).series(Pair("fast", "durable"), study.primary, None).visits == (
+    assert Readings(plan, records).series(Pair("fast", "durable"), RATE, None).visits == (
         1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     )  # fmt: skip
 

@@ -65,7 +65,6 @@ def a_study(*, instances: int = 2, alpha: float = 0.05, per_cell: int = 14) -> S
             "cpu": MeasuredSpec(responses={CPU.name: CPU}),
             "disk": MeasuredSpec(responses={DISK.name: DISK}),
         },
-        responses={},
         scenarios={n: ScenarioSpec(name=n, instances=i) for n, i in scenarios.items()},
         judge=JudgeSpec(consolidation=True),
         trials=TrialsSpec(

@@ -14,7 +14,9 @@ from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import (
     BudgetSpec,
+    GuardSpec,
     JudgeSpec,
+    MeasuredSpec,
     ResponseSpec,
     ServiceSpec,
     Study,
@@ -42,6 +44,7 @@ def a_study(  # noqa: PLR0917 - a study has many parts
     judge: Mapping[str, Any] | None = None,
     responses: Mapping[str, ResponseSpec] = RESPONSES,
     claims: tuple[Any, ...] = (),
+    guardrails: Mapping[str, GuardSpec] | None = None,
     **trials: Any,
 ) -> Study:
     given = {"margin_ratio": 0.02, "budget": BudgetSpec(trials_per_cell=per_cell)} | trials
@@ -61,7 +64,9 @@ def a_study(  # noqa: PLR0917 - a study has many parts
         baseline=names[0],
         factors={"load.users": users},
         workloads={"smtp": WorkloadSpec(use="smtp")},
-        responses=dict(responses),
+        measured={
+            "smtp": MeasuredSpec(responses=dict(responses), guardrails=dict(guardrails or {}))
+        },
         judge=JudgeSpec(**(judge or {})),
         claims=claims,
         trials=TrialsSpec(**given),

@@ -125,8 +125,8 @@ def test_equal_shares_do_not_differ_and_opposite_ones_do() -> None:
 
 def test_where_no_load_is_driven_nothing_is_said_of_a_load_from_the_same_machine() -> None:
     study = a_study()
-    tool = study.workload.model_copy(update={"use": "dd"})
-    found = judged(study.model_copy(update={"workloads": {"dd": tool}}), noisy(0.8))
+    tool = study.workloads["smtp"].model_copy(update={"use": "dd"})
+    found = judged(study.model_copy(update={"workloads": {"smtp": tool}}), noisy(0.8))
     assert GeneratorOnSameMachine() not in found.workloads[0].caveats
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from tests.unit.judge.quick import judge_study
+from tests.unit.judge.studies import RESPONSES
 from tests.unit.judge.test_judge_study import a_record, a_study
 
 from steelyard.inference.verdict_word import VerdictWord
@@ -41,15 +42,14 @@ SLOTS = (1.0, 1.0, 0.9)
 
 
 def consolidating(**changes: object) -> Study:
-    study = a_study(users=(1,), per_cell=10)
     cpu = {
         name: ResponseSpec(name=name, label=name, unit="cores", direction="lower")
         for name in ("system.cpu", "host.instance_cpu")
     }
+    study = a_study(users=(1,), per_cell=10, responses={"rate": RESPONSES["rate"], **cpu})
     return study.model_copy(
         update={
             "factors": {"system.instances": (1, 3)},
-            "responses": {"rate": study.responses["rate"], **cpu},
             "judge": JudgeSpec(consolidation=True),
             **changes,
         }

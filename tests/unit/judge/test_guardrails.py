@@ -36,7 +36,7 @@ def check_guardrail(
 ) -> tuple[Study, Any, list[TrialRecord]]:
     """``shares`` fail on baseline and other; ``tail`` is the other's p99 over the baseline's."""
     known = {g.name: g.model_copy(update={"declared": declared}) for g in guardrails}
-    study = a_study(users=(1,), per_cell=per_cell, judge={"guardrails": known})
+    study = a_study(users=(1,), per_cell=per_cell, guardrails=known)
     plan = make_plan(study, 3)
     random = np.random.default_rng(5)
     rate = rate or noisy(1.2)
@@ -179,7 +179,9 @@ def test_more_operations_alone_do_not_look_like_fewer_failures() -> None:
 def test_a_listed_response_of_failures_is_judged_and_not_refused_for_its_zeros() -> None:
     study, plan, records = check_guardrail(shares=(0.01, 0.03))
     errors = RESPONSES["p99"].model_copy(update={"name": "errors", "label": "errors"})
-    listed = study.model_copy(update={"responses": study.responses | {"errors": errors}})
+    smtp = study.measured["smtp"]
+    smtp = smtp.model_copy(update={"responses": smtp.responses | {"errors": errors}})
+    listed = study.model_copy(update={"measured": {"smtp": smtp}})
     found = judge_study(listed, plan, records, run="r")
     verdict = next(v for v in found.workloads[0].verdicts if v.response == "errors")
     assert verdict.word is VerdictWord.SLOWER

@@ -86,7 +86,11 @@ def test_a_verdict_is_what_a_study_of_that_workload_alone_says_at_its_rate() -> 
     study = a_study()
     plan = make_plan(study, 11)
     own = workload_runs(study, plan, records_of(plan))[0]
-    assert judge_study(*own, run="r").workloads[0].verdicts == verdicts("cpu")
+    named = {"workloads": {"cpu": own.study.workload}, "factors": own.study.factors}
+    alone = study.model_copy(update={**named, "trials": own.study.trials})
+    assert judge_study(alone, own.plan, own.records, run="r").workloads[0].verdicts == verdicts(
+        "cpu"
+    )
 
 
 def test_a_study_goes_on_until_every_workload_is_decided() -> None:

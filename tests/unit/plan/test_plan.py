@@ -11,9 +11,9 @@ from steelyard.plan import design
 from steelyard.plan.budget import visits_within
 from steelyard.plan.make import make_plan, seed_of
 from steelyard.plan.words import plan_lines
-from steelyard.study.each_workload import conditions_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
+from steelyard.study.workload_study import conditions_of
 
 CASES = Path(__file__).parents[2] / "cases" / "study"
 

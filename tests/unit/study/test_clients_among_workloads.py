@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.study.each_workload import conditions_of
 from steelyard.study.read import read_study
+from steelyard.study.workload_study import conditions_of
 
 STUDY = """\
 study: two

@@ -13,6 +13,7 @@ from steelyard.plan.trial_words import ending
 from steelyard.study.ending import Extent, extent_of
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
+from steelyard.study.workload_study import studies
 
 HEAD = """
 study: a-study
@@ -60,7 +61,8 @@ def by_a_window_of_its_own() -> Study:
     ids=["clock", "count", "tool", "tool with a window"],
 )
 def test_what_a_trial_measures_is_what_ends_it(study: Study, extent: Extent, words: str) -> None:
-    assert extent_of(study) == extent
+    (one,) = studies(study)
+    assert extent_of(one) == extent
     assert ending(study) == words
 
 
@@ -72,7 +74,8 @@ def test_of_several_workloads_each_is_named_that_differs() -> None:
 
 def test_the_caveats_of_a_study_name_the_reset_of_each_system_and_what_was_measured() -> None:
     study = by_count()
-    found = list(study_caveats(study, make_plan(study, 1), []))
-    assert TrialExtent(extent=extent_of(study)) in found
+    (one,) = studies(study)
+    found = list(study_caveats(one, make_plan(study, 1), []))
+    assert TrialExtent(extent=extent_of(one)) in found
     assert NotReset(strength="container", systems=("one",)) in found
     assert NotReset(strength="snapshot", systems=("two",)) in found

@@ -9,6 +9,7 @@ import pytest
 from steelyard.errors import StudyError
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
+from steelyard.study.workload_study import studies
 
 BODY = """study: tiny
 question: Which is faster?
@@ -28,7 +29,7 @@ def read(folder: Path, more: str = "") -> Study:
 
 
 def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> None:
-    guards = read(tmp_path).judge.guardrails
+    guards = studies(read(tmp_path))[0].guardrails
     assert list(guards) == ["errors"]
     assert guards["errors"].margin == pytest.approx(0.001)
     assert guards["errors"].absolute
@@ -37,31 +38,33 @@ def test_throughput_is_guarded_by_failures_without_a_word(tmp_path: Path) -> Non
 
 def test_a_tail_among_the_responses_guards_too(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {throughput: {}, response.p99: {}}\n")
-    assert list(study.judge.guardrails) == ["errors", "response.p99"]
-    assert study.judge.guardrails["response.p99"].margin == pytest.approx(0.25)
+    (one,) = studies(study)
+    assert list(one.guardrails) == ["errors", "response.p99"]
+    assert one.guardrails["response.p99"].margin == pytest.approx(0.25)
 
 
 def test_another_primary_response_has_no_guards_of_its_own(tmp_path: Path) -> None:
     study = read(tmp_path, "responses: {response.p50: {primary: true}}\n")
-    assert study.judge.guardrails == {}
+    assert studies(study)[0].guardrails == {}
 
 
 def test_a_stream_has_no_operations_that_could_fail(tmp_path: Path) -> None:
     stream = BODY.replace("use: http}", "use: tcp-stream}").replace("sink-http", "sink-stream")
     path = tmp_path / "study.yaml"
     path.write_text(stream.replace(", body: 2 KiB", ""), encoding="utf-8")
-    assert read_study(path).judge.guardrails == {}
+    assert studies(read_study(path))[0].guardrails == {}
 
 
 def test_guards_that_are_written_replace_the_others(tmp_path: Path) -> None:
     study = read(tmp_path, "judge: {guardrails: {response.p99: 10 %}}\n")
-    guard = study.judge.guardrails["response.p99"]
-    assert list(study.judge.guardrails) == ["response.p99"]
+    (one,) = studies(study)
+    guard = one.guardrails["response.p99"]
+    assert list(one.guardrails) == ["response.p99"]
     assert (guard.margin, guard.absolute, guard.declared) == (pytest.approx(0.1), False, True)
 
 
 def test_no_guards_at_all_can_be_asked_for(tmp_path: Path) -> None:
-    assert read(tmp_path, "judge: {guardrails: {}}\n").judge.guardrails == {}
+    assert studies(read(tmp_path, "judge: {guardrails: {}}\n"))[0].guardrails == {}
 
 
 def test_contrasts_are_to_the_baseline_unless_all_pairs_are_asked_for(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Cell, Plan
 from steelyard.plan.words import plan_lines
 from steelyard.study.bind import BoundCell, bind
-from steelyard.study.each_workload import conditions_count, conditions_of, studies, study_of
 from steelyard.study.model import Level, Study
 from steelyard.study.read import read_runnable_study, read_study, read_with_lacking
+from steelyard.study.workload_study import conditions_count, conditions_of, studies, study_of
 
 TEXT = """\
 study: several
@@ -82,11 +82,13 @@ def test_the_error_rate_is_shared_by_the_workloads(study: Study) -> None:
     assert [own.trials.alpha for own in studies(study)] == [pytest.approx(0.05 / 3)] * 3
 
 
-def test_a_study_of_one_workload_is_itself(tmp_path: Path) -> None:
+def test_the_only_workload_of_a_study_has_all_of_it(tmp_path: Path) -> None:
     text = TEXT.split("workloads:", maxsplit=1)[0] + "workload: {use: ram}\ntrials: {margin: 5 %}\n"
     study = read_study(written(tmp_path, text))
-    assert studies(study) == (study,)
-    assert study_of(study, {}) is study
+    (ram,) = studies(study)
+    assert study_of(study, {}) == ram
+    assert (ram.workload_name, ram.among) == ("ram", False)
+    assert (ram.factors, ram.trials) == (study.factors, study.trials)
 
 
 def test_each_cell_starts_the_service_that_its_workload_needs(study: Study) -> None:

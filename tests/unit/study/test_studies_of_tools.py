@@ -13,6 +13,7 @@ from steelyard.study.lookup import responses_in
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
 from steelyard.study.timing import trial_s
+from steelyard.study.workload_study import studies
 
 STUDY = """\
 study: disks
@@ -34,7 +35,7 @@ def told(tmp_path: Path, text: str) -> str:
 
 
 def test_without_a_word_the_metric_that_the_file_says_decides(tmp_path: Path) -> None:
-    primary = read(tmp_path).primary
+    primary = studies(read(tmp_path))[0].primary
     assert (primary.name, primary.unit, primary.direction) == (
         "fio.iops",
         "operations/s",
@@ -49,11 +50,11 @@ gates: {fio.latency.max: at most 2 s}
 judge: {guardrails: {fio.latency.p99: 20 %}}
 claims: [{id: quick, system: two, response: fio.rate, faster_than: one}]
 """
-    study = read(tmp_path, STUDY + further)
-    assert study.primary.name == "fio.rate"
-    assert study.gates["fio.latency.max"].at_most == 2e9
-    assert study.judge.guardrails["fio.latency.p99"].direction == "lower"
-    assert study.claims[0].response == "fio.rate"
+    (fio,) = studies(read(tmp_path, STUDY + further))
+    assert fio.primary.name == "fio.rate"
+    assert fio.gates["fio.latency.max"].at_most == 2e9
+    assert fio.guardrails["fio.latency.p99"].direction == "lower"
+    assert fio.claims[0].response == "fio.rate"
 
 
 def test_a_metric_of_another_tool_is_none_of_this_study(tmp_path: Path) -> None:
@@ -76,7 +77,7 @@ def test_no_search_drives_a_tool(tmp_path: Path) -> None:
     text = STUDY.replace("{platform: native}", "{platform: native, service: {use: nginx}}")
     text = text.replace("use: fio, pattern: randread", "use: ab")
     find = "load: {users: [1, 2]}\nfind: {capacity: {throughput: at least 1}}\n"
-    assert "a search cannot drive the tool `ab`" in told(tmp_path, text + find)
+    assert "a search needs a workload of the engine" in told(tmp_path, text + find)
 
 
 def test_a_command_without_its_words_is_told_so(tmp_path: Path) -> None:

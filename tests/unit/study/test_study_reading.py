@@ -31,6 +31,7 @@ from steelyard.study.read import (
     read_study_bytes,
     read_with_lacking,
 )
+from steelyard.study.workload_study import studies
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((CASES / "examples").glob("*.yaml"))
@@ -114,19 +115,20 @@ def test_defaults_are_those_of_the_model(tmp_path: Path) -> None:
     )
     assert study.baseline == "one"
     assert study.factors == {"load.users": (1,)}
-    assert [response.name for response in study.responses.values()] == ["throughput"]
+    assert list(studies(study)[0].responses) == ["throughput"]
 
 
 def test_the_primary_response_comes_first_when_it_was_not_named(tmp_path: Path) -> None:
     study = read_study(written(tmp_path, BODY + TRIALS + "responses: {response.p99: {}}\n"))
-    assert list(study.responses) == ["throughput", "response.p99"]
-    assert study.primary.name == "throughput"
-    assert study.primary.unit == "requests/s"
+    (one,) = studies(study)
+    assert list(one.responses) == ["throughput", "response.p99"]
+    assert one.primary.name == "throughput"
+    assert one.primary.unit == "requests/s"
 
 
 def test_a_response_may_stand_without_braces(tmp_path: Path) -> None:
     study = read_study(written(tmp_path, BODY + TRIALS + "responses:\n  errors:\n"))
-    assert "errors" in study.responses
+    assert "errors" in studies(study)[0].responses
 
 
 @pytest.mark.parametrize(("window", "every_s"), [("2 s", 0.25), ("60 s", 1.0), ("0.2 s", 0.1)])
@@ -199,8 +201,8 @@ def test_a_variant_leaves_out_claims_about_systems_it_leaves_out() -> None:
 def test_null_in_a_variant_takes_a_part_out(tmp_path: Path) -> None:
     text = BODY + TRIALS + "gates: {errors: none}\nvariants: {open: {gates: null}}\n"
     path = written(tmp_path, text)
-    assert read_study(path).gates
-    assert not read_study(path, variant="open").gates
+    assert studies(read_study(path))[0].gates
+    assert not studies(read_study(path, variant="open"))[0].gates
 
 
 def test_the_hash_is_that_of_the_bytes_and_the_variant(tmp_path: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
 
 def test_gates_are_in_the_unit_of_their_response(tmp_path: Path) -> None:
     text = BODY + TRIALS + "gates: {response.p99: at most 500 ms, throughput: at least 10}\n"
-    gates = read_study(written(tmp_path, text)).gates
+    gates = studies(read_study(written(tmp_path, text)))[0].gates
     assert (gates["response.p99"].at_most, gates["response.p99"].unit) == (5e8, "ns")
     assert (gates["throughput"].at_least, gates["throughput"].at_most) == (10.0, None)
 

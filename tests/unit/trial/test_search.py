@@ -130,7 +130,7 @@ def driven(generator: Generator, monkeypatch: pytest.MonkeyPatch) -> Any:
     server = Server("127.0.0.1:2525", {"smtp": "127.0.0.1:2525"}, None)
     clock = ClockOffset(offset_ns=0, uncertainty_ns=0, at_ns=0)
     any_host: Any = generator
-    drive = SearchDrive(instance, any_host, clock, study, cell, server, 1)
+    drive = SearchDrive(instance, any_host, clock, cell.study, cell, server, 1)
     drive.begin(None)
     drive.finish(2**62)
     return instance

@@ -83,7 +83,7 @@ def test_headers_are_cut_at_their_first_colon() -> None:
 @pytest.mark.parametrize("key", ["warmup_s", "window_s", "drain_s", "timeout_s"])
 def test_a_load_run_is_given_more_time_than_its_parts(key: str) -> None:
     read = study("{use: smtp}", "{users: [1]}")
-    assert longest_run_s(read, read.workload) > getattr(read.trials, key)
+    assert longest_run_s(read, read.workloads["smtp"]) > getattr(read.trials, key)
 
 
 def test_every_workload_that_takes_a_load_and_runs_has_its_operation() -> None:
@@ -187,7 +187,7 @@ def test_messages_of_each_user_end_a_job_instead_of_the_clock() -> None:
     got = job(read, **{"load.users": 4})
     assert (got["duration_ns"], got["operations"], got["operations_per_user"]) == (None, None, 100)
     jsonschema.validate(got, SCHEMA)
-    assert longest_run_s(read, read.workload) > 600
+    assert longest_run_s(read, read.workloads["smtp"]) > 600
 
 
 def test_requests_of_all_users_end_a_job() -> None:

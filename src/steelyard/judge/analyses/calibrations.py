@@ -11,11 +11,11 @@ from steelyard.plan.model import Cell, Plan
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 
 def calibration_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[CalibrationFinding]:
     """One for each cell with a good trial; none for runs that were recorded before there were any.
 
@@ -32,7 +32,9 @@ def calibration_findings(
             yield _finding(study, cell, found)
 
 
-def _finding(study: Study, cell: Cell, records: Sequence[TrialRecord]) -> CalibrationFinding:
+def _finding(
+    study: WorkloadStudy, cell: Cell, records: Sequence[TrialRecord]
+) -> CalibrationFinding:
     known = [r.calibration for r in records if r.calibration is not None]
     ratios = [each.ratio for each in known if each.ratio is not None]
     return CalibrationFinding(

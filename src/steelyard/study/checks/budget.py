@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from steelyard.study import screening, timing
-from steelyard.study.each_workload import conditions_count
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.model import Study
+from steelyard.study.workload_study import conditions_count
 from steelyard.units import format_duration
 
 

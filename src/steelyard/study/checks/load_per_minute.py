@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from steelyard.study.ending import counted
 from steelyard.study.lookup import workload_of
-from steelyard.study.model import Study
 from steelyard.study.workload.settings import SharedSettings
+from steelyard.study.workload_study import WorkloadStudy
 
 CONNECTIONS = "connections a minute"
 MESSAGES = "messages a minute"
@@ -51,8 +51,8 @@ class Arrivals:
         return Arrivals(self.most + math.ceil(most), self.exactly)
 
 
-def in_a_minute(study: Study, width: int) -> dict[str, Arrivals]:
-    """By what is counted, with the largest load of a study, ``width`` connections at a time."""
+def in_a_minute(study: WorkloadStudy, width: int) -> dict[str, Arrivals]:
+    """By what is counted, with the largest load of a workload, ``width`` connections at a time."""
     operations = _operations(study, width)
     probes = 0.0 if study.latency_probe is None else _driven_s(study) / study.latency_probe.every_s
     counts = {CONNECTIONS: _connections(study, operations, width)}
@@ -62,7 +62,7 @@ def in_a_minute(study: Study, width: int) -> dict[str, Arrivals]:
     return {name: came.and_also(probes) for name, came in counts.items()}
 
 
-def _operations(study: Study, width: int) -> Arrivals:
+def _operations(study: WorkloadStudy, width: int) -> Arrivals:
     """The operations that are started in a minute."""
     came = _by_the_clock(study, width)
     ending = counted(study.workload.settings)
@@ -76,7 +76,7 @@ def _operations(study: Study, width: int) -> Arrivals:
     return Arrivals(min(came.most, float(whole or math.inf)))
 
 
-def _by_the_clock(study: Study, width: int) -> Arrivals:
+def _by_the_clock(study: WorkloadStudy, width: int) -> Arrivals:
     rates = study.factors.get("load.rate", ())
     load = study.load
     if load is None or study.find:
@@ -91,14 +91,14 @@ def _by_the_clock(study: Study, width: int) -> Arrivals:
     return Arrivals(width * math.ceil(_driven_s(study) / load.think_time_s))
 
 
-def _driven_s(study: Study) -> float:
+def _driven_s(study: WorkloadStudy) -> float:
     """How much of a minute a trial drives its load; one that ends by itself may take it all."""
     if counted(study.workload.settings) is not None:
         return _MINUTE_S
     return min(_MINUTE_S, study.trials.warmup_s + study.trials.window_s)
 
 
-def _connections(study: Study, operations: Arrivals, width: int) -> Arrivals:
+def _connections(study: WorkloadStudy, operations: Arrivals, width: int) -> Arrivals:
     """Connections that are opened: as many as are kept, or one for so many operations."""
     each = _least_on_a_connection(study)
     if not each:
@@ -110,7 +110,7 @@ def _up(number: float) -> float:
     return number if math.isinf(number) else math.ceil(number)
 
 
-def _least_on_a_connection(study: Study) -> int:
+def _least_on_a_connection(study: WorkloadStudy) -> int:
     """Operations on one connection where that is fewest; 0 where all connections are kept."""
     entry, settings = workload_of(study.workload), study.workload.settings
     if entry.is_tool:
@@ -124,7 +124,7 @@ def _least_on_a_connection(study: Study) -> int:
     return min(levels, default=0)
 
 
-def _numbers(study: Study, setting: str) -> list[int]:
+def _numbers(study: WorkloadStudy, setting: str) -> list[int]:
     """Every level of a setting of the workload that is a number."""
     own = (study.workload.settings.get(setting),)
     levels = study.factors.get(f"workload.{setting}", own)

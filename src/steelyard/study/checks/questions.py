@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from steelyard.study.each_workload import measured_names, probed, studies
 from steelyard.study.file.complaints import Complaints
 from steelyard.study.file.source import Where
 from steelyard.study.lookup import responses_in, workload_of
 from steelyard.study.model import FindSpec, Study
+from steelyard.study.workload_study import measured_names, probed, studies
 
 _OF_THE_LOAD = ("response", "service_time", "lateness", "phase", "kind")
 
 
 def check_asked(study: Study, complaints: Complaints) -> None:
     """Adds one complaint for each question that this study cannot answer."""
-    if len(study.workloads) > 1:
-        _of_several(study, complaints)
     loads = {factor for one in studies(study) for factor in one.factors}
     if study.find and not {"load.users", "load.rate"} & loads:
         hint = "write `load: {users: [1, 8, 64]}` or a rate; the search starts at the smallest"
         complaints.add(("find",), "a search needs a load", hint, at_key=True)
-    for spec in study.workloads.values() if study.find and len(study.workloads) == 1 else ():
-        if workload_of(spec).is_tool:
-            hint = "take it out, or drive the load with a workload of the engine"
-            message = f"a search cannot drive the tool `{spec.use}`"
-            complaints.add(("find",), message, hint, at_key=True)
+    _of_workloads(study, complaints)
     for find in study.find.values():
         _search(find, study, ("find", find.name), complaints)
     levels = study.factors.get("system.instances", ())
@@ -41,12 +35,13 @@ def check_asked(study: Study, complaints: Complaints) -> None:
         _consolidation(study, complaints)
 
 
-def _of_several(study: Study, complaints: Complaints) -> None:
+def _of_workloads(study: Study, complaints: Complaints) -> None:
     """What is asked of all workloads must concern one of them."""
     names = measured_names(study)
     if study.find and not any(workload_of(study.workloads[name]).is_load for name in names):
         hint = "take it out, or drive a load with a workload of the engine"
-        complaints.add(("find",), "a search needs a workload that takes a load", hint, at_key=True)
+        message = "a search needs a workload of the engine that takes a load"
+        complaints.add(("find",), message, hint, at_key=True)
     if study.latency_probe is not None and not any(probed(study, name) for name in names):
         hint = "choose a latency probe for the protocol of a load, or `tcp-connect`"
         message = f"no workload of this study has a server for `{study.latency_probe.use}`"

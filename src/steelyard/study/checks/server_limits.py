@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from steelyard.study.checks.load_per_minute import Arrivals, in_a_minute
-from steelyard.study.each_workload import name_of, studies
 from steelyard.study.lookup import service_of, workload_of
 from steelyard.study.model import ServiceSpec, Study, SystemSpec, WorkloadSpec
 from steelyard.study.workload.entry import ANY
 from steelyard.study.workload.settings import SharedSettings
+from steelyard.study.workload_study import WorkloadStudy, studies
 
 _ENCODED = 4 / 3  # base64 of an attachment
 _LINE_ENDS = 78 / 76
@@ -56,7 +56,7 @@ def limits_of(study: Study) -> list[Limit]:
         found
         for one in studies(study)
         for system in one.systems.values()
-        for found in _of_system(one, system, among=len(study.workloads) > 1)
+        for found in _of_system(one, system)
     ]
 
 
@@ -65,7 +65,7 @@ def exceeded_limits(study: Study) -> list[Limit]:
     return [limit for limit in limits_of(study) if limit.too_small]
 
 
-def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Limit]:
+def _of_system(study: WorkloadStudy, system: SystemSpec) -> Iterator[Limit]:
     service = study.workload.service or system.service
     speaks = workload_of(study.workload).spoken_with(study.workload.settings).speaks
     if service is None or not speaks:
@@ -78,20 +78,20 @@ def _of_system(study: Study, system: SystemSpec, *, among: bool) -> Iterator[Lim
         for limit in _levels(study, service, setting):
             if limit > 0:
                 yield Limit(
-                    f"{system.name}, {name_of(study)}" if among else system.name,
+                    f"{system.name}, {study.workload_name}" if study.among else system.name,
                     service.use, setting, limit, asked.get(counts or ""), counts, refused,
                 )  # fmt: skip
                 break
 
 
-def _levels(study: Study, service: ServiceSpec, setting: str) -> list[int]:
+def _levels(study: WorkloadStudy, service: ServiceSpec, setting: str) -> list[int]:
     """What the limit is in the cells of the study, the smallest first; 0 stands for none."""
     own = (service.settings.get(setting),)
     levels = study.factors.get(f"service.{setting}", own)
     return sorted(int(level) for level in levels if isinstance(level, int | float))
 
 
-def _asked(study: Study) -> dict[str, Arrivals]:
+def _asked(study: WorkloadStudy) -> dict[str, Arrivals]:
     """How much of each thing that limits count the largest load brings to one instance."""
     return in_a_minute(study, _width(study)) | {
         counts: Arrivals(number, exactly=counts != _LOGINS)
@@ -99,21 +99,21 @@ def _asked(study: Study) -> dict[str, Arrivals]:
     }
 
 
-def _at_once(study: Study) -> dict[str, int]:
+def _at_once(study: WorkloadStudy) -> dict[str, int]:
     width = _width(study)
     looking_on = 0 if study.latency_probe is None else 1
     asked = dict.fromkeys(("connections", _LOGINS), width + looking_on)
     asked["connections with the server's own two"] = width + looking_on + 2
-    for workload in study.workloads.values():
-        if "logins" in workload.settings:
-            logins = SharedSettings.of(workload.settings).logins or width
-            asked["connections of one login"] = math.ceil(width / logins)
-        if "attachment" in workload.settings:
-            asked["bytes of a message"] = _message_bytes(workload)
+    workload = study.workload
+    if "logins" in workload.settings:
+        logins = SharedSettings.of(workload.settings).logins or width
+        asked["connections of one login"] = math.ceil(width / logins)
+    if "attachment" in workload.settings:
+        asked["bytes of a message"] = _message_bytes(workload)
     return asked
 
 
-def _width(study: Study) -> int:
+def _width(study: WorkloadStudy) -> int:
     if study.load is not None and study.load.mode == "open":
         return study.load.connections
     levels = study.factors.get("load.users", (1,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform, Shelf
@@ -29,7 +29,8 @@ def missing_parts(study: Study, complaints: Complaints) -> None:
                 (key,), f"{words} cannot be run yet", f"{_LATER}; take it out", at_key=True
             )
     _searches(study, complaints)
-    _several(study, complaints)
+    _questions(study, complaints)
+    _services(study, complaints)
     _systems(study, complaints)
     _workloads(study, complaints)
     _responses(study, complaints)
@@ -46,24 +47,10 @@ def _searches(study: Study, complaints: Complaints) -> None:
 _SCREENS = "write a variant that leaves one workload, or `ask: influence` in a comparison"
 
 
-def _several(study: Study, complaints: Complaints) -> None:
-    """What is asked of several workloads and has no clear answer, or none yet."""
-    if len(study.workloads) > 1:
-        _of_several(study, complaints)
-    if study.compare == WORKLOAD or (study.compare == SCENARIO and len(study.workloads) > 1):
-        hint = "compare systems or a setting; each workload is judged by itself"
-        message = f"`{study.compare}` cannot be compared: workloads have units of their own"
-        complaints.add(("compare",), message, hint)
-    for scenario in study.scenarios.values():
-        if _two_services(study, scenario):
-            hint = f"{_LATER}; place the two on different instances"
-            message = "two services on one instance are not supported yet"
-            complaints.add(("scenarios", scenario.name), message, hint, at_key=True)
-
-
-def _of_several(study: Study, complaints: Complaints) -> None:
-    """Why a question is not asked of several workloads, and how to ask it."""
-    if study.screen is not None or (study.ask is not None and not compares(study)):
+def _questions(study: Study, complaints: Complaints) -> None:
+    """What is asked of workloads and has no clear answer, or none yet."""
+    screens = study.screen is not None or (study.ask is not None and not compares(study))
+    if screens and WORKLOAD in study.factors:
         key = "screen" if study.screen is not None else "ask"
         message = "factors are screened for one response, and each workload has its own"
         complaints.add((key,), message, f"{_LATER}; {_SCREENS}", at_key=True)
@@ -75,6 +62,18 @@ def _of_several(study: Study, complaints: Complaints) -> None:
         message = "a search drives one instance alone, and scenarios say otherwise"
         hint = "ask for it in a variant without `scenarios`"
         complaints.add(("find",), message, hint, at_key=True)
+    if study.compare == WORKLOAD or (study.compare == SCENARIO and WORKLOAD in study.factors):
+        hint = "compare systems or a setting; each workload is judged by itself"
+        message = f"`{study.compare}` cannot be compared: workloads have units of their own"
+        complaints.add(("compare",), message, hint)
+
+
+def _services(study: Study, complaints: Complaints) -> None:
+    for scenario in study.scenarios.values():
+        if _two_services(study, scenario):
+            hint = f"{_LATER}; place the two on different instances"
+            message = "two services on one instance are not supported yet"
+            complaints.add(("scenarios", scenario.name), message, hint, at_key=True)
 
 
 def _has_holes(study: Study) -> bool:
@@ -171,14 +170,10 @@ def _workloads(study: Study, complaints: Complaints) -> None:
 
 
 def _responses(study: Study, complaints: Complaints) -> None:
-    shelves: list[tuple[str, Iterable[str]]] = [
-        ("responses", study.responses),
-        ("gates", study.gates),
-        *(("responses", measured.responses) for measured in study.measured.values()),
-        *(("gates", measured.gates) for measured in study.measured.values()),
-    ]
-    for shelf, chosen in shelves:
-        for name in chosen:
-            if not responses_in(study)[name].runs:
-                message = f"`{name}` cannot be measured yet"
-                complaints.add((shelf, name), message, f"{_LATER}; take it out", at_key=True)
+    measured = study.measured.values()
+    written = [("responses", name) for each in measured for name in each.responses]
+    written += [("gates", name) for each in measured for name in each.gates]
+    for shelf, name in written:
+        if not responses_in(study)[name].runs:
+            message = f"`{name}` cannot be measured yet"
+            complaints.add((shelf, name), message, f"{_LATER}; take it out", at_key=True)

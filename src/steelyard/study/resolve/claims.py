@@ -10,7 +10,7 @@ from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ClaimPart, StudyFile
 from steelyard.study.file.kinds import shown
 from steelyard.study.file.source import Where
-from steelyard.study.model import WORKLOAD, ClaimSpec, Level, ResponseSpec
+from steelyard.study.model import WORKLOAD, ClaimSpec, Level, MeasuredSpec
 from steelyard.study.resolve.entries import responses_for
 from steelyard.study.resolve.responses import check_response
 
@@ -33,16 +33,15 @@ class ClaimReader:
         file: StudyFile,
         compared: tuple[Level, ...],
         factors: Mapping[str, tuple[Level, ...]],
-        responses: Mapping[str, Mapping[str, ResponseSpec]],
+        measured: Mapping[str, MeasuredSpec],
         complaints: Complaints,
         *,
         forgiving: bool,
     ) -> None:
-        """``responses`` are those of each workload, by its name; of a single one by ``""``."""
         self.file = file
         self.compared = [str(level) for level in compared]
         self.factors = factors
-        self.responses = responses
+        self.measured = measured
         self.complaints = complaints
         self.forgiving = forgiving
 
@@ -104,12 +103,11 @@ class ClaimReader:
         """Whether the response is one of the study, and one of which the claim makes sense."""
         name = part.response
         place = (*where, "response")
-        responses = self.responses.get(str(at.get(WORKLOAD, "")), {})
-        if name is None or not responses:
+        if name is None or not self.measured:
             return True
         if not check_response(name, place, self.file, self.complaints, at_key=False):
             return False
-        if name not in responses:
+        if name not in self.measured[str(at.get(WORKLOAD, next(iter(self.measured))))].responses:
             hint = f"add it: `responses: {{{name}: {{}}}}`"
             whose = f"workload `{at[WORKLOAD]}`" if WORKLOAD in at else "this study"
             self.complaints.add(place, f"`{name}` is not a response of {whose}", hint)

@@ -6,21 +6,14 @@ from collections.abc import Mapping
 
 from steelyard.study.file.complaints import Complaints, choice_hint
 from steelyard.study.file.grammar import ReportPart, StudyFile
-from steelyard.study.model import (
-    JudgeSpec,
-    ReportSpec,
-    ResponseSpec,
-)
-from steelyard.study.resolve.guardrails import resolve_guardrails
+from steelyard.study.model import JudgeSpec, ReportSpec
 from steelyard.study.resolve.trials import given
 
 
-def resolve_judge(
-    file: StudyFile, responses: Mapping[str, ResponseSpec], complaints: Complaints
-) -> JudgeSpec:
-    """How records become verdicts; ``responses`` are empty where each workload has its own."""
-    guardrails = resolve_guardrails(file, responses, complaints) if responses else {}
-    return JudgeSpec.model_validate(given(file.judge) | {"guardrails": guardrails})
+def resolve_judge(file: StudyFile) -> JudgeSpec:
+    """How records become verdicts; the guardrails are those of each workload."""
+    written = given(file.judge)
+    return JudgeSpec.model_validate({n: each for n, each in written.items() if n != "guardrails"})
 
 
 def resolve_report(

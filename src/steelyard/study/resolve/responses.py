@@ -29,18 +29,6 @@ _KINDS: dict[str, units.Kind] = {
 _SCALES = {"ns": 1e9}
 
 
-def resolve_responses(
-    file: StudyFile, workloads: Mapping[str, WorkloadSpec], complaints: Complaints
-) -> dict[str, ResponseSpec]:
-    """The responses in the order written; exactly one is primary.
-
-    Without a mark it is the workload's own, put first when it was not named.
-    """
-    written = file.responses or {}
-    workload = next(iter(workloads.values()))
-    return read_responses(written, (), ("responses",), workload, file, complaints)
-
-
 def read_responses(  # noqa: PLR0917 - what is written, where, and all that it is read against
     written: Mapping[str, ResponsePart],
     shared: Sequence[str],
@@ -49,7 +37,10 @@ def read_responses(  # noqa: PLR0917 - what is written, where, and all that it i
     file: StudyFile,
     complaints: Complaints,
 ) -> dict[str, ResponseSpec]:
-    """Those of one workload as written at ``where``, then those that it shares with others."""
+    """Those of one workload as written at ``where``, then those that it shares with others.
+
+    Exactly one is primary: without a mark the workload's own, put first when it was not named.
+    """
     for name in written:
         check_response(name, (*where, name), file, complaints)
     there = responses_for(file, complaints)

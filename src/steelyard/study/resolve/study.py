@@ -10,11 +10,9 @@ from steelyard.study.file.grammar import StudyFile
 from steelyard.study.lookup import own_texts
 from steelyard.study.model import (
     SCENARIO,
-    GateSpec,
     Level,
     LoadSpec,
     MeasuredSpec,
-    ResponseSpec,
     ScenarioSpec,
     Study,
     SystemSpec,
@@ -25,11 +23,7 @@ from steelyard.study.resolve.latency_probe import resolve_probe
 from steelyard.study.resolve.load import clients_as_users, resolve_factors, resolve_load
 from steelyard.study.resolve.protocols import check_services
 from steelyard.study.resolve.report import resolve_judge, resolve_report
-from steelyard.study.resolve.responses import (
-    resolve_find,
-    resolve_gates,
-    resolve_responses,
-)
+from steelyard.study.resolve.responses import resolve_find, resolve_gates
 from steelyard.study.resolve.scenarios import resolve_scenarios
 from steelyard.study.resolve.screen import resolve_screen
 from steelyard.study.resolve.services import check_resets
@@ -44,7 +38,7 @@ from steelyard.study.resolve.trials import (
     resolve_trials,
 )
 from steelyard.study.resolve.tuned_profiles import resolve_profiles
-from steelyard.study.resolve.workload_responses import resolve_measured
+from steelyard.study.resolve.workload_responses import resolve_alone, resolve_measured
 from steelyard.study.resolve.workloads import resolve_background, resolve_workloads
 
 
@@ -55,13 +49,11 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     varied = _varied(file, systems, workloads, listed, complaints)
     factors = varied.factors
     compared, baseline = _comparison(file, systems, factors, complaints)
-    wanted = _wanted(file, systems, workloads, complaints)
+    measured = _measured(file, systems, workloads, complaints)
     trials = resolve_trials(file.trials, complaints)
     check_resets(systems, trials, complaints)
     forgiving = complaints.source.variant is not None
-    claims = ClaimReader(
-        file, compared, factors, wanted.claimed, complaints, forgiving=forgiving
-    ).read()
+    claims = ClaimReader(file, compared, factors, measured, complaints, forgiving=forgiving).read()
     screen = resolve_screen(file, systems, complaints)
     profiles = resolve_profiles(file, systems, factors, screen, complaints)
     systems = {n: s.model_copy(update={"profiles": profiles}) for n, s in systems.items()}
@@ -92,16 +84,14 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
             "baseline": baseline,
             "factors": {n: levels for n, levels in factors.items() if n != varied.compare},
             "workloads": workloads,
-            "measured": wanted.measured,
+            "measured": measured,
             "background": background,
             "load": varied.load,
             "scenarios": varied.scenarios,
             "generator": resolve_generator(file, systems, factors, complaints),
-            "responses": wanted.responses,
-            "gates": wanted.gates,
             "trials": trials.model_copy(update={"aa_control": control}),
             "claims": claims,
-            "judge": resolve_judge(file, wanted.responses, complaints),
+            "judge": resolve_judge(file),
             **parts,
         }
     )
@@ -147,36 +137,18 @@ def _varied(
     return _Varied(file.compare or "system", load, factors, scenarios)
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What is measured and must hold: of one workload, or ``measured`` of each of several."""
-
-    gates: dict[str, GateSpec]
-    responses: dict[str, ResponseSpec]
-    measured: dict[str, MeasuredSpec]
-
-    @property
-    def claimed(self) -> dict[str, dict[str, ResponseSpec]]:
-        """The responses that claims may name, by workload."""
-        return {n: dict(each.responses) for n, each in self.measured.items()} or {
-            "": self.responses
-        }
-
-
-def _wanted(
+def _measured(
     file: StudyFile,
     systems: Mapping[str, SystemSpec],
     workloads: dict[str, WorkloadSpec],
     complaints: Complaints,
-) -> _Wanted:
-    if workloads:
-        check_services(systems, workloads, complaints)
+) -> dict[str, MeasuredSpec]:
+    """What is measured of each workload, and must hold."""
+    check_services(systems, workloads, complaints)
     gates = resolve_gates(file.gates or {}, ("gates",), file, complaints)
-    if len(workloads) == 1:
-        return _Wanted(gates, resolve_responses(file, workloads, complaints), {})
-    if workloads:
-        return _Wanted({}, {}, resolve_measured(file, workloads, gates, complaints))
-    return _Wanted(gates, {}, {})
+    if len(workloads) > 1:
+        return resolve_measured(file, workloads, gates, complaints)
+    return {n: resolve_alone(file, each, gates, complaints) for n, each in workloads.items()}
 
 
 def _own_files(

@@ -1,4 +1,4 @@
-"""What counts of each workload of a study of several: responses, gates, guardrails."""
+"""What counts of each workload of a study: responses, gates, guardrails."""
 
 from __future__ import annotations
 
@@ -17,13 +17,26 @@ from steelyard.study.resolve.responses import check_response, read_responses
 RUN_TIME = "run_time"
 
 
+def resolve_alone(
+    file: StudyFile,
+    workload: WorkloadSpec,
+    gates: Mapping[str, GateSpec],
+    complaints: Complaints,
+) -> MeasuredSpec:
+    """Of the one workload of a study: all that is written of the study."""
+    written = file.responses or {}
+    responses = read_responses(written, (), ("responses",), workload, file, complaints)
+    guardrails = resolve_guardrails(file, responses, complaints)
+    return MeasuredSpec(responses=responses, gates=dict(gates), guardrails=guardrails)
+
+
 def resolve_measured(
     file: StudyFile,
     workloads: Mapping[str, WorkloadSpec],
     gates: Mapping[str, GateSpec],
     complaints: Complaints,
 ) -> dict[str, MeasuredSpec]:
-    """For each workload its own responses, and those of the study that it can give.
+    """For each of several workloads its own responses, and those of the study that it can give.
 
     Its primary response is the one marked under the workload, or the workload's own.
     """

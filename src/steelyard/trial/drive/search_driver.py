@@ -17,8 +17,9 @@ from steelyard.hosts.host import Host, LoadAnswer, read_load
 from steelyard.records.schema import Measured
 from steelyard.study.bind import BoundCell
 from steelyard.study.ending import by_the_clock
-from steelyard.study.model import FindSpec, GateSpec, Study
+from steelyard.study.model import FindSpec, GateSpec
 from steelyard.study.timing import search_window_s, searched_unit
+from steelyard.study.workload_study import WorkloadStudy
 from steelyard.trial.attempt.gates import check_gates, refuse_invalid
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.drive.drivers import left_s
@@ -52,7 +53,7 @@ class SearchDrive:
     instance: Instance
     generator: Host
     clock: ClockOffset
-    study: Study
+    study: WorkloadStudy
     cell: BoundCell
     server: Server
     seed: int
@@ -131,7 +132,7 @@ def broken_limit(load: LoadResult, limits: Sequence[GateSpec]) -> Broken | None:
     return None
 
 
-def bounds_of(study: Study) -> Bounds:
+def bounds_of(study: WorkloadStudy) -> Bounds:
     """From the smallest load of the study, and well beyond its largest."""
     whole = "load.users" in study.factors
     levels = [float(level) for level in study.factors["load.users" if whole else "load.rate"]]
@@ -139,7 +140,7 @@ def bounds_of(study: Study) -> Bounds:
     return Bounds(min(levels), least, BEYOND_THE_STUDY * max(levels), whole)
 
 
-def loaded(cell: BoundCell, study: Study, load: float) -> BoundCell:
+def loaded(cell: BoundCell, study: WorkloadStudy, load: float) -> BoundCell:
     """The cell of a search at one load; the clock ends each run of it."""
     cell = replace(cell, workload=by_the_clock(cell.workload))
     if "load.users" in study.factors:
@@ -147,7 +148,7 @@ def loaded(cell: BoundCell, study: Study, load: float) -> BoundCell:
     return replace(cell, rate_per_s=load)
 
 
-def shortened(study: Study, window_s: float) -> Study:
+def shortened(study: WorkloadStudy, window_s: float) -> WorkloadStudy:
     """The study with a window of its own for one run of a search."""
     changes = {"window_s": window_s, "warmup_s": min(study.trials.warmup_s, window_s)}
     return study.model_copy(update={"trials": study.trials.model_copy(update=changes)})
@@ -159,5 +160,5 @@ def _wanted(cell: BoundCell) -> FindSpec:
     return cell.find
 
 
-def _measured(found: Found, study: Study) -> Measured:
+def _measured(found: Found, study: WorkloadStudy) -> Measured:
     return Measured(value=found.load, unit=searched_unit(study), missing=found.missing)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from steelyard.engine.messages import LoadResult, Stream
 from steelyard.records.missing import Missing, MissingKind, Reading, Reason
 from steelyard.records.schema import Measured
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 from steelyard.systems.platform import VCPU
 from steelyard.trial.observe.devices import (
     Request,
@@ -89,11 +89,11 @@ class Seen:
         )
 
 
-def wanted_units(study: Study) -> dict[str, str]:
+def wanted_units(study: WorkloadStudy) -> dict[str, str]:
     """What every trial must measure, with units: responses, what limits look at, failures."""
     limits = [limit for find in study.find.values() for limit in find.limits]
     gates = {gate.name: gate.unit for gate in (*study.gates.values(), *limits)}
-    gates |= {each.name: each.unit for each in study.judge.guardrails.values()}
+    gates |= {each.name: each.unit for each in study.guardrails.values()}
     if study.has_operations:
         gates |= {ERRORS: "ratio"}
     return gates | {response.name: response.unit for response in study.responses.values()}

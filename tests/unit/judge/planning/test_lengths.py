@@ -14,6 +14,7 @@ from steelyard.plan.make import make_plan
 from steelyard.records.courses import Course
 from steelyard.report.sentences.resolution import length_lines
 from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import studies
 
 THROUGHPUT = ResponseSpec(
     name="throughput", label="throughput", unit="1/s", direction="higher", primary=True
@@ -129,7 +130,7 @@ def test_without_noise_between_visits_no_more_trials_are_asked_for_than_ten() ->
 def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | None:
     """Of twelve trials of 50 s with a noisy window of 10 s, and these phases."""
     study = a_study(users=(1,), responses={"throughput": THROUGHPUT}, window_s=10.0, warmup_s=1.0)
-    workload = study.workload.model_copy(update={"settings": settings})
+    workload = study.workloads["smtp"].model_copy(update={"settings": settings})
     study = study.model_copy(update={"workloads": {"smtp": workload}})
     plan = make_plan(study, 1)
     trials = [trial for visit in plan.visits[:12] for trial in visit.trials]
@@ -142,7 +143,7 @@ def found_in(phases_ns: dict[str, int], **settings: object) -> LengthFinding | N
         str(trial.trial): Course(0.1, tuple(1000 * np.exp(random.normal(0, 0.3, 100))))
         for trial in trials
     }
-    return length_finding(study, plan, records, courses, 0.05)
+    return length_finding(studies(study)[0], plan, records, courses, 0.05)
 
 
 def test_what_belongs_to_a_reset_is_read_from_the_phases_of_trials() -> None:

@@ -9,7 +9,8 @@ from steelyard.judge.analyses.claims.findings import ClaimFamily
 from steelyard.judge.families import contestants
 from steelyard.judge.series import Pair
 from steelyard.plan.model import Plan
-from steelyard.study.model import ClaimSpec, ResponseSpec, Study
+from steelyard.study.model import ClaimSpec, ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 PEAK = "peak_users"
 
@@ -35,14 +36,16 @@ class Bounded:
     family: ClaimFamily
 
 
-def bounded(study: Study, plan: Plan) -> tuple[Bounded, ...]:
+def bounded(study: WorkloadStudy, plan: Plan) -> tuple[Bounded, ...]:
     """The claims of ratios, in the order of the study; they share one error rate of it."""
     claims = [claim for claim in study.claims if claim.kind != PEAK]
     alpha = study.trials.alpha
     return tuple(_bounded(claim, study, plan, alpha, len(claims)) for claim in claims)
 
 
-def _bounded(claim: ClaimSpec, study: Study, plan: Plan, alpha: float, claims: int) -> Bounded:
+def _bounded(
+    claim: ClaimSpec, study: WorkloadStudy, plan: Plan, alpha: float, claims: int
+) -> Bounded:
     response = study.primary if claim.response is None else study.responses[claim.response]
     low, high = _range(claim, response, study.trials.margin_log)
     other = claim.other or study.baseline
@@ -60,7 +63,7 @@ def _bounded(claim: ClaimSpec, study: Study, plan: Plan, alpha: float, claims: i
     )
 
 
-def _subjects(claim: ClaimSpec, study: Study, plan: Plan, other: str) -> list[str]:
+def _subjects(claim: ClaimSpec, study: WorkloadStudy, plan: Plan, other: str) -> list[str]:
     if claim.subject is not None:
         return [claim.subject]
     left = {*claim.excepted, other}

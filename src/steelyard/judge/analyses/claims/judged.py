@@ -23,7 +23,8 @@ from steelyard.judge.series import Series
 from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.withholding import unreliable
 from steelyard.plan.model import Plan
-from steelyard.study.model import ClaimSpec, Study
+from steelyard.study.model import ClaimSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def word_of(parts: Sequence[JudgedPart] | Sequence[ClaimPartFinding]) -> ClaimWo
     return ClaimWord.UNDECIDED
 
 
-def open_parts(study: Study, plan: Plan, readings: Readings) -> Iterator[tuple[str, Part]]:
+def open_parts(study: WorkloadStudy, plan: Plan, readings: Readings) -> Iterator[tuple[str, Part]]:
     """The parts that further visits may decide, of claims that are not decided yet."""
     margin = study.trials.margin_log
     for claim in bounded(study, plan):
@@ -104,7 +105,7 @@ def open_parts(study: Study, plan: Plan, readings: Readings) -> Iterator[tuple[s
 
 
 def claim_findings(
-    study: Study, plan: Plan, readings: Readings, scaling: Sequence[ScalingFinding]
+    study: WorkloadStudy, plan: Plan, readings: Readings, scaling: Sequence[ScalingFinding]
 ) -> Iterator[ClaimFinding]:
     """Every claim of the study, in its order."""
     of = {claim.spec.id: claim for claim in bounded(study, plan)}
@@ -162,7 +163,9 @@ def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
     return {"estimate_log": judged.sign * found.ratio_log, "low_log": low, "high_log": high}
 
 
-def _peak_finding(spec: ClaimSpec, study: Study, scaling: Sequence[ScalingFinding]) -> ClaimFinding:
+def _peak_finding(
+    spec: ClaimSpec, study: WorkloadStudy, scaling: Sequence[ScalingFinding]
+) -> ClaimFinding:
     """Where throughput peaks: by the curve of the system, with its own interval."""
     found = peak_of(scaling, spec.subject or "", spec.at or None)
     claimed = (spec.low or 0.0, spec.high or math.inf)

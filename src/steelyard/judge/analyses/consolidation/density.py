@@ -15,7 +15,8 @@ from steelyard.judge.scales import Scale
 from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 
 class DensityReadings(Readings):
@@ -56,7 +57,7 @@ class DensityReadings(Readings):
 
 
 def density_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline on what each instance keeps of one alone."""
     told_by = response_of(study)

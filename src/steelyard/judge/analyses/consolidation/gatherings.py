@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from steelyard.judge.readings import key_of
 from steelyard.judge.series import Conditions
 from steelyard.plan.model import Cell, Plan
-from steelyard.study.each_workload import name_of
-from steelyard.study.model import SCENARIO, Study
+from steelyard.study.model import SCENARIO
 from steelyard.study.scenarios import PlacedBackground, alone, measured_count, placed_background
+from steelyard.study.workload_study import WorkloadStudy
 
 INSTANCES = "system.instances"
 
@@ -35,8 +35,8 @@ class Gathering:
         return tuple(each.workload for each in self.placed)
 
 
-def gatherings(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
-    """All of a study of one workload, for each combination of the other factors."""
+def gatherings(study: WorkloadStudy, plan: Plan) -> Iterator[list[Gathering]]:
+    """All of one workload, for each combination of the other factors."""
     if study.scenarios:
         yield from _scenarios(study, plan)
         return
@@ -59,17 +59,17 @@ def exists(plan: Plan, system: str, gathering: Gathering) -> bool:
     return Cell(system=system, conditions=gathering.together) not in plan.not_applicable
 
 
-def _background(study: Study, count: int) -> tuple[PlacedBackground, ...]:
+def _background(study: WorkloadStudy, count: int) -> tuple[PlacedBackground, ...]:
     """What instances up to this number run instead of the workload, idling included."""
     placed = (spec for number, spec in study.background.items() if number <= count)
     return tuple(PlacedBackground(spec.use, same_instance=False) for spec in placed)
 
 
-def _scenarios(study: Study, plan: Plan) -> Iterator[list[Gathering]]:
+def _scenarios(study: WorkloadStudy, plan: Plan) -> Iterator[list[Gathering]]:
     """Each scenario against the first in which a workload is by itself; none without."""
     levels = [str(level) for level in study.factors.get(SCENARIO, ())]
     first = next((level for level in levels if alone(study.scenarios[level])), None)
-    name = name_of(study)
+    name = study.workload_name
     for rest in _rests(plan, SCENARIO) if first is not None else ():
         yield [
             Gathering(

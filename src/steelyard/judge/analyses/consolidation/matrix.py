@@ -27,8 +27,9 @@ from steelyard.judge.analyses.consolidation.gatherings import (
     gatherings,
 )
 from steelyard.plan.model import Plan
-from steelyard.study.model import SCENARIO, Study
+from steelyard.study.model import SCENARIO
 from steelyard.study.scenarios import PlacedBackground
+from steelyard.study.workload_study import WorkloadStudy
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ T = TypeVar("T")
 class OneWorkload:
     """The study and plan of one workload, and what was found of several instances of it."""
 
-    study: Study
+    study: WorkloadStudy
     plan: Plan
     found: Sequence[ConsolidationFinding]
 
@@ -107,7 +108,7 @@ def _of_scenario(met: _Met) -> Aggressor:
     return met.aggressor.model_copy(update={"instances": together.get(INSTANCES)})
 
 
-def _victim(study: Study, of: Gathering) -> Victim:
+def _victim(study: WorkloadStudy, of: Gathering) -> Victim:
     measured = of.instances - sum(not each.same_instance for each in of.placed)
     return Victim(
         workload=study.workload.use,

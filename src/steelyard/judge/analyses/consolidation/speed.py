@@ -10,13 +10,14 @@ from steelyard.judge.analyses.consolidation.findings import (
     NotAdditive,
 )
 from steelyard.judge.analyses.scaling.readings import throughput_of
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 _WORK_TIME = "s"
 """The unit of times of a whole piece of work; response times of single operations are in ns."""
 
 
-def response_of(study: Study) -> ResponseSpec | None:
+def response_of(study: WorkloadStudy) -> ResponseSpec | None:
     """A throughput; without one the primary response, if more or less of it is better."""
     found = throughput_of(study)
     if found is not None or study.primary.direction == "none":

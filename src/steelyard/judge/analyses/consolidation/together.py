@@ -42,7 +42,8 @@ from steelyard.judge.readings import Readings
 from steelyard.judge.series import Conditions
 from steelyard.plan.model import Plan
 from steelyard.records.schema import InstanceRecord, TrialRecord
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 _GUEST, _HOST = "system.cpu", "host.instance_cpu"
 
@@ -66,7 +67,7 @@ class Shared:
 
 
 def consolidation_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[ConsolidationFinding]:
     """Every system and number of instances, where the study asks for it."""
     response = response_of(study)
@@ -80,7 +81,7 @@ def consolidation_findings(
 
 
 def _shared(
-    study: Study, plan: Plan, readings: Readings, response: ResponseSpec
+    study: WorkloadStudy, plan: Plan, readings: Readings, response: ResponseSpec
 ) -> Iterator[Shared]:
     for system, gathering in (
         (system, gathering)
@@ -143,7 +144,7 @@ def _own_kernel(record: TrialRecord) -> bool:
     return system is not None and host is not None and system != host
 
 
-def _interference(study: Study, found: Sequence[Shared]) -> list[Disturbed | None]:
+def _interference(study: WorkloadStudy, found: Sequence[Shared]) -> list[Disturbed | None]:
     """One word for each contrast, all of them one family; none where nothing runs beside."""
     with_background = [shared for shared in found if shared.background]
     changes = [_change(shared) for shared in with_background]
@@ -168,7 +169,7 @@ def _change(shared: Shared) -> Floats:
 
 
 def _finding(
-    study: Study, shared: Shared, response: ResponseSpec, word: Disturbed | None
+    study: WorkloadStudy, shared: Shared, response: ResponseSpec, word: Disturbed | None
 ) -> ConsolidationFinding:
     rates, alone, visits = shared.rates, shared.alone, len(shared.alone)
     missing = (*_missing(study, shared), *gaps(response))
@@ -224,7 +225,7 @@ def _counted(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name if n == 1 else f"{n} x {name}" for name, n in Counter(names).items())
 
 
-def _missing(study: Study, shared: Shared) -> Iterator[ConsolidationGap]:
+def _missing(study: WorkloadStudy, shared: Shared) -> Iterator[ConsolidationGap]:
     if not len(shared.alone):
         yield NoVisitWithBoth()
     elif len(shared.alone) < 2:

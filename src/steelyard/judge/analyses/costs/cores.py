@@ -22,7 +22,7 @@ from steelyard.judge.analyses.costs.findings import (
 from steelyard.judge.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import CostRecord, InstanceRecord, Outcome, TrialRecord
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 _Told = Callable[[CostRecord], float | None]
 HOST = "host"
@@ -30,7 +30,7 @@ HOST = "host"
 
 
 def cost_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[CostFinding]:
     """Each instance of each cell, where some system of the study is carried or confined."""
     good = [record for record in records if record.outcome is Outcome.OK]
@@ -52,7 +52,9 @@ def _has_costs(record: TrialRecord) -> bool:
     return any(each.costs is not None for each in record.instances)
 
 
-def _finding(study: Study, cell: Cell, number: int, own: Sequence[TrialRecord]) -> CostFinding:
+def _finding(
+    study: WorkloadStudy, cell: Cell, number: int, own: Sequence[TrialRecord]
+) -> CostFinding:
     costs = [each.costs for each in _instances(own, number) if each.costs is not None]
     vcpus = [cost.vcpus for cost in costs if cost.vcpus is not None]
     return CostFinding(
@@ -108,7 +110,7 @@ def _ratio(cost: CostRecord) -> float | None:
 
 
 def _missing(
-    study: Study, own: Sequence[TrialRecord], costs: Sequence[CostRecord]
+    study: WorkloadStudy, own: Sequence[TrialRecord], costs: Sequence[CostRecord]
 ) -> Iterator[CostGap]:
     if costs:
         if all(cost.busy_inside_cores is None for cost in costs):

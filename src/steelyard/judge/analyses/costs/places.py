@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from steelyard.judge.analyses.costs.findings import PlacementFinding, ThreadsFinding
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, PlacementRecord, TrialRecord
-from steelyard.study.bind import bind
-from steelyard.study.model import Study
+from steelyard.study.bind import bound_system
 from steelyard.study.platform.settings import SharedSettings
+from steelyard.study.workload_study import WorkloadStudy
 
 _NUMBER = re.compile(r"\d+")
 
@@ -21,7 +21,7 @@ Seen = list[tuple[PlacementRecord, ...]]
 
 
 def placement_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[PlacementFinding]:
     """Each instance of each system, apart by what was declared."""
     found: dict[tuple[str, Declared, int], Seen] = defaultdict(list)
@@ -43,9 +43,9 @@ def placement_findings(
         )
 
 
-def _declared(study: Study, record: TrialRecord) -> Declared:
+def _declared(study: WorkloadStudy, record: TrialRecord) -> Declared:
     """The settings of a cell that name CPUs."""
-    settings = SharedSettings.of(bind(study, record.cell).system.settings)
+    settings = SharedSettings.of(bound_system(study, record.cell).settings)
     within = None if settings.confine is None else settings.confine.cpuset
     named = {"cpuset": settings.cpuset or within, "vcpu_cpus": settings.vcpu_cpus}
     return tuple((name, cpus) for name, cpus in named.items() if cpus is not None)

@@ -14,7 +14,8 @@ from steelyard.judge.analyses.factors.findings import NoRatio
 from steelyard.judge.readings import Readings
 from steelyard.plan.model import Plan, PlannedVisit, ScreenPlan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import Level, Study
+from steelyard.study.model import Level
+from steelyard.study.workload_study import WorkloadStudy
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class _Cell:
     conditions: dict[str, Level]
 
 
-def asked(study: Study, plan: Plan, readings: Readings) -> list[Asked]:
+def asked(study: WorkloadStudy, plan: Plan, readings: Readings) -> list[Asked]:
     """What the study asks of factors: of a screening, of all factors of a comparison, or both.
 
     A comparison without any further factor is its verdict.
@@ -61,13 +62,13 @@ def asked(study: Study, plan: Plan, readings: Readings) -> list[Asked]:
     return found
 
 
-def study_factors(study: Study, plan: Plan) -> dict[str, tuple[Level, ...]]:
+def study_factors(study: WorkloadStudy, plan: Plan) -> dict[str, tuple[Level, ...]]:
     """The compared factor, its baseline first, and every condition that has several levels."""
     varied = {name: levels for name, levels in study.factors.items() if len(levels) > 1}
     return {study.compare: tuple(plan.systems), **varied}
 
 
-def _of_comparison(study: Study, plan: Plan, readings: Readings) -> Asked:
+def _of_comparison(study: WorkloadStudy, plan: Plan, readings: Readings) -> Asked:
     """Visits are whole plots; the i-th good ones of all systems make replicate i."""
     factors = study_factors(study, plan)
     combined = [(system, conditions) for system in plan.systems for conditions in plan.conditions]
@@ -104,7 +105,7 @@ def _of_comparison(study: Study, plan: Plan, readings: Readings) -> Asked:
     )
 
 
-def _of_screen(study: Study, screen: ScreenPlan, readings: Readings) -> Asked:
+def _of_screen(study: WorkloadStudy, screen: ScreenPlan, readings: Readings) -> Asked:
     """A block is a replicate; fractions take turns."""
     names = list(screen.factors)
     hard = tuple(names.index(name) for name in screen.hard_to_change)

@@ -27,8 +27,8 @@ from steelyard.judge.analyses.factors.screening import Answer, Screening, screen
 from steelyard.judge.analyses.factors.shares import FEWEST_REPLICATES, Share, shares
 from steelyard.judge.readings import Readings
 from steelyard.plan.model import Plan
-from steelyard.study.model import Study
 from steelyard.study.screening import LEAST_DF
+from steelyard.study.workload_study import WorkloadStudy
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SoFar:
     visits: frozenset[int]
 
 
-def so_far(study: Study, plan: Plan, readings: Readings) -> list[SoFar]:
+def so_far(study: WorkloadStudy, plan: Plan, readings: Readings) -> list[SoFar]:
     """Cheap enough to ask after each visit."""
     found = []
     for each in asked(study, plan, readings):
@@ -71,13 +71,15 @@ def so_far(study: Study, plan: Plan, readings: Readings) -> list[SoFar]:
     return found
 
 
-def influence_findings(study: Study, plan: Plan, readings: Readings) -> Iterator[InfluenceFinding]:
+def influence_findings(
+    study: WorkloadStudy, plan: Plan, readings: Readings
+) -> Iterator[InfluenceFinding]:
     """Everything that is said of factors; nothing for a study that does not ask."""
     for each in asked(study, plan, readings):
         yield _finding(study, plan, each)
 
 
-def _screened(study: Study, each: Asked) -> Screening:
+def _screened(study: WorkloadStudy, each: Asked) -> Screening:
     margin, alpha = study.trials.margin_log, study.trials.alpha
     replicates = () if each.problems else each.replicates
     return screen(each.design, replicates, each.planned, margin, alpha, places=each.places)
@@ -89,7 +91,7 @@ def _settled(each: Asked, screening: Screening) -> bool:
     return enough and screening.open == 0
 
 
-def _finding(study: Study, plan: Plan, each: Asked) -> InfluenceFinding:
+def _finding(study: WorkloadStudy, plan: Plan, each: Asked) -> InfluenceFinding:
     screening = _screened(study, each)
     fitted = screening.fit
     square = None if fitted is None else fitted.within.mean_square

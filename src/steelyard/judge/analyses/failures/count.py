@@ -22,7 +22,8 @@ from steelyard.judge.series import Pair, Series
 from steelyard.judge.verdict_notes import FailuresNotCounted, TooFewVisits
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 ERRORS = "errors"
 NO_FAULT_OF_A_SYSTEM = frozenset({Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST})
@@ -57,7 +58,7 @@ def _operations(good: Sequence[TrialRecord]) -> tuple[int | None, int | None]:
 
 
 def failure_contrasts(
-    study: Study,
+    study: WorkloadStudy,
     pairs: Sequence[Pair],
     readings: Readings,
     counts: Sequence[FailureFinding],
@@ -84,7 +85,9 @@ def _none_failed(one: FailureFinding, another: FailureFinding) -> dict[str, obje
     return {"word": word, "odds_log": None, "low_log": None, "high_log": None, "note": note}
 
 
-def _judged(series: Series, pair: Pair, readings: Readings, study: Study) -> dict[str, object]:
+def _judged(
+    series: Series, pair: Pair, readings: Readings, study: WorkloadStudy
+) -> dict[str, object]:
     """Word and interval; ``not_judged`` with the reason where failures were not counted."""
     nothing = {"odds_log": None, "low_log": None, "high_log": None}
     if series.problems:

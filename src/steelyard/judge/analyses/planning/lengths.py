@@ -23,7 +23,7 @@ from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import ends_by_the_clock
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 _BATCHES = 5
 _LONGEST_TIMES = 10.0
@@ -33,7 +33,7 @@ _NS_PER_S = 1e9
 
 
 def length_finding(
-    study: Study,
+    study: WorkloadStudy,
     plan: Plan,
     records: Sequence[TrialRecord],
     courses: Mapping[str, Course],

@@ -17,14 +17,15 @@ from steelyard.judge.readings import Readings, key_of
 from steelyard.judge.series import ALL_PATHS, Conditions, Paths
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
-from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec, Study
+from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec
 from steelyard.study.timing import searched_unit
+from steelyard.study.workload_study import WorkloadStudy
 
 SURE = 0.05
 
 
 def capacity_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[CapacityFinding]:
     """What every system carries under each target, under each further condition."""
     for searched in plan.searches:
@@ -35,7 +36,7 @@ def capacity_findings(
 
 
 def capacity_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline, by the capacities of the visits, by itself."""
     readings = Readings(plan, records, paths=paths)
@@ -47,13 +48,13 @@ def capacity_verdicts(
             yield each.model_copy(update={"conditions": rest})
 
 
-def capacity_response(study: Study, name: str) -> ResponseSpec:
+def capacity_response(study: WorkloadStudy, name: str) -> ResponseSpec:
     """The response that a search gives: more is better."""
     return ResponseSpec(name=name, label=name, unit=searched_unit(study), direction="higher")
 
 
 def _finding(
-    study: Study,
+    study: WorkloadStudy,
     spec: FindSpec,
     system: str,
     searched: Conditions,
@@ -85,7 +86,7 @@ def _finding(
 
 
 def _bounds(
-    study: Study, spec: FindSpec, rest: Conditions, records: Sequence[TrialRecord]
+    study: WorkloadStudy, spec: FindSpec, rest: Conditions, records: Sequence[TrialRecord]
 ) -> tuple[float | None, float | None]:
     """The largest level up to which the limits surely hold, the smallest at which they break.
 

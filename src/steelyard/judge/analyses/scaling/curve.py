@@ -28,7 +28,7 @@ from steelyard.judge.analyses.scaling.shape import fall, knee, super_linear, umb
 from steelyard.judge.analyses.scaling.table import Table
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 LEVELS_NEEDED, VISITS_NEEDED = 6, 3
 POOR_FIT = 0.05
@@ -37,7 +37,7 @@ _DRAWN = 49
 
 
 def scaling_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[ScalingFinding]:
     """Every curve of a study whose load has at least three levels; none otherwise."""
     axis = axis_of(study, plan)

@@ -23,7 +23,8 @@ from steelyard.judge.scales import Scale
 from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 
 class PeakReadings(Readings):
@@ -71,7 +72,7 @@ class PeakReadings(Readings):
 
 
 def peak_verdicts(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], paths: Paths = ALL_PATHS
 ) -> Iterator[VerdictFinding]:
     """Each other system against the baseline on its most, judged by the same engine, by itself."""
     axis = axis_of(study, plan)

@@ -20,7 +20,8 @@ from steelyard.judge.series import Conditions
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
-from steelyard.study.model import ResponseSpec, Study
+from steelyard.study.model import ResponseSpec
+from steelyard.study.workload_study import WorkloadStudy
 
 FEWEST_LEVELS = 3
 _LOADS = ("users", "rate", "threads", "connections", "streams", "flows", "instances")
@@ -54,7 +55,7 @@ class Course:
     broken: tuple[float, ...]
 
 
-def axis_of(study: Study, plan: Plan) -> Axis | None:
+def axis_of(study: WorkloadStudy, plan: Plan) -> Axis | None:
     """The load of a study that varies it: users before rate, threads and others."""
     response = throughput_of(study)
     found = [name for name in study.factors if name.rpartition(".")[2] in _LOADS]
@@ -71,7 +72,7 @@ def axis_of(study: Study, plan: Plan) -> Axis | None:
     return None
 
 
-def throughput_of(study: Study) -> ResponseSpec | None:
+def throughput_of(study: WorkloadStudy) -> ResponseSpec | None:
     """The response in so many a second of which more is better; the primary one if it is such."""
     ranked = sorted(study.responses.values(), key=lambda spec: not spec.primary)
     for spec in ranked:

@@ -19,7 +19,8 @@ from steelyard.judge.families import Comparison, Family, pairs
 from steelyard.judge.readings import Readings
 from steelyard.judge.series import Conditions, Pair, Series
 from steelyard.plan.model import Plan
-from steelyard.study.model import Level, Study
+from steelyard.study.model import Level
+from steelyard.study.workload_study import WorkloadStudy
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class _Difference:
     high: float | None = None
 
 
-def section_findings(study: Study, plan: Plan, readings: Readings) -> Iterator[SectionFinding]:
+def section_findings(
+    study: WorkloadStudy, plan: Plan, readings: Readings
+) -> Iterator[SectionFinding]:
     """One for each level of the factor that the report is cut by; none where it is not cut."""
     cut = _sections(study, plan)
     family, share = _family(study, cut)
@@ -57,7 +60,7 @@ def section_findings(study: Study, plan: Plan, readings: Readings) -> Iterator[S
         )
 
 
-def _sections(study: Study, plan: Plan) -> list[tuple[Level | None, list[_Group]]]:
+def _sections(study: WorkloadStudy, plan: Plan) -> list[tuple[Level | None, list[_Group]]]:
     by, compared = study.report.sections_by, pairs(study, plan)
     if not plan.visits or (by is None and study.report.means_by is None):
         return []
@@ -69,7 +72,7 @@ def _sections(study: Study, plan: Plan) -> list[tuple[Level | None, list[_Group]
     return [(level, _groups(study, plan, compared, {by: level})) for level in levels]
 
 
-def _groups(study: Study, plan: Plan, compared: list[Pair], at: Conditions) -> list[_Group]:
+def _groups(study: WorkloadStudy, plan: Plan, compared: list[Pair], at: Conditions) -> list[_Group]:
     """Pair by pair: one group for each level of ``means_by``, then all of the section."""
     by = study.report.means_by
     levels = dict.fromkeys(each[by] for each in plan.conditions) if by else ()
@@ -80,14 +83,20 @@ def _groups(study: Study, plan: Plan, compared: list[Pair], at: Conditions) -> l
     return groups
 
 
-def _family(study: Study, cut: list[tuple[Level | None, list[_Group]]]) -> tuple[Family, float]:
+def _family(
+    study: WorkloadStudy, cut: list[tuple[Level | None, list[_Group]]]
+) -> tuple[Family, float]:
     count = sum(len(groups) for _, groups in cut)
     family = Family(response=study.primary.label, scope="section_means", places=count)
     return family, study.trials.alpha / max(count, 1)
 
 
 def _mean(
-    study: Study, plan: Plan, readings: Readings, group: _Group, family: tuple[Family, float]
+    study: WorkloadStudy,
+    plan: Plan,
+    readings: Readings,
+    group: _Group,
+    family: tuple[Family, float],
 ) -> MeanFinding:
     margin, name = study.trials.margin_log, study.primary
     alpha = study.trials.alpha

@@ -17,11 +17,11 @@ from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import extent_of
-from steelyard.study.model import Study
+from steelyard.study.workload_study import WorkloadStudy
 
 
 def steady_findings(
-    study: Study, plan: Plan, records: Sequence[TrialRecord], courses: Mapping[str, Course]
+    study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], courses: Mapping[str, Course]
 ) -> Iterator[SteadyFinding]:
     """One for each cell whose good trials have courses; ``courses`` are by attempt key."""
     for conditions in plan.conditions:
@@ -68,7 +68,7 @@ def mean_course(courses: Sequence[Course]) -> tuple[Floats, float]:
     return np.asarray(mean), courses[0].interval_s
 
 
-def steadiness_caveats(study: Study, found: Sequence[SteadyFinding]) -> Iterator[Caveat]:
+def steadiness_caveats(study: WorkloadStudy, found: Sequence[SteadyFinding]) -> Iterator[Caveat]:
     """What the windows do not show. A warm-up must be the same for all systems, and declared."""
     never = [each for each in found if each.state is Steadiness.NEVER]
     if never:

@@ -1,7 +1,7 @@
-"""A study of several workloads as what it is: a study of each, which share visits and error rate.
+"""One workload within a study: what of the study concerns it, and its part of the error rate.
 
-What is judged, timed or counted of a study is so of each of these. The study of one workload is
-itself, unchanged.
+A study of one workload and a study of several are both a tuple of these. They share the visits.
+What is judged, timed or counted of a study is so of each.
 """
 
 from __future__ import annotations
@@ -13,7 +13,19 @@ from typing import TypeVar
 
 from steelyard.study import catalogue
 from steelyard.study.lookup import spoken, workload_of
-from steelyard.study.model import CLIENTS, SCENARIO, WORKLOAD, Level, Study
+from steelyard.study.model import (
+    BYTES,
+    CLIENTS,
+    SCENARIO,
+    WORKLOAD,
+    GateSpec,
+    GuardSpec,
+    Level,
+    ResponseSpec,
+    Study,
+    StudyDesign,
+    WorkloadSpec,
+)
 from steelyard.study.scenarios import measuring, workload_name
 from steelyard.study.workload.settings import SharedSettings
 
@@ -21,10 +33,46 @@ Conditions = dict[str, Level]
 _Named = TypeVar("_Named")
 
 
-def studies(study: Study) -> tuple[Study, ...]:
-    """One study for each workload that is measured, in the order written."""
-    if len(study.workloads) == 1:
-        return (study,)
+class WorkloadStudy(StudyDesign):
+    """One workload of a study, under the factors, questions and error rate that are its own.
+
+    ``workload_name`` is its name in the study. Among several workloads it is also the one level of
+    the factor ``WORKLOAD``.
+    """
+
+    workload_name: str
+    workload: WorkloadSpec
+    responses: dict[str, ResponseSpec]
+    gates: dict[str, GateSpec]
+    guardrails: dict[str, GuardSpec]
+
+    @property
+    def among(self) -> bool:
+        """Whether the study has further workloads."""
+        return WORKLOAD in self.factors
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether a load counts operations, which may fail; streams count bytes."""
+        return self.load is not None and self.workload.operation != BYTES
+
+    @property
+    def primary(self) -> ResponseSpec:
+        """The response that decides."""
+        return next(response for response in self.responses.values() if response.primary)
+
+    @property
+    def conditions_count(self) -> int:
+        """How many conditions each visit measures at most."""
+        return math.prod(map(len, self.factors.values()))
+
+    def measures(self, conditions: Mapping[str, Level]) -> bool:
+        """Whether a cell with these conditions measures this workload."""
+        return conditions.get(WORKLOAD, self.workload_name) == self.workload_name
+
+
+def studies(study: Study) -> tuple[WorkloadStudy, ...]:
+    """One for each workload that is measured, in the order written."""
     return tuple(_of(study, name) for name in measured_names(study))
 
 
@@ -33,16 +81,9 @@ def measured_names(study: Study) -> tuple[str, ...]:
     return tuple(n for n in study.workloads if not study.scenarios or measuring(study, n))
 
 
-def study_of(study: Study, conditions: Mapping[str, Level]) -> Study:
-    """The study of the workload that a cell with these conditions measures."""
-    if len(study.workloads) == 1:
-        return study
+def study_of(study: Study, conditions: Mapping[str, Level]) -> WorkloadStudy:
+    """That of the workload that a cell with these conditions measures."""
     return _of(study, workload_name(study, conditions))
-
-
-def name_of(study: Study) -> str:
-    """The name of the workload of a study of one."""
-    return next(iter(study.workloads))
 
 
 def probed(study: Study, name: str) -> bool:
@@ -65,43 +106,38 @@ def conditions_of(study: Study) -> tuple[Conditions, ...]:
 
 def conditions_count(study: Study) -> int:
     """How many conditions each visit measures at most."""
-    return sum(_count(one) for one in studies(study))
+    return sum(one.conditions_count for one in studies(study))
 
 
-def _product(study: Study) -> list[Conditions]:
-    levels = itertools.product(*study.factors.values())
-    return [dict(zip(study.factors, combination, strict=True)) for combination in levels]
+def _product(one: WorkloadStudy) -> list[Conditions]:
+    levels = itertools.product(*one.factors.values())
+    return [dict(zip(one.factors, combination, strict=True)) for combination in levels]
 
 
-def _count(study: Study) -> int:
-    return math.prod(len(levels) for levels in study.factors.values())
-
-
-def _of(study: Study, name: str) -> Study:
+def _of(study: Study, name: str) -> WorkloadStudy:
     """One workload with its own conditions, responses and part of the error rate.
 
     The rate is shared in equal parts (Bonferroni): all verdicts over the conditions of a workload
     are right together with the probability that a study of one workload promises.
     """
-    measured, workload = study.measured[name], study.workloads[name]
-    alpha = study.trials.alpha / len(measured_names(study))
-    driven = workload_of(workload).load
+    measured, entry = study.measured[name], workload_of(study.workloads[name])
     looked_at = probed(study, name)
-    claims = (claim for claim in study.claims if claim.at.get(WORKLOAD) == name)
-    return study.model_copy(
-        update={
-            "workloads": {name: workload},
-            "factors": {WORKLOAD: (name,), **_factors(study, name)},
-            "responses": _seen(measured.responses, looked_at=looked_at),
-            "gates": _seen(measured.gates, looked_at=looked_at),
-            "latency_probe": study.latency_probe if looked_at else None,
-            "find": study.find if workload_of(workload).is_load else {},
-            "load": study.load if driven else None,
-            "claims": tuple(claims),
-            "judge": study.judge.model_copy(update={"guardrails": measured.guardrails}),
-            "trials": study.trials.model_copy(update={"alpha": alpha}),
-        }
-    )
+    alpha = study.trials.alpha / len(measured_names(study))
+    shared = {field: getattr(study, field) for field in StudyDesign.model_fields}
+    own = {
+        "workload_name": name,
+        "workload": study.workloads[name],
+        "factors": _factors(study, name),
+        "responses": _seen(measured.responses, looked_at=looked_at),
+        "gates": _seen(measured.gates, looked_at=looked_at),
+        "guardrails": measured.guardrails,
+        "latency_probe": study.latency_probe if looked_at else None,
+        "find": study.find if entry.is_load else {},
+        "load": study.load if entry.load else None,
+        "claims": tuple(c for c in study.claims if c.at.get(WORKLOAD, name) == name),
+        "trials": study.trials.model_copy(update={"alpha": alpha}),
+    }
+    return WorkloadStudy.model_validate(shared | own)
 
 
 def _seen(named: Mapping[str, _Named], *, looked_at: bool) -> dict[str, _Named]:
@@ -110,10 +146,13 @@ def _seen(named: Mapping[str, _Named], *, looked_at: bool) -> dict[str, _Named]:
 
 
 def _factors(study: Study, name: str) -> dict[str, tuple[Level, ...]]:
+    """All of a study of one workload; of several those that change anything about this one."""
+    if WORKLOAD not in study.factors:
+        return study.factors
     own = {n: levels for n, levels in study.factors.items() if _concerns(study, n, name)}
     if SCENARIO in own:
         own[SCENARIO] = measuring(study, name)
-    return _with_clients(study, name, own)
+    return {WORKLOAD: (name,), **_with_clients(study, name, own)}
 
 
 def _with_clients(
