@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from tests.unit.judge.quick import EFFORT, judge_study, look
-from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
+from tests.unit.judge.studies import LOST, Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.sequential import Memory
@@ -94,9 +94,9 @@ def test_fewer_than_eight_visits_say_so_and_give_no_interval() -> None:
     assert verdict.notes[0] == TooFewVisits(visits=7, needed=8)
 
 
-@pytest.mark.parametrize(("bad", "why"), [(0.0, ("zero", None)), (None, ("missing", "lost"))])
+@pytest.mark.parametrize(("bad", "why"), [(0.0, ("zero", None)), (None, ("missing", LOST))])
 def test_without_a_ratio_nothing_is_judged_and_the_note_says_why(
-    bad: float | None, why: tuple[str, str | None]
+    bad: float | None, why: tuple[str, object]
 ) -> None:
     value = noisy(0.8)
     verdict = overall(
