@@ -69,9 +69,8 @@ def _first(horizon: int, rarest: Callable[[int], float], side: float, luck: int)
 
 
 _RAREST: dict[Design, Callable[[int], float]] = {
-    "big_stick": lambda visits: (
-        2.0**-visits
-    ),  # every visit assigned freely: neither ever leads by 2
+    # every visit assigned freely: neither ever leads by 2
+    "big_stick": lambda visits: 2.0**-visits,
     "pairs": lambda visits: 2.0 ** -((visits + 1) // 2),
     "blocks": lambda visits: 2.0 ** -((visits + 1) // 2),
     "double_blocks": lambda visits: 6.0 ** -(visits // 4) * _FOURS[visits % 4],
