@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bench.engine.contest import Goal, Pair, Side
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
 
 MARGIN = 0.02

@@ -24,7 +24,7 @@ from tests.calibration.noises import NOISES
 from steelyard.inference import confidence
 from steelyard.inference.confidence import fixed_grid
 from steelyard.inference.randomisation import random_pairs
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
 
 FOLDER = Path(__file__).parents[1] / "cases" / "judge" / "agreement"

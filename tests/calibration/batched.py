@@ -19,8 +19,8 @@ from tests.calibration.noises import Values
 from steelyard.inference import exact, sequential, spending
 from steelyard.inference.confidence import Rejections
 from steelyard.inference.exact import OneSided
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
 
 MARGIN = math.log1p(0.02)
 _TESTS = ("up", "down", "above_low", "below_high")

@@ -14,8 +14,7 @@ from tests.calibration.batched import MARGIN, Outcome, judged
 from tests.calibration.cells import Batch, Cell, drawn
 from tests.calibration.gate import ALPHA, most_allowed
 
-from steelyard.inference.sequential import DECISIVE
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import DECISIVE, VerdictWord
 from steelyard.judge import judge_trials
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.own_trials import verdicts as own_trials

@@ -12,7 +12,7 @@ from tests.calibration.tally import Tally
 from steelyard.judge.analyses.claims.bounds import bounded
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.claims.judged import judge_part, word_of
-from steelyard.judge.readings import Readings
+from steelyard.judge.visits.readings import Readings
 from steelyard.study.model import ClaimSpec
 
 _MARGIN_LOG = math.log1p(0.02)

@@ -13,11 +13,11 @@ from steelyard.errors import AnalysisError
 from steelyard.inference.assumption import Inference
 from steelyard.inference.confidence import Rejections
 from steelyard.inference.diagnostics import carry_over, shape_of
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.own_trials.visits import MeasuredVisits
-from steelyard.judge.series import Pair, Series
+from steelyard.judge.visits.series import Pair, Series
 
 _VISITS = 24
 _SD = 0.005

@@ -16,12 +16,12 @@ from tests.unit.judge.studies import RESPONSES
 
 from steelyard.inference.assumption import RobustInference
 from steelyard.inference.confidence import Interval
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.failures import count
-from steelyard.judge.comparison import judge
-from steelyard.judge.families import comparisons
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Pair
+from steelyard.judge.comparisons.comparison import judge
+from steelyard.judge.comparisons.families import comparisons
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Pair
 from steelyard.records.missing import FailedBeyond
 from steelyard.records.schema import Measured
 from steelyard.study import workload_study

@@ -17,8 +17,8 @@ from tests.calibration.cells import generator_of
 from tests.calibration.recorded import OTHER, study_of
 from tests.unit.judge.studies import RESPONSES, a_record
 
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
 from steelyard.plan.make import make_plan

@@ -13,10 +13,10 @@ import numpy as np
 from tests.calibration.recorded import OTHER, measured, study_of
 from tests.calibration.tally import Tally
 
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.comparison import judge
-from steelyard.judge.families import comparisons
-from steelyard.judge.readings import Readings
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.comparison import judge
+from steelyard.judge.comparisons.families import comparisons
+from steelyard.judge.visits.readings import Readings
 from steelyard.records.schema import Measured
 from steelyard.study import workload_study
 from steelyard.study.model import GuardSpec

@@ -21,12 +21,12 @@ from steelyard.inference import diagnostics, exact, sequential
 from steelyard.inference.assumption import RobustInference
 from steelyard.inference.confidence import Interval
 from steelyard.inference.estimate import estimate
-from steelyard.inference.sequential import Decision
+from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.spending import spent
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge import series, withholding
+from steelyard.judge.comparisons import withholding
 from steelyard.judge.own_trials import verdicts
 from steelyard.judge.own_trials.visits import MeasuredVisits
+from steelyard.judge.visits import series
 
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
 _R = np.random.Generator

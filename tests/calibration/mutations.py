@@ -16,8 +16,8 @@ from tests.calibration.checks import Check, at_the_margin, consistent, covered, 
 
 from steelyard.inference import diagnostics, exact, randomisation, sequential
 from steelyard.inference.assumption import RobustInference
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge import notes, withholding
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons import notes, withholding
 from steelyard.judge.own_trials import arguments, rows, verdicts
 from steelyard.judge.own_trials.visits import MeasuredVisits
 

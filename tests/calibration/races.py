@@ -19,9 +19,8 @@ from tests.calibration.noises import NOISES, SD, Values
 from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import Signs, balanced_fours
-from steelyard.inference.sequential import Decision, Memory
+from steelyard.inference.sequential import Decision, Memory, VerdictWord
 from steelyard.inference.stream import Order, Stream
-from steelyard.inference.verdict_word import VerdictWord
 from steelyard.plan.order import ROUNDS, blocks
 
 PATHS = 1_000

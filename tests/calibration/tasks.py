@@ -30,8 +30,7 @@ from tests.calibration.tasks_arms import on_pairs
 from tests.calibration.tasks_families import families
 from tests.calibration.tasks_words import words
 
-from steelyard.inference.sequential import DECISIVE
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import DECISIVE, VerdictWord
 
 EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
 RIVAL_EFFECTS = (0.0, math.log(1.05), math.log(1.087))

@@ -15,9 +15,8 @@ from tests.calibration.tally import Tally, Task
 
 from steelyard.inference.assumption import PairedNormal
 from steelyard.inference.exact import pool_of
-from steelyard.inference.sequential import DECISIVE
+from steelyard.inference.sequential import DECISIVE, VerdictWord
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
 
 NORMAL_EFFECTS = (0.0, MARGIN, math.log(1.05), math.log(1.087))
 

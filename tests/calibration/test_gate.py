@@ -10,7 +10,7 @@ from tests.calibration.checks import Check, at_the_margin, covered, equal, found
 from tests.calibration.gate import most_allowed
 from tests.calibration.noises import FOUR
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 
 FASTER, EQUIVALENT = VerdictWord.FASTER, VerdictWord.EQUIVALENT
 GOALS: dict[str, Check] = {

@@ -11,7 +11,7 @@ from tests.calibration.live import Live, next_kind, pairs_of
 from tests.calibration.store import Store
 from tests.calibration.tasks import twice
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 
 
 def a_study(kind: str, machine: str = "here", word: str = "equivalent") -> Live:

@@ -8,8 +8,8 @@ from tests.unit.judge.studies import a_study, measured
 from tests.unit.judge.test_sections import TIME
 
 from steelyard.judge.analyses.sections.cut import section_findings
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Paths
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Paths
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.study.model import ReportSpec

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from tests.golden.screened import influence
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimPartFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.analyses.scaling.findings import NoPeak
-from steelyard.judge.caveats import ConditionsMeasured, OneMachine
-from steelyard.judge.checks import CarryOverEffect
-from steelyard.judge.families import Family
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import (
     AttemptFinding,
     BottleneckNote,
@@ -33,8 +31,10 @@ from steelyard.judge.findings import (
     WarningNote,
     WorkloadFindings,
 )
-from steelyard.judge.not_measured import AttemptFailed
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.caveats import ConditionsMeasured, OneMachine
+from steelyard.judge.kinds.checks import CarryOverEffect
+from steelyard.judge.kinds.not_measured import AttemptFailed
+from steelyard.judge.kinds.verdict_notes import (
     GuardrailFinding,
     GuardrailsOpen,
     NoVariation,

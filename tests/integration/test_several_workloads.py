@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.caveats import WorkloadDecided, WorkloadFutility
 from steelyard.records.archive import Run, open_run
 from steelyard.records.events import WorkloadsEliminated, WorkloadStopped
 from steelyard.report.view import NO_GRAND_MEAN

@@ -13,7 +13,7 @@ import pytest
 
 from steelyard.cli.reading import find
 from steelyard.hosts.undo.log import pending_undos
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.records.archive import VERSION, Run, open_run
 from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
 from steelyard.records.missing import Quoted

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from steelyard.cli.doctor_limits import limit_checks
+from steelyard.cli.doctor.limits import limit_checks
 from steelyard.cli.main import app
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from steelyard.errors import RecordError
 from steelyard.inference.assumption import Engine, assumption_of
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run

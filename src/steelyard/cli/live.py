@@ -17,8 +17,8 @@ from rich.table import Table
 from steelyard.cli.console import stderr, tell
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
-from steelyard.judge.caveats import SystemFutility, WorkloadFutility
-from steelyard.judge.interim import Look
+from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
+from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord

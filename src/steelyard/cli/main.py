@@ -31,14 +31,15 @@ COMMANDS = {
     ),
     "report": Entry("report:report", "Write the report of a run again and print its verdicts."),
     "compare": Entry(
-        "compare:compare",
+        "report:compare",
         "Put the verdicts of two runs side by side; says where they agree and what differs.",
     ),
     "judge": Entry(
         "judge:judge", "Judge trials that were measured elsewhere, as a study would be judged."
     ),
     "doctor": Entry(
-        "doctor:doctor", "Check whether this machine can measure, and name what would disturb it."
+        "doctor.command:doctor",
+        "Check whether this machine can measure, and name what would disturb it.",
     ),
     "trace": Entry(
         "trace:trace",
@@ -61,17 +62,18 @@ COMMANDS = {
         _PASS_ON,
     ),
     "image": Entry(
-        "image:images", "Build the images that virtual machines and containers start from."
+        "catalogue.image:images",
+        "Build the images that virtual machines and containers start from.",
     ),
     "platform": Entry(
-        "platform:app", "Platforms: list them, show their files, check one of your own."
+        "catalogue.platform:app", "Platforms: list them, show their files, check one of your own."
     ),
     "service": Entry(
-        "service:app",
+        "catalogue.service:app",
         "List the servers a study can put under test, show one, check a file of your own.",
     ),
     "workload": Entry(
-        "workload:app", "List what a study can drive, show one, check a file of your own."
+        "catalogue.workload:app", "List what a study can drive, show one, check a file of your own."
     ),
 }
 

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.console import say
-from steelyard.cli.prepare import plan_study
+from steelyard.cli.console import print_notice, say
 from steelyard.judge.analyses.planning.reachable import reaches
+from steelyard.plan.make import make_plan, seed_of
+from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
+from steelyard.study.lookup import renamed_in_own_files
+from steelyard.study.model import Study
+from steelyard.study.read import read_runnable_study, renamed_keys
 
 StudyArgument = Annotated[
     Path, typer.Argument(help="Study file, or a folder that holds study.yaml.", show_default=False)
@@ -37,3 +41,17 @@ def plan(
         return
     for line in plan_lines(read, planned, reaches(read, planned)):
         say(line)
+
+
+def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study, Plan]:
+    """The study and its whole plan; nothing is touched, keys with new names are reported.
+
+    Raises:
+        StudyError: every mistake, or everything this version cannot run yet.
+    """
+    for notice in renamed_keys(path):
+        print_notice(notice)
+    study = read_runnable_study(path, variant=variant)
+    for notice in renamed_in_own_files(study, path):
+        print_notice(notice)
+    return study, make_plan(study, seed_of(study) if seed is None else seed)

@@ -1,4 +1,4 @@
-"""``steelyard report``: the reading side; works on any machine, from the records alone."""
+"""``steelyard report`` and ``steelyard compare``: from the records alone, on any machine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from steelyard.cli.reading import (
 from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
+from steelyard.report.compare import compare_lines
 from steelyard.report.sentences.answer import verdict_lines
 
 
@@ -57,3 +58,14 @@ def report(
         say(line)
     for written in paths:
         say(f"report: {shown(written)}")
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder of a run.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Folder of another run.", show_default=False)],
+) -> None:
+    """Put the verdicts of two runs side by side; says where they agree and what differs."""
+    one, other = open_run(first), open_run(second)
+    found, beside = find(one), find(other)
+    for line in compare_lines(found, beside):
+        say(line)

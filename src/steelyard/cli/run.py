@@ -17,12 +17,11 @@ from steelyard.cli.console import say, shown, tell
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.live import tell_at_once, watch
-from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption
-from steelyard.cli.prepare import plan_study
+from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption, plan_study
 from steelyard.cli.reading import FormatOption, chosen_formats, find, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.judge.findings import RunFindings, WorkloadFindings

@@ -14,9 +14,8 @@ from steelyard.inference import confidence, paired_t, sequential
 from steelyard.inference.confidence import Interval, Rejections
 from steelyard.inference.estimate import Estimate, estimate
 from steelyard.inference.robust import Floats
-from steelyard.inference.sequential import Decision, Memory, first_of, look_above
+from steelyard.inference.sequential import Decision, Memory, VerdictWord, first_of, look_above
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
 
 Engine = Literal["exact", "normal"]
 """The names of the assumptions, as studies give them."""

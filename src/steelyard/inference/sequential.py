@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -14,7 +15,26 @@ from steelyard.inference.exact import OneSided, SequentialTests
 from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
+
+
+class VerdictWord(StrEnum):
+    """What the judge says of one comparison. ``faster``/``slower`` speak of the good direction.
+
+    ``trade_off``: one of the two is faster and worse in a guardrail metric.
+    """
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    EQUIVALENT = "equivalent"
+    UNDECIDED = "undecided"
+    TRADE_OFF = "trade_off"
+    NOT_JUDGED = "not_judged"
+
+
+DECIDED = frozenset(
+    {VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT, VerdictWord.TRADE_OFF}
+)
+"""The words that end a comparison."""
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from statistics import median
 
 from steelyard.inference.distributions import coin_quantile
 from steelyard.judge.findings import AttemptFinding, BottleneckNote, CellFinding, WarningNote
-from steelyard.judge.not_measured import not_measured
-from steelyard.judge.readings import key_of
+from steelyard.judge.kinds.not_measured import not_measured
+from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.workload_study import WorkloadStudy

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimFinding
 from steelyard.judge.analyses.consolidation.findings import (
     ConsolidationFinding,
@@ -31,11 +31,11 @@ from steelyard.judge.analyses.requests.findings import RequestTimesFinding
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
-from steelyard.judge.caveats import Caveat
-from steelyard.judge.checks import StudyCheck
-from steelyard.judge.families import Family
-from steelyard.judge.not_measured import NotMeasured
-from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
+from steelyard.judge.comparisons.families import Family
+from steelyard.judge.kinds.caveats import Caveat
+from steelyard.judge.kinds.checks import StudyCheck
+from steelyard.judge.kinds.not_measured import NotMeasured
+from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, VerdictNote, Withheld
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing

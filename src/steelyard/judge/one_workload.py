@@ -12,7 +12,6 @@ from functools import cached_property
 from statistics import median
 from typing import Any
 
-from steelyard.judge.aa_control import judged_control, readings_of
 from steelyard.judge.analyses.calibrations import calibration_findings
 from steelyard.judge.analyses.claims.judged import claim_findings
 from steelyard.judge.analyses.consolidation.density import density_verdicts
@@ -35,14 +34,15 @@ from steelyard.judge.analyses.sections.cut import section_findings
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.analyses.steadiness.windows import steadiness_caveats, steady_findings
 from steelyard.judge.cells import cell_findings
-from steelyard.judge.comparison import Judged, finding, judge
-from steelyard.judge.families import comparisons, contestants, not_compared, pairs
+from steelyard.judge.comparisons.aa_control import judged_control, readings_of
+from steelyard.judge.comparisons.comparison import Judged, finding, judge
+from steelyard.judge.comparisons.families import comparisons, contestants, not_compared, pairs
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import EFFORT, Effort
-from steelyard.judge.stop import workload_caveats
-from steelyard.judge.study_caveats import study_caveats
-from steelyard.judge.study_checks import study_checks
+from steelyard.judge.stopping.stop import workload_caveats
+from steelyard.judge.validity.study_caveats import study_caveats
+from steelyard.judge.validity.study_checks import study_checks
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event

@@ -10,23 +10,23 @@ from collections.abc import Mapping, Sequence
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
-from steelyard.inference.verdict_word import DECIDED, VerdictWord
-from steelyard.judge.aa_control import readings_of
+from steelyard.inference.sequential import DECIDED, VerdictWord
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
 from steelyard.judge.analyses.factors.influence import SoFar, so_far
 from steelyard.judge.cells import attempt_findings
-from steelyard.judge.comparison import Judged, judge
-from steelyard.judge.confounders import difference_findings
-from steelyard.judge.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
-from steelyard.judge.environment import cleanup_caveats
-from steelyard.judge.families import deciding, of_response
+from steelyard.judge.comparisons.aa_control import readings_of
+from steelyard.judge.comparisons.comparison import Judged, judge
+from steelyard.judge.comparisons.families import deciding, of_response
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.interim import InterimWord, Look, together
 from steelyard.judge.one_workload import Evidence, findings_of_one
-from steelyard.judge.series import EFFORT, Effort
-from steelyard.judge.stop import find_stop, futility_caveats
-from steelyard.judge.workload_run import workload_runs
+from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
+from steelyard.judge.stopping.interim import InterimWord, Look, together
+from steelyard.judge.stopping.stop import find_stop, futility_caveats
+from steelyard.judge.validity.confounders import difference_findings
+from steelyard.judge.validity.environment import cleanup_caveats
+from steelyard.judge.visits.series import EFFORT, Effort
+from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event

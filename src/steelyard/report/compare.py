@@ -6,7 +6,7 @@ is made between them and none may be read into this.
 
 from __future__ import annotations
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Family
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import AMOUNT, HEIGHT, LENGTH, Direction
 from steelyard.report.view import View

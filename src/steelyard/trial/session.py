@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from steelyard.errors import HostError, RecordError
 from steelyard.inference.sequential import Memory
-from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.elimination import (
+from steelyard.judge.kinds.caveats import SystemFutility
+from steelyard.judge.stopping.elimination import (
     NO_SYSTEMS,
     Measured,
     all_futile,
@@ -20,10 +20,10 @@ from steelyard.judge.elimination import (
     is_measured,
     still_measured,
 )
-from steelyard.judge.series import Effort
-from steelyard.judge.stop import workload_futility
+from steelyard.judge.stopping.stop import workload_futility
 from steelyard.judge.verdict import look
-from steelyard.judge.workload_run import WorkloadRun, workload_runs
+from steelyard.judge.visits.series import Effort
+from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
 from steelyard.records.events import (
@@ -157,7 +157,7 @@ class _Session:
         return trial.cell.system in self.lost.get(workload, NO_SYSTEMS)
 
     def _still(self, block: int) -> Measured:
-        """What is measured in a block, known when it begins: see ``judge/elimination.py``."""
+        """What is measured in a block, known when it begins (``judge/stopping/elimination.py``)."""
         if block not in self._measured:
             session = self.session
             records = self.progress.records

@@ -9,8 +9,8 @@ from steelyard.inference.assumption import Inference, Robust
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import big_stick
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
 
 MARGIN = math.log1p(0.02)
 PATHS = 3_000

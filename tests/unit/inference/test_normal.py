@@ -10,9 +10,9 @@ import pytest
 from steelyard.errors import AnalysisError
 from steelyard.inference.paired_t import FIRST_PAIRS, boundary, contrasts
 from steelyard.inference.randomisation import random_pairs
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
-from steelyard.judge.caveats import ErrorRateByNormality
+from steelyard.judge.kinds.caveats import ErrorRateByNormality
 
 PAIRS = (5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48)
 TWO_SIDED_5 = (5.73, 4.63, 4.12, 3.85, 3.55, 3.38, 3.17, 3.07, 3.00, 2.94, 2.88)

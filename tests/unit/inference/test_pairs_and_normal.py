@@ -6,10 +6,10 @@ import pytest
 from tests.unit.judge.studies import RESPONSES, a_study, measured, noisy
 
 from steelyard.inference.assumption import PairedNormal
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Pair
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Pair
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import Study

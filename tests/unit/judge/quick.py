@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from steelyard.judge import elimination, verdict
-from steelyard.judge.series import Effort, Paths
+from steelyard.judge import verdict
+from steelyard.judge.stopping import elimination
+from steelyard.judge.visits.series import Effort, Paths
 
 EFFORT = Effort(Paths(deciding=2_000, exploratory=1_000))
 

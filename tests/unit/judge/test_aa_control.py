@@ -6,10 +6,10 @@ import pytest
 from tests.unit.judge.quick import judge_study, look, remaining_systems
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict_notes import AaControlDiffers
+from steelyard.judge.kinds.verdict_notes import AaControlDiffers
 from steelyard.plan.make import make_plan
 from steelyard.report.sentences.assumptions import sure_lines
 from steelyard.report.view import views

@@ -10,9 +10,13 @@ from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
 from steelyard.inference.diagnostics import carry_over, counts_differ, shape_of
-from steelyard.judge.caveats import ConditionsMeasured, FailuresUnequal, GeneratorOnSameMachine
 from steelyard.judge.cells import median_interval
-from steelyard.judge.checks import CarryOverEffect
+from steelyard.judge.kinds.caveats import (
+    ConditionsMeasured,
+    FailuresUnequal,
+    GeneratorOnSameMachine,
+)
+from steelyard.judge.kinds.checks import CarryOverEffect
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome

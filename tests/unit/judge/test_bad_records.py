@@ -12,9 +12,9 @@ from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict_notes import MarginBelowResolution, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import MarginBelowResolution, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.records.schema import AttemptFailure, Outcome
 from steelyard.report.formats.registry import FORMATS

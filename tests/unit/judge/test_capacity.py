@@ -8,10 +8,10 @@ import numpy as np
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.not_measured import ValueMissing
-from steelyard.judge.verdict_notes import ValueUnusable
+from steelyard.judge.kinds.not_measured import ValueMissing
+from steelyard.judge.kinds.verdict_notes import ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import NoLoadFound

@@ -11,7 +11,7 @@ from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.judge.analyses.claims.findings import ClaimFamily, ClaimFinding, ClaimWord
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict_notes import CarryOverFound, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import CarryOverFound, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.study.model import ClaimSpec
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.judge.caveats import CleanupIncomplete, CleanupNotVerified, CleanupVerified
-from steelyard.judge.environment import cleanup_caveats
+from steelyard.judge.kinds.caveats import CleanupIncomplete, CleanupNotVerified, CleanupVerified
+from steelyard.judge.validity.environment import cleanup_caveats
 from steelyard.records.events import EnvironmentCompared, EnvironmentDifference, SessionOpened
 from steelyard.report import notes
 from steelyard.study.labels import Labels

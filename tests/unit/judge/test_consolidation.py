@@ -12,7 +12,7 @@ from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import RESPONSES
 from tests.unit.judge.test_judge_study import a_record, a_study
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.consolidation.evenness import (
     chance_of_none,
     fairness,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.stop import futility_caveats, workload_futility
+from steelyard.judge.kinds.caveats import SystemFutility
+from steelyard.judge.stopping.stop import futility_caveats, workload_futility
 from steelyard.records.events import (
     CommonestFailure,
     Event,

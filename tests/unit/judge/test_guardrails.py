@@ -10,9 +10,9 @@ import pytest
 from tests.unit.judge.quick import judge_study, look
 from tests.unit.judge.studies import RESPONSES, Value, a_record, a_study, kinds, noisy
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import GuardrailsOpen, ValuesUndefined, ValueUnusable
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import FailedBeyond, TooFewTimes

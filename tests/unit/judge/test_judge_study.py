@@ -10,12 +10,10 @@ from tests.unit.judge.quick import EFFORT, judge_study, look
 from tests.unit.judge.studies import LOST, Value, a_record, a_study, kinds, measured, noisy
 
 from steelyard.errors import AnalysisError
-from steelyard.inference.sequential import Memory
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Family
+from steelyard.inference.sequential import Memory, VerdictWord
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.series import Effort
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     DecisionContradicted,
     EffectChanges,
@@ -27,6 +25,7 @@ from steelyard.judge.verdict_notes import (
     TooFewVisits,
     ValueUnusable,
 )
+from steelyard.judge.visits.series import Effort
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord

@@ -13,7 +13,7 @@ from tests.unit.judge.studies import a_record, a_study
 from steelyard.inference.covariates import quick_parts
 from steelyard.inference.detrend import basis
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
+from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan
 from steelyard.records.missing import Reason

@@ -10,11 +10,11 @@ import pytest
 from tests.unit.judge.quick import judge_study, look, remaining_systems
 from tests.unit.judge.studies import a_study, measured, noisy, raced
 
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.caveats import SystemFutility
-from steelyard.judge.families import Family
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.verdict_notes import CarryOverFound
+from steelyard.judge.kinds.caveats import SystemFutility
+from steelyard.judge.kinds.verdict_notes import CarryOverFound
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.events import CommonestFailure, FutilityReason, SystemStopped

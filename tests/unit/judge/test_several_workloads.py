@@ -10,17 +10,17 @@ import pytest
 from tests.unit.judge.quick import judge_study, look, remaining_systems, still_measured
 from tests.unit.judge.several_workloads import DISK, a_study, crossing, judged, records_of
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.consolidation.findings import (
     InverseAsSpeed,
     NoScenario,
     NotAdditive,
     NoVisitWithBoth,
 )
-from steelyard.judge.caveats import WorkloadDecided, WorkloadFutility
-from steelyard.judge.elimination import NO_SYSTEMS, all_futile
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.workload_run import workload_runs
+from steelyard.judge.kinds.caveats import WorkloadDecided, WorkloadFutility
+from steelyard.judge.stopping.elimination import NO_SYSTEMS, all_futile
+from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.make import make_plan
 from steelyard.records.events import (
     CommonestFailure,

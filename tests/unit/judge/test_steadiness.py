@@ -16,8 +16,8 @@ from steelyard.judge.analyses.steadiness.findings import (
 )
 from steelyard.judge.analyses.steadiness.steady import mser, segments, steady
 from steelyard.judge.analyses.steadiness.windows import mean_course
-from steelyard.judge.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.plan.make import make_plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course, course_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.unit.trial.test_state import plan, record
 
-from steelyard.judge.stop import find_stop
+from steelyard.judge.stopping.stop import find_stop
 from steelyard.plan.model import Plan
 from steelyard.records.events import Event, SessionClosed, SessionEnd, SessionOpened
 from steelyard.records.schema import Outcome

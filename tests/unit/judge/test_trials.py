@@ -10,9 +10,9 @@ from tests.unit.judge.studies import kinds
 
 from steelyard.errors import AnalysisError
 from steelyard.inference.randomisation import big_stick, random_pairs
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     DecisionContradicted,
     EffectChanges,
     EffectChangesSign,

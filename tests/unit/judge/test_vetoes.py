@@ -15,17 +15,16 @@ from tests.unit.judge.studies import RESPONSES, a_record, a_study, kinds, measur
 
 from steelyard.inference.randomisation import big_stick
 from steelyard.inference.robust import Floats
-from steelyard.inference.sequential import Decision
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import Decision, VerdictWord
+from steelyard.judge.comparisons.withholding import carry_over_decides
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.series import Series
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
     EffectChangesSign,
     InterferenceExplains,
     TooManyInvalid,
 )
-from steelyard.judge.withholding import carry_over_decides
+from steelyard.judge.visits.series import Series
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.missing import FailedBeyond

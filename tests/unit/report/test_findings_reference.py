@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from steelyard.judge import findings, verdict_notes
+from steelyard.judge import findings
 from steelyard.judge.analyses.claims import findings as claims
 from steelyard.judge.analyses.consolidation import findings as consolidation
 from steelyard.judge.analyses.costs import findings as costs
@@ -19,8 +19,9 @@ from steelyard.judge.analyses.requests import findings as requests
 from steelyard.judge.analyses.scaling import findings as scaling
 from steelyard.judge.analyses.sections import findings as sections
 from steelyard.judge.analyses.steadiness import findings as steadiness
-from steelyard.judge.families import Family
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import BottleneckNote, WarningNote
+from steelyard.judge.kinds import verdict_notes
 from steelyard.records.missing import MissingKind
 from steelyard.records.note import Note
 from steelyard.report.formats.csv import COLUMNS, CONDITION

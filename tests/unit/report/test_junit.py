@@ -6,7 +6,7 @@ import pytest
 from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.junit import junit_text

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.report.golden_findings import CASES, golden, sampled
 
 from steelyard.judge.findings import RunFindings
-from steelyard.judge.not_measured import ValueMissing
+from steelyard.judge.kinds.not_measured import ValueMissing
 from steelyard.records.missing import Quoted
 from steelyard.report.formats.html import render, typeset
 from steelyard.report.tables.responses import response_table

@@ -4,15 +4,15 @@ import pytest
 from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.caveats import (
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.findings import BottleneckNote, RunFindings, VerdictFinding
+from steelyard.judge.kinds.caveats import (
     ErrorRateByRandomisation,
     GeneratorOnSameMachine,
     WarnedTrials,
 )
-from steelyard.judge.findings import BottleneckNote, RunFindings, VerdictFinding
-from steelyard.judge.interim import InterimWord, Look
-from steelyard.judge.verdict_notes import StoppedEarly, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import StoppedEarly, ValueUnusable
+from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.sentences.answer import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.judge.caveats import NotReset, TrialExtent
-from steelyard.judge.study_caveats import study_caveats
+from steelyard.judge.kinds.caveats import NotReset, TrialExtent
+from steelyard.judge.validity.study_caveats import study_caveats
 from steelyard.plan.make import make_plan
 from steelyard.plan.trial_words import ending
 from steelyard.study.ending import Extent, extent_of

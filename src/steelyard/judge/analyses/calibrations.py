@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from steelyard.judge.findings import CalibrationFinding
-from steelyard.judge.readings import key_of
+from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome, TrialRecord

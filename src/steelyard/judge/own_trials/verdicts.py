@@ -15,20 +15,20 @@ import numpy.typing as npt
 
 from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
-from steelyard.judge.caveats import (
+from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.families import shared
+from steelyard.judge.findings import ResponseFinding, VerdictFinding
+from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
     Caveat,
     ErrorRateByNormality,
     JudgedOnce,
     OrderNotRandom,
 )
-from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import shared
-from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.own_trials.arguments import Declared, Direction
 from steelyard.judge.own_trials.rows import Design, TrialRows, TrialsError, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
-from steelyard.judge.series import Conditions, Pair
+from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level, ResponseSpec
 

@@ -14,10 +14,10 @@ from steelyard.inference.randomisation import Design as Law
 from steelyard.inference.randomisation import Signs, draw, shuffles
 from steelyard.inference.robust import Floats
 from steelyard.inference.stream import Stream
+from steelyard.judge.kinds.verdict_notes import NotJudged, NoVisits, Withheld
 from steelyard.judge.own_trials.rows import Design, Visit
-from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, Series
-from steelyard.judge.verdict_notes import NotJudged, NoVisits, Withheld
+from steelyard.judge.visits.scales import Scale
+from steelyard.judge.visits.series import Conditions, Pair, Series
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level, ResponseSpec
 

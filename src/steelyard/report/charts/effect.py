@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.report.charts.axes import effect_ticks, labelled_axis, quoted
 from steelyard.report.charts.drawing import (

@@ -9,7 +9,7 @@ from typing import Any
 import altair as alt
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
-from steelyard.judge.readings import key_of
+from steelyard.judge.visits.readings import key_of
 from steelyard.report.charts.axes import labelled_axis
 from steelyard.report.charts.drawing import (
     Drawing,

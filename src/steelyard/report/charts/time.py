@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from steelyard.judge.findings import CellFinding
-from steelyard.judge.readings import Key, key_of
+from steelyard.judge.visits.readings import Key, key_of
 from steelyard.records.archive import attempt_key
 from steelyard.report.charts.axes import effect_ticks, labelled_axis
 from steelyard.report.charts.drawing import (

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.report.sentences.assumptions import OK, failure_lines, judged

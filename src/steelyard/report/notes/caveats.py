@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.judge.caveats import (
+from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
     ConditionsMeasured,
     ErrorRateByNormality,

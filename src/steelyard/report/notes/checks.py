@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.judge.checks import (
+from steelyard.judge.kinds.checks import (
     CarryOverEffect,
     DriftPerVisit,
     FactChanged,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steelyard.judge.not_measured import AttemptFailed, ValueMissing
+from steelyard.judge.kinds.not_measured import AttemptFailed, ValueMissing
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import writes
 

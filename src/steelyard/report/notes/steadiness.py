@@ -11,7 +11,7 @@ from steelyard.judge.analyses.steadiness.findings import (
     TooFewIntervals,
     TooNoisy,
 )
-from steelyard.judge.caveats import NeverSteady, SteadinessUnknown, SteadyLater
+from steelyard.judge.kinds.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.plan.model import Cell
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted

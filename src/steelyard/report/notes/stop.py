@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from steelyard.judge.caveats import (
+from steelyard.judge.kinds.caveats import (
     CleanupIncomplete,
     CleanupNotVerified,
     CleanupVerified,

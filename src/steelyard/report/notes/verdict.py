@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     AaControlDiffers,
     CarryOverDecides,
     CarryOverFound,

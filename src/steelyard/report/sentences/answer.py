@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.judge.analyses.factors.influence import SoFar
-from steelyard.judge.caveats import ErrorRateByNormality, ErrorRateByRandomisation, WarnedTrials
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.interim import InterimWord, Look
+from steelyard.judge.kinds.caveats import (
+    ErrorRateByNormality,
+    ErrorRateByRandomisation,
+    WarnedTrials,
+)
+from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.report.figures import counted
 from steelyard.report.sentences.assumptions import caveat_lines, judged, sure_lines, warning_lines
 from steelyard.report.sentences.claims import claim_lines

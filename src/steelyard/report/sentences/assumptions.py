@@ -6,10 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from steelyard.inference.assumption import assumption_of
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Family
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import RunFindings, VerdictFinding
-from steelyard.judge.verdict_notes import OneConstant, SpreadsDiffer, StallsDiffer, VerdictNote
+from steelyard.judge.kinds.verdict_notes import (
+    OneConstant,
+    SpreadsDiffer,
+    StallsDiffer,
+    VerdictNote,
+)
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.judge.verdict_notes import GuardrailFinding
+from steelyard.judge.kinds.verdict_notes import GuardrailFinding
 from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted, fixed, significant
 from steelyard.report.notes.verdict import guard_margin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard import __version__
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings, StopFinding, WorkloadFindings
 from steelyard.judge.own_trials.verdicts import TrialsVerdict
 from steelyard.judge.own_trials.visits import LOAD

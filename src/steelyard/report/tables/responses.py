@@ -13,7 +13,7 @@ from steelyard.judge.findings import (
     RunFindings,
     VerdictFinding,
 )
-from steelyard.judge.readings import Key, key_of
+from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect

@@ -8,7 +8,7 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.judge.analyses.planning.resolution import resolutions
-from steelyard.judge.elimination import is_measured, still_measured
+from steelyard.judge.stopping.elimination import is_measured, still_measured
 from steelyard.plan.model import Cell, Plan, PlannedTrial
 from steelyard.records.archive import Run
 from steelyard.records.events import (

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from steelyard.hosts.undo.log import PendingUndo
 from steelyard.judge.analyses.planning.findings import ResolutionFinding
-from steelyard.judge.caveats import SystemFutility, WorkloadFutility
-from steelyard.judge.interim import Look
+from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
+from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 

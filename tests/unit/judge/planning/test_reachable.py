@@ -9,8 +9,8 @@ from tests.unit.judge.studies import a_study
 from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import PATHS, Design, balanced_fours, big_stick, random_pairs
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
-from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.planning.reachable import reach_of, reaches
 from steelyard.plan.make import make_plan
 from steelyard.plan.reach import first_reached

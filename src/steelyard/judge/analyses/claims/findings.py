@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from steelyard.judge.analyses.scaling.findings import PeakUnknown
-from steelyard.judge.verdict_notes import VerdictNote
+from steelyard.judge.kinds.verdict_notes import VerdictNote
 from steelyard.plan.frozen import Frozen
 from steelyard.records.note import Note
 from steelyard.study.model import Level

@@ -18,10 +18,10 @@ from steelyard.judge.analyses.claims.findings import (
 )
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Series
-from steelyard.judge.verdict_notes import TooFewVisits, VerdictNote
-from steelyard.judge.withholding import unreliable
+from steelyard.judge.comparisons.withholding import unreliable
+from steelyard.judge.kinds.verdict_notes import TooFewVisits, VerdictNote
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Series
 from steelyard.plan.model import Plan
 from steelyard.study.model import ClaimSpec
 from steelyard.study.workload_study import WorkloadStudy

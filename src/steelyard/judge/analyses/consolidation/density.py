@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from steelyard.judge.analyses.consolidation.gatherings import Gathering, exists, gatherings
 from steelyard.judge.analyses.consolidation.speed import response_of
 from steelyard.judge.analyses.consolidation.together import of_visit
-from steelyard.judge.exploratory import by_itself
+from steelyard.judge.comparisons.exploratory import by_itself
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.readings import Readings, slots_of
-from steelyard.judge.scales import Scale
-from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
+from steelyard.judge.visits.readings import Readings, slots_of
+from steelyard.judge.visits.scales import Scale
+from steelyard.judge.visits.series import ALL_PATHS, Conditions, Pair, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import ResponseSpec

@@ -19,7 +19,7 @@ from steelyard.judge.analyses.costs.findings import (
     OnHostItself,
     OverheadFinding,
 )
-from steelyard.judge.readings import key_of
+from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import CostRecord, InstanceRecord, Outcome, TrialRecord
 from steelyard.study.workload_study import WorkloadStudy

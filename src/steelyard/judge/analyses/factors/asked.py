@@ -11,7 +11,7 @@ import numpy as np
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.factors.design import Design, Layout, plots_of
 from steelyard.judge.analyses.factors.findings import NoRatio
-from steelyard.judge.readings import Readings
+from steelyard.judge.visits.readings import Readings
 from steelyard.plan.model import Plan, PlannedVisit, ScreenPlan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Level

@@ -25,7 +25,7 @@ from steelyard.judge.analyses.factors.findings import (
 from steelyard.judge.analyses.factors.questions import Subset
 from steelyard.judge.analyses.factors.screening import Answer, Screening, screen
 from steelyard.judge.analyses.factors.shares import FEWEST_REPLICATES, Share, shares
-from steelyard.judge.readings import Readings
+from steelyard.judge.visits.readings import Readings
 from steelyard.plan.model import Plan
 from steelyard.study.screening import LEAST_DF
 from steelyard.study.workload_study import WorkloadStudy

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from steelyard.inference.distributions import counts_chance
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.verdict_word import VerdictWord
 from steelyard.judge.analyses.failures.findings import (
     FailureContrastFinding,
     FailureFinding,
     FailureWord,
 )
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Pair, Series
-from steelyard.judge.verdict_notes import FailuresNotCounted, TooFewVisits
+from steelyard.judge.kinds.verdict_notes import FailuresNotCounted, TooFewVisits
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Pair, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec

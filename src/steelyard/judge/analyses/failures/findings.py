@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from steelyard.judge.verdict_notes import NotJudged
+from steelyard.judge.kinds.verdict_notes import NotJudged
 from steelyard.plan.frozen import Frozen
 
 FailureWord = Literal["fails_more", "fails_less", "undecided", "none_failed", "not_judged"]

@@ -8,8 +8,8 @@ from dataclasses import replace
 from steelyard.inference.assumption import Inference
 from steelyard.inference.covariates import asked_columns
 from steelyard.judge.analyses.planning.findings import CovariateFinding
-from steelyard.judge.comparison import Judged
-from steelyard.judge.readings import ROBUST
+from steelyard.judge.comparisons.comparison import Judged
+from steelyard.judge.visits.readings import ROBUST
 
 
 def covariate_findings(judged: Iterable[Judged], margin_log: float) -> Iterator[CovariateFinding]:

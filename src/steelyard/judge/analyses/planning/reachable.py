@@ -14,9 +14,9 @@ from dataclasses import replace
 from steelyard.inference.assumption import assumption_of
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
-from steelyard.judge.families import deciding
-from steelyard.judge.readings import horizon_of
-from steelyard.judge.workload_run import WorkloadRun, workload_runs
+from steelyard.judge.comparisons.families import deciding
+from steelyard.judge.visits.readings import horizon_of
+from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, Scope
 from steelyard.study.model import Study

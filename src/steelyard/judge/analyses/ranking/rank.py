@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.ranking.findings import Neighbours, PlaceFinding, RankingFinding
-from steelyard.judge.comparison import Judged
+from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level

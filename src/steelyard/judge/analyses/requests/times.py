@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.judge.analyses.requests.findings import Bar, RequestTimesFinding, Served, TimesRow
 from steelyard.judge.analyses.requests.tail import tail_of
-from steelyard.judge.readings import Key, key_of
+from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
 from steelyard.records.schema import Distribution, Outcome, TrialRecord

@@ -10,11 +10,11 @@ import numpy as np
 from steelyard.inference.distributions import coin_above
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, TargetFinding
 from steelyard.judge.cells import INTERVAL_LEVEL, median_interval
-from steelyard.judge.exploratory import each_by_itself
+from steelyard.judge.comparisons.exploratory import each_by_itself
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.not_measured import not_measured
-from steelyard.judge.readings import Readings, key_of
-from steelyard.judge.series import ALL_PATHS, Conditions, Paths
+from steelyard.judge.kinds.not_measured import not_measured
+from steelyard.judge.visits.readings import Readings, key_of
+from steelyard.judge.visits.series import ALL_PATHS, Conditions, Paths
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.model import FIND, FindSpec, GateSpec, ResponseSpec

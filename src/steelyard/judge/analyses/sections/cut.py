@@ -14,10 +14,10 @@ from statistics import median
 
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
-from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison, Family, pairs
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Conditions, Pair, Series
+from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.families import Comparison, Family, pairs
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Conditions, Pair, Series
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level
 from steelyard.study.workload_study import WorkloadStudy

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from steelyard.judge.families import Family
-from steelyard.judge.verdict_notes import VerdictNote
+from steelyard.judge.comparisons.families import Family
+from steelyard.judge.kinds.verdict_notes import VerdictNote
 from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level
 

@@ -10,8 +10,8 @@ import numpy as np
 from steelyard.inference.robust import Floats
 from steelyard.judge.analyses.steadiness.findings import Steadiness, SteadyFinding
 from steelyard.judge.analyses.steadiness.steady import steady
-from steelyard.judge.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
-from steelyard.judge.readings import key_of
+from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
+from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import attempt_key
 from steelyard.records.courses import Course

@@ -14,9 +14,9 @@ from typing import Literal
 
 from steelyard.inference.assumption import Inference
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair, Visits
-from steelyard.judge.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
+from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
+from steelyard.judge.visits.scales import Scale
+from steelyard.judge.visits.series import Conditions, Pair, Visits
 from steelyard.study.model import GuardSpec, ResponseSpec
 
 State = Literal["held", "broken", "open", "not_measured"]

@@ -9,15 +9,15 @@ import numpy as np
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.inference.distributions import t_bound
 from steelyard.inference.robust import Mask
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.welch import contrast
-from steelyard.judge.series import Pair, Series, Visits
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     GeneratorSaturated,
     Interference,
     InterferenceExplains,
     InterferenceUnequal,
 )
+from steelyard.judge.visits.series import Pair, Series, Visits
 from steelyard.records.warnings import WarningKind
 
 CAUSES: tuple[Interference, ...] = get_args(Interference)

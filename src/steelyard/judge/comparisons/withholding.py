@@ -11,16 +11,14 @@ import numpy as np
 from steelyard.inference.diagnostics import carry_over, counts_differ, halves
 from steelyard.inference.estimate import estimate
 from steelyard.inference.robust import ROUNDING_LOG, Floats
-from steelyard.inference.sequential import Decision
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Comparison
-from steelyard.judge.interference_checks import (
+from steelyard.inference.sequential import Decision, VerdictWord
+from steelyard.judge.comparisons.families import Comparison
+from steelyard.judge.comparisons.interference_checks import (
     generator_saturated,
     interference_explains,
     interference_unequal,
 )
-from steelyard.judge.series import Pair, Series, Visits, is_constant
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
     CarryOverFound,
     DecisionContradicted,
@@ -31,6 +29,7 @@ from steelyard.judge.verdict_notes import (
     TooManyInvalid,
     Withheld,
 )
+from steelyard.judge.visits.series import Pair, Series, Visits, is_constant
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2

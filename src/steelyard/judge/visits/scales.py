@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from steelyard.judge.verdict_notes import ValueUnusable
+from steelyard.judge.kinds.verdict_notes import ValueUnusable
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Measured, TrialRecord
 

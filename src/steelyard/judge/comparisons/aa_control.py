@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from steelyard.inference.assumption import assumption_of
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.comparison import Judged, judge
-from steelyard.judge.families import Comparison, Family
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import EFFORT, Effort, Pair
-from steelyard.judge.verdict_notes import AaControlDiffers
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.comparison import Judged, judge
+from steelyard.judge.comparisons.families import Comparison, Family
+from steelyard.judge.kinds.verdict_notes import AaControlDiffers
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import EFFORT, Effort, Pair
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.workload_study import WorkloadStudy

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 
 from steelyard.inference.diagnostics import Shape, carry_over
 from steelyard.inference.estimate import Estimate, visits_to_decide
+from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Comparison
-from steelyard.judge.guardrails import CheckedGuardrail
-from steelyard.judge.series import Series
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.comparisons.families import Comparison
+from steelyard.judge.comparisons.guardrails import CheckedGuardrail
+from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     CarryOverPossible,
     EffectChanges,
@@ -28,6 +27,7 @@ from steelyard.judge.verdict_notes import (
     VerdictNote,
     Withheld,
 )
+from steelyard.judge.visits.series import Series
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)

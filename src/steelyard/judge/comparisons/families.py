@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
-from steelyard.judge.readings import met_by_both
-from steelyard.judge.scales import Scale
-from steelyard.judge.series import Conditions, Pair
+from steelyard.judge.visits.readings import met_by_both
+from steelyard.judge.visits.scales import Scale
+from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
 from steelyard.study.model import GuardSpec, ResponseSpec

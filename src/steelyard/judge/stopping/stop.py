@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.judge.caveats import SystemFutility, WorkloadDecided, WorkloadFutility
 from steelyard.judge.findings import StopFinding
+from steelyard.judge.kinds.caveats import SystemFutility, WorkloadDecided, WorkloadFutility
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import (
     Event,

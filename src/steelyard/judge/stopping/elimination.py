@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from steelyard.inference.verdict_word import DECIDED
-from steelyard.judge.aa_control import readings_of
+from steelyard.inference.sequential import DECIDED
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.factors.influence import so_far
-from steelyard.judge.comparison import judge
-from steelyard.judge.families import Comparison, deciding
-from steelyard.judge.series import EFFORT, Effort
-from steelyard.judge.workload_run import WorkloadRun, workload_runs
+from steelyard.judge.comparisons.aa_control import readings_of
+from steelyard.judge.comparisons.comparison import judge
+from steelyard.judge.comparisons.families import Comparison, deciding
+from steelyard.judge.visits.series import EFFORT, Effort
+from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import TrialRecord
 from steelyard.study.model import Study

@@ -11,8 +11,8 @@ from steelyard.inference.assumption import Inference
 from steelyard.inference.randomisation import EXPLORATORY_PATHS, PATHS
 from steelyard.inference.robust import ROUNDING_LOG, Floats, Mask
 from steelyard.inference.sequential import Memory
-from steelyard.judge.scales import Scale
-from steelyard.judge.verdict_notes import NotJudged, NoVariation, Withheld
+from steelyard.judge.kinds.verdict_notes import NotJudged, NoVariation, Withheld
+from steelyard.judge.visits.scales import Scale
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level, ResponseSpec
 

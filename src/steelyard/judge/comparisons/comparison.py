@@ -10,15 +10,14 @@ from steelyard.inference.assumption import Inference
 from steelyard.inference.confidence import Interval
 from steelyard.inference.diagnostics import shape_of
 from steelyard.inference.estimate import Estimate, estimate, visits_to_decide
-from steelyard.inference.sequential import UNDECIDED, Decision
+from steelyard.inference.sequential import UNDECIDED, Decision, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
-from steelyard.inference.verdict_word import VerdictWord
-from steelyard.judge.families import Comparison
+from steelyard.judge.comparisons.families import Comparison
+from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
+from steelyard.judge.comparisons.notes import notes_on
+from steelyard.judge.comparisons.withholding import invalid_unequal, veto
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.guardrails import CheckedGuardrail, check_guardrail
-from steelyard.judge.notes import notes_on
-from steelyard.judge.series import Series, Visits, without_variation
-from steelyard.judge.verdict_notes import (
+from steelyard.judge.kinds.verdict_notes import (
     DecisionContradicted,
     EffectChanges,
     EffectChangesSign,
@@ -26,7 +25,7 @@ from steelyard.judge.verdict_notes import (
     InvalidUnequal,
     Withheld,
 )
-from steelyard.judge.withholding import invalid_unequal, veto
+from steelyard.judge.visits.series import Series, Visits, without_variation
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from steelyard.cli.checks import Check
 from steelyard.cli.console import say
-from steelyard.cli.doctor_limits import limit_checks
-from steelyard.cli.doctor_place import MARKS, examine
-from steelyard.cli.doctor_resolution import resolution_checks
+from steelyard.cli.doctor.checks import Check
+from steelyard.cli.doctor.limits import limit_checks
+from steelyard.cli.doctor.platform import MARKS, examine
+from steelyard.cli.doctor.resolution import resolution_checks
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from steelyard.inference.verdict_word import VerdictWord
+from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level

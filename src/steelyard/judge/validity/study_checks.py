@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from steelyard.inference.diagnostics import carry_over, drift_per_visit
-from steelyard.judge.checks import (
+from steelyard.judge.comparisons.comparison import Judged
+from steelyard.judge.kinds.checks import (
     CarryOverEffect,
     DriftPerVisit,
     FactChanged,
@@ -13,8 +14,7 @@ from steelyard.judge.checks import (
     ScreeningOrderDrawn,
     StudyCheck,
 )
-from steelyard.judge.comparison import Judged
-from steelyard.judge.confounders import varying_facts
+from steelyard.judge.validity.confounders import varying_facts
 from steelyard.plan.model import Plan
 from steelyard.records.schema import TrialRecord
 

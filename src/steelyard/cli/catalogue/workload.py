@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from steelyard.cli.catalogue.workload_output import read_output_lines
 from steelyard.cli.console import print_notice, say
 from steelyard.cli.ending import ends_well
-from steelyard.cli.workload_output import read_output_lines
 from steelyard.errors import Complaint, StudyError
 from steelyard.study import catalogue
 from steelyard.study.file.complaints import choice_hint

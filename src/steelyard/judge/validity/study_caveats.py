@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from steelyard.inference.assumption import assumption_of
 from steelyard.inference.diagnostics import counts_differ
-from steelyard.judge.caveats import (
+from steelyard.judge.kinds.caveats import (
     Caveat,
     ConditionsMeasured,
     ErrorRateByNormality,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.judge.comparison import finding, judge
-from steelyard.judge.families import Comparison, Family, scale_of
+from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.families import Comparison, Family, scale_of
 from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.readings import Readings
-from steelyard.judge.series import Conditions, Pair
+from steelyard.judge.visits.readings import Readings
+from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.model import Plan
 from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy

@@ -21,10 +21,10 @@ from steelyard.inference.assumption import Assumption, Inference, Robust
 from steelyard.inference.exact import Pool, pool_of
 from steelyard.inference.randomisation import Design, draw
 from steelyard.inference.stream import Order, Stream
-from steelyard.judge.reference_kernel import covariate_of, measured_before, parts_of
-from steelyard.judge.scales import SCALES, Scale, Unusable, odds, unusable
-from steelyard.judge.series import ALL_PATHS, Conditions, Pair, Paths, Series
-from steelyard.judge.verdict_notes import NotJudged, Withheld
+from steelyard.judge.kinds.verdict_notes import NotJudged, Withheld
+from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
+from steelyard.judge.visits.scales import SCALES, Scale, Unusable, odds, unusable
+from steelyard.judge.visits.series import ALL_PATHS, Conditions, Pair, Paths, Series
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from steelyard.judge.caveats import (
+from steelyard.judge.kinds.caveats import (
     Caveat,
     CleanupIncomplete,
     CleanupNotVerified,

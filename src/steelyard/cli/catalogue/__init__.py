@@ -1,0 +1,1 @@
+"""Commands that list, show, check and build what studies use."""

@@ -1,0 +1,1 @@
+"""``steelyard doctor``: whether this machine can measure."""

@@ -1,0 +1,1 @@
+"""When a study, a workload or a system needs no further visit."""

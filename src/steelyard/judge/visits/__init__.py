@@ -1,0 +1,1 @@
+"""Records to one number a visit: what comparisons are judged by."""
