@@ -49,6 +49,13 @@ def test_doctor_looks_at_this_machine(steelyard: Steelyard) -> None:
     assert not (steelyard.folder / "results").exists()
 
 
+@pytest.mark.extended
+def test_doctor_says_what_a_margin_would_cost_here(steelyard: Steelyard) -> None:
+    done = steelyard.run("doctor", "--margin", "10%")
+    assert done.returncode == 0, done.stderr
+    assert "this machine can resolve 10 % of work of the processor in" in done.stdout
+
+
 def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:
     done = steelyard.run("run", ".", "--json", *FAIL_ON_ANY)
     assert done.returncode == 5, done.stderr

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.doctor.limits import limit_checks
+from steelyard.cli.doctor.machine import Facts, load_check, virtual
 from steelyard.cli.main import app
 
 
@@ -29,6 +30,8 @@ def said(*arguments: str) -> str:
         (["--platform", "ssh"], "needs --set host="),
         (["--set", "cpus=1"], "belong to --platform"),
         (["--variant", "small"], "belongs to --study PATH"),
+        (["--margin", "200%"], "--margin lies between 0 % and 100 %"),
+        (["--margin", "much"], "--margin: "),
     ],
 )
 def test_a_mistake_is_answered_with_what_to_do(arguments: list[str], words: str) -> None:
@@ -64,3 +67,34 @@ def test_servers_without_limits_are_told_to_have_none(tmp_path: Path) -> None:
     study.write_text(STUDY.replace("{use: vsftpd, clients: 2, per_address: 9}", "{use: vsftpd}"))
     [told] = limit_checks(study, None)
     assert told.seen == "no server of the study has one set"
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ({}, None),
+        ({"guest_flag": "false", "vendor": "LENOVO", "product": "20L5"}, None),
+        ({"guest_flag": "true"}, "a guest of a hypervisor without a name"),
+        (
+            {"guest_flag": "true", "vendor": "QEMU", "product": "Standard PC"},
+            "a guest (QEMU Standard PC)",
+        ),
+        ({"vendor": "QEMU"}, "a guest (QEMU)"),
+        ({"hypervisor": "xen"}, "a guest (xen)"),
+        ({"container": "podman"}, "a container (podman)"),
+        (
+            {"guest_flag": "true", "container": "docker"},
+            "a guest of a hypervisor without a name and a container (docker)",
+        ),
+    ],
+)
+def test_a_guest_and_a_container_are_seen(facts: Facts, told: str | None) -> None:
+    assert virtual({f"virtualization.{name}": value for name, value in facts.items()}) == told
+
+
+def test_other_load_is_told_for_each_processor_and_noted_from_half_a_processor_on() -> None:
+    busy = load_check(14.0, 2)
+    assert busy.grade == "note"
+    assert busy.seen == "14.0 on average in the last minute, 7.0 for each of 2 processors"
+    assert busy.advice
+    assert [load_check(load, 64).grade for load in (0.49, 0.5)] == ["good", "note"]

@@ -10,8 +10,7 @@ import typer
 
 from steelyard.cli.console import say, shown, tell
 from steelyard.cli.exit_codes import ExitCode
-from steelyard.hosts.host import Host
-from steelyard.hosts.transport import open_local_pipe
+from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.traces.bank import write_bank
 from steelyard.traces.kernels import KERNELS
 from steelyard.traces.recording import Recording
@@ -42,7 +41,7 @@ def trace(
     if not path.absolute().parent.is_dir():
         raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
     with tempfile.TemporaryDirectory(prefix=".steelyard-trace-", dir=path.absolute().parent) as at:
-        host = Host("local", open_local_pipe())
+        host = open_machine(LOCAL)
         try:
             return _recorded(Recording(kernel, KERNELS[kernel], host, Path(at)), trials, path)
         finally:

@@ -23,7 +23,8 @@ _FACTS = (
     "engine.version",
     "kernel.release",
     "memory.total_bytes",
-    "virtualization",
+    "virtualization.container",
+    "virtualization.guest_flag",
 )
 """What may explain the noise and names no owner: banks are there to be given to others."""
 _STEAL = 7

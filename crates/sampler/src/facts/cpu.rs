@@ -89,6 +89,13 @@ fn container(root: &Path) -> Option<String> {
         .iter()
         .find(|(path, _)| below(root, path).exists())
         .map(|(_, name)| (*name).to_owned())
+        .or_else(|| told_at_start(&text(&below(root, "/proc/1/environ"))?))
+}
+
+/// What the manager of a container says in the environment of its first process.
+fn told_at_start(environment: &str) -> Option<String> {
+    let mut variables = environment.split('\0');
+    variables.find_map(|each| each.strip_prefix("container=").map(str::to_owned))
 }
 
 fn add_mitigations(root: &Path, values: &mut Values) {
@@ -110,6 +117,16 @@ mod tests {
         assert_eq!(model(info).as_deref(), Some("AMD EPYC"));
         assert!(is_guest("fpu hypervisor"));
         assert!(!is_guest("fpu"));
+    }
+
+    #[test]
+    fn a_container_tells_itself_in_the_environment_of_its_first_process() {
+        let root = tempfile::tempdir().unwrap();
+        assert_eq!(container(root.path()), None);
+        let first = root.path().join("proc/1");
+        std::fs::create_dir_all(&first).unwrap();
+        std::fs::write(first.join("environ"), "TERM=xterm\0container=lxc\0").unwrap();
+        assert_eq!(container(root.path()).as_deref(), Some("lxc"));
     }
 
     #[test]

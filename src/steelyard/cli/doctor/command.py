@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,15 @@ import typer
 from steelyard.cli.console import say
 from steelyard.cli.doctor.checks import Check
 from steelyard.cli.doctor.limits import limit_checks
+from steelyard.cli.doctor.machine import load_check, machine_checks
 from steelyard.cli.doctor.platform import MARKS, examine
-from steelyard.cli.doctor.resolution import resolution_checks
+from steelyard.cli.doctor.resolution import read_margin, resolution_checks
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import SteelyardError
 from steelyard.hosts.host import Host
-from steelyard.hosts.transport import open_local_pipe
+from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.units import format_bytes
 
 
@@ -57,13 +59,16 @@ def doctor(  # noqa: PLR0917 - typer reads options from the parameters
         raise typer.BadParameter("--variant belongs to --study PATH")
     if settings or image:
         raise typer.BadParameter("--set and --image belong to --platform NAME")
+    ratio = None if margin is None else read_margin(margin)
     checks = [*_engine_checks()]
     if all(check.grade != "bad" for check in checks):
-        host = Host("local", open_local_pipe())
+        host = open_machine(LOCAL)
         try:
-            checks += [*_machine_checks(host.facts()), _space(host, results)]
-            if margin is not None:
-                checks += resolution_checks(host, results, margin)
+            folder = _existing(results.absolute())
+            load = load_check(os.getloadavg()[0], os.cpu_count())
+            checks += [*machine_checks(host.facts()), load, _space(host, folder)]
+            if ratio is not None:
+                checks += resolution_checks(host, folder, ratio)
         finally:
             host.close()
     if study is not None:
@@ -85,64 +90,12 @@ def _engine_checks() -> Iterator[Check]:
         yield Check("engine", "bad", error.message, error.hint)
 
 
-Facts = dict[str, str | None]
+def _existing(folder: Path) -> Path:
+    """The folder, or the nearest above it that is there already."""
+    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
-def _machine_checks(facts: Facts) -> Iterator[Check]:
-    for look in _LOOKS:
-        yield look(facts)
-
-
-def _cores(facts: Facts) -> Check:
-    count = facts.get("cpu.count")
-    enough = count is not None and int(count) >= 2
-    advice = (
-        "load and service share one processor: only compare systems, believe no absolute figure"
-    )
-    return Check("processors", "good" if enough else "note", count or "not told", advice)
-
-
-def _governor(facts: Facts) -> Check:
-    governor = facts.get("cpu.governor")
-    if governor is None:
-        return Check("CPU governor", "note", "not told", "a guest cannot see it; look on the host")
-    advice = "it changes the clock with the load; `performance` makes trials alike"
-    return Check("CPU governor", "good" if governor == "performance" else "note", governor, advice)
-
-
-def _clocksource(facts: Facts) -> Check:
-    source = facts.get("clocksource")
-    good = source in {"tsc", "kvm-clock", "arch_sys_counter"}
-    advice = "reading this clock is slow, so latencies below some µs are those of the clock"
-    return Check("clock source", "good" if good else "note", source or "not told", advice)
-
-
-def _virtualization(facts: Facts) -> Check:
-    told = facts.get("virtualization")
-    advice = "others on the same host may steal time; steal is sampled and shown"
-    return Check("virtualisation", "note" if told else "good", told or "none seen", advice)
-
-
-def _files(facts: Facts) -> Check:
-    limit = facts.get("limit.open_files")
-    enough = limit is not None and (limit == "unlimited" or int(limit) >= 4096)
-    advice = "more than this many users need a larger `ulimit -n`"
-    return Check("open files", "good" if enough else "note", limit or "not told", advice)
-
-
-_LOOKS: tuple[Callable[[Facts], Check], ...] = (
-    _cores,
-    _governor,
-    _clocksource,
-    _virtualization,
-    _files,
-)
-
-
-def _space(host: Host, results: Path) -> Check:
-    folder = results.absolute()
-    while not folder.exists():
-        folder = folder.parent
+def _space(host: Host, folder: Path) -> Check:
     try:
         facts = host.path_facts(str(folder))
     except AgentRefusal as refusal:

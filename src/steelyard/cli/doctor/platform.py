@@ -11,9 +11,7 @@ import typer
 
 from steelyard.cli.console import say
 from steelyard.cli.exit_codes import ExitCode
-from steelyard.engine.locate import find_engine
-from steelyard.hosts.host import Host
-from steelyard.hosts.transport import here, open_local_pipe
+from steelyard.hosts.machines import LOCAL, open_machine
 from steelyard.study import catalogue
 from steelyard.study.catalogue import Platform
 from steelyard.study.declared.setting import Setting, SettingValue
@@ -49,7 +47,7 @@ def examine(platform: str, written: Sequence[str]) -> int:
         say(f"{MARKS['note']}  {platform}: {UNVERIFIED} by its makers")
     findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="steelyard-doctor-") as folder:
-        bench = Bench(make, declared, settings, _local, Path(folder))
+        bench = Bench(make, declared, settings, partial(open_machine, LOCAL), Path(folder))
         try:
             for finding in sit(bench):
                 say(f"{MARKS[finding.grade]}  {finding.check}: {finding.seen}")
@@ -95,7 +93,3 @@ def _plain(value: str, setting: Setting) -> object:
     if setting.kind == "flag":
         return {"true": True, "false": False}.get(value, value)
     return value
-
-
-def _local() -> Host:
-    return Host("local", open_local_pipe(), here, str(find_engine()))

@@ -13,23 +13,33 @@ from steelyard.hosts.host import Host
 from steelyard.judge.analyses.planning.resolution import resolutions
 from steelyard.report.sentences.resolution import resolution_lines
 from steelyard.study.model import TrialsSpec
+from steelyard.trial.attempt.outcomes import TrialFailed
 from steelyard.trial.attempt.reference_kernel import noise_at_rest
 
 _TIME_S = 0.3
 
 
-def resolution_checks(host: Host, results: Path, margin: str) -> Iterator[Check]:
-    """Runs the reference kernel two dozen times and reports what it can resolve."""
+def read_margin(written: str) -> float:
+    """The share that was typed.
+
+    Raises:
+        typer.BadParameter: it is none between 0 and 100 %.
+    """
     try:
-        ratio = float(units.parse(margin, "share"))
+        ratio = float(units.parse(written, "share"))
     except units.UnitError as error:
         raise typer.BadParameter(f"--margin: {error.message}; {error.hint}") from error
     if not 0 < ratio < 1:
         raise typer.BadParameter("--margin lies between 0 % and 100 %, as `2%`")
-    folder = results.absolute()
-    while not folder.exists():
-        folder = folder.parent
-    rows = noise_at_rest(host, str(folder), _TIME_S)
-    found = resolutions(rows, TrialsSpec(margin_ratio=ratio))
-    for line in resolution_lines(found):
+    return ratio
+
+
+def resolution_checks(host: Host, folder: Path, margin: float) -> Iterator[Check]:
+    """Runs the reference kernel two dozen times and reports what it can resolve."""
+    try:
+        rows = noise_at_rest(host, str(folder), _TIME_S)
+    except TrialFailed as failed:
+        yield Check("resolution", "bad", failed.message, failed.hint)
+        return
+    for line in resolution_lines(resolutions(rows, TrialsSpec(margin_ratio=margin))):
         yield Check("resolution", "good", line)
