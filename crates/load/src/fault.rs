@@ -1,5 +1,7 @@
 //! The closed list of what can go wrong with an operation or a connection.
 
+use std::collections::BTreeMap;
+
 use rustix::io::Errno;
 
 macro_rules! words {
@@ -135,6 +137,48 @@ impl From<Errno> for ErrorKind {
     }
 }
 
+/// The first reply behind each kind of failure, by phase: what the server said about it.
+#[derive(Debug, Clone, Default)]
+pub struct Replies(BTreeMap<(usize, usize), String>);
+
+impl Replies {
+    const LONGEST: usize = 512;
+
+    /// Keeps the beginning of `bytes` if it is text and the first of its phase and kind.
+    pub fn keep(&mut self, phase: usize, kind: ErrorKind, bytes: &[u8]) {
+        let start = &bytes[..bytes.len().min(Self::LONGEST)];
+        let binary = start.iter().any(|byte| matches!(byte, 0..=8 | 14..=31));
+        if !binary && !start.is_empty() {
+            self.0
+                .entry((phase, kind as usize))
+                .or_insert_with(|| String::from_utf8_lossy(start).into_owned());
+        }
+    }
+
+    /// Adds those of another worker.
+    pub fn add(&mut self, other: &Self) {
+        for (of, text) in &other.0 {
+            self.0.entry(*of).or_insert_with(|| text.clone());
+        }
+    }
+
+    /// The same among more phases, of which its own begin at `first`.
+    #[must_use]
+    pub fn placed(&self, first: usize) -> Self {
+        let shifted = |(of, text): (&(usize, usize), &String)| ((of.0 + first, of.1), text.clone());
+        Self(self.0.iter().map(shifted).collect())
+    }
+
+    /// `(phase, kind, text)` of each.
+    pub fn entries(&self) -> impl Iterator<Item = (usize, ErrorKind, &str)> + '_ {
+        let named = |(of, text): (&(usize, usize), _)| (of.0, ErrorKind::ALL[of.1], text);
+        self.0
+            .iter()
+            .map(|(of, text)| (of, text.as_str()))
+            .map(named)
+    }
+}
+
 /// Failures by phase and kind: a fixed table, nothing is allocated while a run goes on.
 #[derive(Debug, Clone)]
 pub struct FaultTable {
@@ -208,6 +252,24 @@ mod tests {
             [(0, ErrorKind::ConnRefused, 2), (1, ErrorKind::System, 1)]
         );
         assert_eq!(left.total(), 3);
+    }
+
+    #[test]
+    fn the_first_reply_of_text_is_kept_by_phase_and_kind() {
+        let (mut left, mut right) = (Replies::default(), Replies::default());
+        left.keep(1, ErrorKind::BadStatus5xx, b"HTTP/1.1 500 no\r\n\r\nbroken");
+        left.keep(1, ErrorKind::BadStatus5xx, b"HTTP/1.1 503 busy");
+        left.keep(1, ErrorKind::H2Rst, b"\x00\x00\x04");
+        right.keep(0, ErrorKind::Smtp4xx, &[b'4'; 600]);
+        left.add(&right.placed(2));
+        let texts: Vec<_> = left.entries().collect();
+        assert_eq!(
+            texts,
+            [
+                (1, ErrorKind::BadStatus5xx, "HTTP/1.1 500 no\r\n\r\nbroken"),
+                (2, ErrorKind::Smtp4xx, "4".repeat(512).as_str()),
+            ]
+        );
     }
 
     #[test]

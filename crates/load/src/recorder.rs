@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use steelyard_wire::result::Counts;
 
-use crate::fault::{ErrorKind, FaultTable};
+use crate::fault::{ErrorKind, FaultTable, Replies};
 use crate::histogram::{CoarseHistogram, FineHistogram};
 use crate::log::Logged;
 use crate::operation::{Operation, Part, Window};
@@ -43,6 +43,8 @@ pub struct Recorder {
     pub ramp_errors: FaultTable,
     /// Failed operations by the code of the reply that refused them, where codes are counted.
     pub refusals: BTreeMap<u16, u64>,
+    /// What the server said when operations failed.
+    pub replies: Replies,
     /// Intervals of the window.
     pub series: Series,
     /// One for each kind of operation, none if there is only one kind.
@@ -116,6 +118,7 @@ impl Recorder {
             connection_errors: FaultTable::new(shape.phases),
             ramp_errors: FaultTable::new(shape.phases),
             refusals: BTreeMap::new(),
+            replies: Replies::default(),
             series: Series::new(shape.interval_ns),
             kinds: vec![
                 KindRecord {
@@ -282,6 +285,7 @@ impl Recorder {
             *own = all;
         }
         self.errors = self.errors.placed(first, phases);
+        self.replies = self.replies.placed(first);
         self.connection_errors = self.connection_errors.placed(first, phases);
         self.ramp_errors = self.ramp_errors.placed(first, phases);
         self.kinds.clear();
@@ -319,6 +323,7 @@ impl Recorder {
             *self.refusals.entry(*code).or_default() += count;
         }
         self.errors.add(&other.errors);
+        self.replies.add(&other.replies);
         self.connection_errors.add(&other.connection_errors);
         self.ramp_errors.add(&other.ramp_errors);
         add_counts(&mut self.counts, &other.counts);

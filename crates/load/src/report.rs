@@ -10,7 +10,7 @@ use steelyard_wire::result::{
 use crate::about::About;
 use crate::conduct::Outcome;
 use crate::error::LoadError;
-use crate::fault::FaultTable;
+use crate::fault::{FaultTable, Replies};
 use crate::figures::Figures;
 use crate::histogram::CoarseHistogram;
 use crate::log;
@@ -107,6 +107,7 @@ pub fn document(
         refusals: (all.refusals.iter())
             .map(|(code, count)| (code.to_string(), *count))
             .collect(),
+        replies: said(&all.replies, about),
         rates: rates(all, window_ns),
         latency_ns: latencies(all, about),
         counts: all.counts.clone(),
@@ -272,6 +273,15 @@ fn phases<'a>(
         // In clear text there is no such phase.
         .filter(|(name, phase)| phase.count() > 0 || !name.ends_with("tls"))
         .map(move |(name, phase)| (format!("{prefix}.{name}"), phase.latency()))
+}
+
+fn said(replies: &Replies, about: &About) -> BTreeMap<String, BTreeMap<String, String>> {
+    let mut said: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for (phase, kind, text) in replies.entries() {
+        let kinds = said.entry(about.phases[phase].clone()).or_default();
+        kinds.insert(kind.word().to_owned(), text.to_owned());
+    }
+    said
 }
 
 fn named(table: &FaultTable, about: &About) -> BTreeMap<String, BTreeMap<String, u64>> {

@@ -39,6 +39,10 @@ pub struct LoadResult {
     /// Failed operations by the code of the reply that refused them; of FTP.
     #[serde(default)]
     pub refusals: BTreeMap<String, u64>,
+    /// What the server said when operations failed, by phase and kind: of each the first reply, of
+    /// that at most 512 bytes; none where replies are no text.
+    #[serde(default)]
+    pub replies: BTreeMap<String, BTreeMap<String, String>>,
     /// Per second of the window.
     pub rates: Rates,
     /// `response`, `service`, `lateness`, `lag`, `errors`, `warmup`, one `phase.NAME` per phase of the

@@ -245,6 +245,7 @@ class LoadResult(_Message):
     errors: dict[str, dict[str, int]]
     connection_errors: dict[str, dict[str, int]] = {}
     ramp_errors: dict[str, dict[str, int]] = {}
+    replies: dict[str, dict[str, str]] = {}
     rates: Rates
     latency_ns: dict[str, Latency]
     load: Window

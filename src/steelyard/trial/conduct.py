@@ -201,7 +201,7 @@ def check(attempt: Attempt) -> None:
         refuse_unsteady_clock(attempt.warnings)
     for load in attempt.loads():
         refuse_invalid(load)
-    refuse_by_gates(attempt.gates, *(load.errors for load in attempt.loads()))
+    refuse_by_gates(attempt.gates, list(attempt.loads()))
 
 
 def undo(attempt: Attempt) -> None:

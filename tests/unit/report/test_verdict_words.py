@@ -131,7 +131,7 @@ def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answ
     lines = verdict_lines(golden("failed"))
     told = lines[lines.index("Before relying on this:") :]
     text = "\n".join(told)
-    assert "3 of 33 attempts failed: 2 service died (durable); 1 disk full" in text
+    assert "3 of 33 attempts failed: 2 service died (durable): the sink ended with signal 9" in text
     assert "Not measured: throughput of durable at 16 users." in text
     assert "one system varies 3.1 times as much as the other" in text
     assert "2 facts differ between the systems" in text

@@ -28,18 +28,19 @@ NO_ERRORS = {"errors": GateSpec(name="errors", at_most=0.0, unit="ratio", text="
 def test_a_gate_that_holds_lets_the_trial_pass() -> None:
     records = check_gates(NO_ERRORS, {"errors": Measured(value=0.0, unit="ratio")})
     assert records[0].held is True
-    refuse_by_gates(records, {})
+    refuse_by_gates(records)
 
 
-def test_a_gate_that_breaks_names_figure_and_commonest_error() -> None:
+def test_a_gate_that_breaks_names_figure_and_commonest_error(
+    load: Callable[..., LoadResult],
+) -> None:
     records = check_gates(NO_ERRORS, {"errors": Measured(value=0.25, unit="ratio")})
     errors = {"connect": {"conn_refused": 3}, "eom": {"smtp_4xx": 40}}
     with pytest.raises(TrialFailed) as failed:
-        refuse_by_gates(records, errors)
+        refuse_by_gates(records, [load(errors=errors)])
     assert failed.value.outcome is Outcome.REFUSED_BY_GATE
-    assert (
-        failed.value.message
-        == "errors none: 0.25 measured, mostly smtp_4xx in phase eom (40 times)"
+    assert failed.value.message == (
+        "errors none: 0.25 measured; failed operations: smtp 4xx in phase eom in 40 of 43"
     )
 
 
@@ -47,7 +48,7 @@ def test_a_gate_on_something_that_was_not_measured_neither_holds_nor_breaks() ->
     unknown = Measured(value=None, unit="ratio", missing=Reason(kind="not_measured"))
     records = check_gates(NO_ERRORS, {"errors": unknown})
     assert records[0].held is None
-    refuse_by_gates(records, {})
+    refuse_by_gates(records)
 
 
 def test_a_lower_limit_works_the_other_way_round() -> None:
@@ -70,6 +71,28 @@ def test_a_run_the_generator_calls_invalid_is_refused_with_its_warnings(
     with pytest.raises(TrialFailed, match="no_bytes"):
         refuse_invalid(result)
     assert [each.kind for each in generator_warnings(result)] == ["steal", "no_bytes"]
+
+
+def test_a_run_without_a_good_answer_says_how_its_operations_failed(
+    load: Callable[..., LoadResult],
+) -> None:
+    counts = {"intended": 1500, "unsent": 0, "sent": 1500, "ok": 0, "errors": 1500}
+    reply = "HTTP/1.1 500 Oh no\r\nServer: x\r\n\r\nthe database\nis gone"
+    result = load(
+        counts=counts | {"inflight_at_stop": 0},
+        errors={"ttfb": {"bad_status_5xx": 1500}},
+        replies={"ttfb": {"bad_status_5xx": reply}},
+        verdict={"state": "invalid", "warnings": []},
+    )
+    with pytest.raises(TrialFailed) as failed:
+        refuse_invalid(result)
+    assert failed.value.message == (
+        "1,500 of 1,500 operations failed: HTTP status 500 in phase ttfb "
+        "(reply: Oh no: the database is gone)"
+    )
+    quiet = result.model_copy(update={"replies": {}})
+    with pytest.raises(TrialFailed, match=r"HTTP status 5xx in phase ttfb$"):
+        refuse_invalid(quiet)
 
 
 def test_connections_that_fail_between_operations_are_a_warning(

@@ -187,6 +187,10 @@ impl<P: Protocol> Worker<'_, P> {
             Input::Side(event) => self.protocol.side(session, *event, &mut turn),
         };
         let (lane, left) = (turn.lane, turn.left);
+        if let (Input::Bytes(bytes), Step::Done(Err(kind), _) | Step::Broken(kind)) = (input, &step)
+        {
+            self.records.recorder.replies.keep(phase, *kind, bytes);
+        }
         for (phase, at_ns) in turn.marks() {
             self.end_phase(place, lane, phase, at_ns);
         }

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from steelyard.inference.assumption import assumption_of
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.families import Family
-from steelyard.judge.findings import RunFindings, VerdictFinding
+from steelyard.judge.findings import AttemptFinding, RunFindings, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
     OneConstant,
     SpreadsDiffer,
     StallsDiffer,
     VerdictNote,
 )
+from steelyard.records.failure_messages import commonest
 from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
@@ -235,15 +236,11 @@ def _difference_lines(view: View) -> list[str]:
 def failure_lines(view: View) -> list[str]:
     """How many attempts failed of which kind, and where; how many have which warning."""
     attempts = view.attempts
-    failed = Counter((a.outcome, a.cell.system) for a in attempts if a.outcome != OK)
+    failed = [a for a in attempts if a.outcome != OK]
     lines = []
     if failed:
-        total = sum(failed.values())
-        lines.append(
-            f"{total} of {counted(len(attempts), 'attempt')} failed: "
-            + "; ".join(_kinds(failed))
-            + "."
-        )
+        of = counted(len(attempts), "attempt")
+        lines.append(f"{len(failed)} of {of} failed: {'; '.join(_kinds(failed))}.")
     suspect = [a for a in attempts if a.outcome == OK and a.warnings]
     if suspect:
         kinds = Counter(kind for a in suspect for kind in dict.fromkeys(w.kind for w in a.warnings))
@@ -255,10 +252,15 @@ def failure_lines(view: View) -> list[str]:
     return lines + missing_lines(view)
 
 
-def _kinds(failed: Counter[tuple[str, str]]) -> list[str]:
+def _kinds(failed: Sequence[AttemptFinding]) -> list[str]:
+    """How often what happened to which system, the commonest first, with what most of them say."""
+    kinds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for attempt in failed:
+        kinds[attempt.outcome, attempt.cell.system].append(attempt.message or "")
     return [
-        f"{count} {outcome.replace('_', ' ')} ({system})"
-        for (outcome, system), count in failed.most_common()
+        f"{len(messages)} {outcome.replace('_', ' ')} ({system})"
+        + (f": {said.rstrip('.')}" if (said := commonest(messages)) else "")
+        for (outcome, system), messages in sorted(kinds.items(), key=lambda each: -len(each[1]))
     ]
 
 

@@ -15,6 +15,7 @@ from steelyard.hosts.clocks import ClockOffset, drift_ppm, drift_uncertainty_ppm
 from steelyard.records.schema import GateRecord, Measured, Outcome
 from steelyard.records.warnings import Figures, TrialWarning, WarningKind
 from steelyard.study.model import GateSpec
+from steelyard.trial.attempt.failed_operations import all_failed, cause_text, failed_text
 from steelyard.trial.attempt.outcomes import TrialFailed
 
 _CLOCK_DRIFT_LIMIT_PPM = 100.0
@@ -42,37 +43,27 @@ def _holds(gate: GateSpec, value: float | None) -> bool | None:
     return gate.at_least is None or value >= gate.at_least
 
 
-def refuse_by_gates(
-    records: tuple[GateRecord, ...], *errors: Mapping[str, Mapping[str, int]]
-) -> None:
+def refuse_by_gates(records: tuple[GateRecord, ...], loads: Sequence[LoadResult] = ()) -> None:
     """Ends the trial when a gate did not hold.
 
     Raises:
-        TrialFailed: ``refused_by_gate``, naming the gate, the figure, and the commonest error.
+        TrialFailed: ``refused_by_gate``, naming the gate, the figure, and the commonest failure.
     """
     for record in records:
         if record.held is False and record.value is not None:
+            cause = cause_text(loads)
             raise TrialFailed(
                 Outcome.REFUSED_BY_GATE,
                 f"{record.name} {record.limit}: {record.value:.4g} measured"
-                + _mostly(_commonest(*errors)),
+                + (f"; failed operations: {cause}" if cause else ""),
                 "look at load.json of this attempt; widen the gate only if the study allows it",
             )
 
 
-def _mostly(error: Figures) -> str:
-    if not error:
-        return ""
-    return ", mostly {error} in phase {phase} ({error_count} times)".format_map(error)
-
-
-def _commonest(*errors: Mapping[str, Mapping[str, int]]) -> Figures:
+def _commonest(errors: Mapping[str, Mapping[str, int]]) -> Figures:
     """The error that was counted most often; nothing without any."""
     counted = [
-        (count, phase, kind)
-        for of_one in errors
-        for phase, kinds in of_one.items()
-        for kind, count in kinds.items()
+        (count, phase, kind) for phase, kinds in errors.items() for kind, count in kinds.items()
     ]
     if not counted:
         return {}
@@ -84,8 +75,11 @@ def refuse_invalid(load: LoadResult) -> None:
     """Ends the trial when the generator does not vouch for its own figures.
 
     Raises:
-        TrialFailed: ``invalid``, with the generator's warnings.
+        TrialFailed: ``invalid``, with why every operation failed, or the generator's warnings.
     """
+    if all_failed(load):
+        hint = "look at the log of the service; `steelyard load` sends the same by hand"
+        raise TrialFailed(Outcome.INVALID, failed_text(load), hint)
     if load.verdict.state == "invalid":
         found = [_brief(each) for each in generator_warnings(load) if each.state == "invalid"]
         raise TrialFailed(

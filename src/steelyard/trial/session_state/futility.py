@@ -8,11 +8,12 @@ either way after three visits. One value in all its trials, and the second rule 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from steelyard.plan.model import Plan, PlannedVisit
 from steelyard.records.events import CommonestFailure, FutilityReason
+from steelyard.records.failure_messages import first_line, masked
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
@@ -73,10 +74,18 @@ def _reason_of(
 ) -> FutilityReason:
     """What most of the trials of these visits report, none of which has a value."""
     tried = _tried(progress, visits)
-    reported = Counter(_reported(record, primary_of(record)) for record in tried)
-    commonest, count = reported.most_common(1)[0]
-    commonest = commonest.model_copy(update={"trials": count})
+    alike: dict[CommonestFailure, list[CommonestFailure]] = defaultdict(list)
+    for reported in (_reported(record, primary_of(record)) for record in tried):
+        alike[_without_numbers(reported)].append(reported)
+    often = max(alike.values(), key=len)
+    commonest = often[0].model_copy(update={"trials": len(often)})
     return FutilityReason(trials=len(tried), commonest=commonest)
+
+
+def _without_numbers(reported: CommonestFailure) -> CommonestFailure:
+    """What trials have in common that report the same with other counts, ports or folders."""
+    message = None if reported.message is None else masked(reported.message)
+    return reported.model_copy(update={"message": message})
 
 
 def _tried(progress: Progress, visits: Sequence[PlannedVisit]) -> list[TrialRecord]:
@@ -105,7 +114,7 @@ def _found(record: TrialRecord, primary: ResponseSpec) -> Measured | None:
 def _reported(record: TrialRecord, primary: ResponseSpec) -> CommonestFailure:
     """What one trial reports."""
     if record.failure is not None:
-        message = record.failure.message.strip().partition("\n")[0]
+        message = first_line(record.failure.message)
         return CommonestFailure(trials=1, outcome=record.outcome, message=message)
     found = _found(record, primary)
     missing = None if found is None else found.missing
