@@ -146,7 +146,7 @@ def _with_covariates() -> Iterator[object]:
         names = np.where(batch.signs[:, 0] > 0, "b", "a").tolist()
         beside = batch.values[0] + random.normal(0, 0.02, len(names))
         found = judge_trials(
-            names, np.exp(batch.values[0]), baseline="a", covariate=beside, paths=1_000
+            names, np.exp(batch.values[0]), baseline="a", covariate=np.exp(beside), paths=1_000
         )
         yield from _verdict(found.of("b"))
 

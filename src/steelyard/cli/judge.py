@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
@@ -17,7 +16,8 @@ from steelyard.judge import TrialsVerdict
 from steelyard.judge.own_trials.arguments import Declared
 from steelyard.judge.own_trials.rows import TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import judge_rows
-from steelyard.records.trials_file import Field, TrialsFile, read_trials
+from steelyard.records.separated_values import Field
+from steelyard.records.trials_file import TrialsFile, read_trials
 from steelyard.report.notes import json_text
 from steelyard.report.sentences.trials import trials_lines
 from steelyard.study.labels import Labels
@@ -81,6 +81,8 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
     """Judge trials that were measured elsewhere, as a study would be judged."""
     margin_ratio = _share(margin)
     trials = read_trials(path, response)
+    if design is not _Design.NONE:
+        trials.refuse_gaps()
     rows = _rows(trials, response)
     try:
         declared = Declared(
@@ -115,7 +117,7 @@ def _rows(trials: TrialsFile, response: str) -> TrialRows:
         load=trials.levels("load") if trials.has("load") else None,
         visit=_visits(trials),
         block=_whole(trials, "block"),
-        covariate=_covariate(trials),
+        covariate=trials.numbers("covariate") if trials.has("covariate") else None,
     )
 
 
@@ -140,28 +142,9 @@ def _whole(trials: TrialsFile, name: Literal["block"]) -> list[int] | None:
     return [known[number] for number in numbers]
 
 
-def _covariate(trials: TrialsFile) -> list[float] | None:
-    """Logarithms of what was measured of the machine before each trial."""
-    if not trials.has("covariate"):
-        return None
-    numbers = trials.numbers("covariate")
-    wrong = [
-        trials.complaint(
-            f"`{row['covariate'].text}` is not above zero, and its logarithm is taken",
-            "write how fast a fixed piece of work was before the trial, in any unit",
-            row["covariate"],
-        )
-        for row, number in zip(trials.rows, numbers, strict=True)
-        if not 0 < number < math.inf
-    ]
-    if wrong:
-        raise StudyError(wrong, slug="trials-file-is-wrong")
-    return [math.log(number) for number in numbers]
-
-
 def _visits(trials: TrialsFile) -> list[int] | None:
     """Rows of one order are one visit; ``None`` when each has its own."""
-    order = trials.numbers("order")
+    order = trials.order
     if len(set(order)) == len(order):
         return None
     known = {number: index for index, number in enumerate(dict.fromkeys(order))}

@@ -1,44 +1,43 @@
 """Trials that somebody measured elsewhere, as CSV: rows in order of measurement, with places.
 
-A header names the columns. ``order`` numbers the visits: rows of one number are one visit, at
-several loads. Every mistake is reported with its line and column.
+A header names the columns. ``order`` says when: rows of one number, or of one time, are one visit,
+at several loads. Every mistake is reported with its line and column; one that four rows or more
+share, once.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from steelyard.errors import Complaint, StudyError
+from steelyard.records.separated_values import Field, rows_of
 from steelyard.study.model import Level
 
 NEEDED = ("order", "system")
 _NAMES = ("system", "load", "block")
 OPTIONAL = ("block", "load", "covariate")
-_SEPARATORS = ",;\t"
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
+_ALIKE = 3
+"""At most as many complaints of one kind are told one by one."""
 _SLUG = "trials-file-is-wrong"
 _HOW = "a header `order,system,response`, then one row for each trial"
 
 
-class Field(NamedTuple):
-    """One field as written, and the place of its first character, from 1."""
-
-    text: str
-    line: int
-    column: int
-
-
 @dataclass(frozen=True)
 class TrialsFile:
-    """The rows, sorted by their order; ``header`` and ``rows`` keep the place of every field."""
+    """The rows, sorted by ``order``; ``header`` and ``rows`` keep the place of every field."""
 
     path: Path
     header: dict[str, Field]
     rows: tuple[dict[str, Field], ...]
+    order: tuple[float, ...] = ()
 
     def has(self, name: str) -> bool:
         return name in self.header
@@ -50,21 +49,40 @@ class TrialsFile:
         """A column of numbers.
 
         Raises:
-            StudyError: a field is empty or not a number; all of them are reported.
+            StudyError: a field is empty or not a number.
         """
-        found = [_number(row[name].text) for row in self.rows]
-        wrong = [
-            self.complaint(
-                f"`{row[name].text}` is not a number" if row[name].text else f"no `{name}`",
-                "write it like 1234.5; a trial that failed is repeated in its place",
-                row[name],
-            )
-            for row, number in zip(self.rows, found, strict=True)
-            if number is None
-        ]
-        if wrong:
-            raise StudyError(wrong, slug=_SLUG)
+        found = [_number(text) for text in self.texts(name)]
+        wrong: dict[str, list[Complaint]] = {}
+        for row, number in zip(self.rows, found, strict=True):
+            if number is None:
+                kind, message, hint = _no_number(row[name].text, name)
+                wrong.setdefault(kind, []).append(self.complaint(message, hint, row[name]))
+        _refuse(*wrong.values())
         return [number for number in found if number is not None]
+
+    def refuse_gaps(self) -> None:
+        """Refuse visits that were numbered and are not there.
+
+        Raises:
+            StudyError: ``order`` counts from 0 or 1, mostly by one, and leaves numbers out.
+        """
+        seen = list(dict.fromkeys(self.order))
+        steps = [behind - before for before, behind in itertools.pairwise(seen)]
+        counted = seen[:1] in ([0], [1]) and all(step.is_integer() for step in steps)
+        if not counted or 2 * steps.count(1) <= len(steps):
+            return
+        gaps = [at for at, step in enumerate(steps, start=1) if step > 1]
+        missing = [n for at in gaps for n in range(int(seen[at - 1]) + 1, int(seen[at]))]
+        if missing:
+            shown = ", ".join(str(n) for n in missing[:_ALIKE])
+            more = f" and {len(missing) - _ALIKE} more" if len(missing) > _ALIKE else ""
+            row = self.rows[self.order.index(seen[gaps[0]])]
+            message = f"visits were left out: {shown}{more}"
+            hint = (
+                "repeat a trial that failed in its place, on the same system, and give all of them;"
+                " number anew only where nothing was measured under these numbers"
+            )
+            _refuse([self.complaint(message, hint, row["order"])])
 
     def levels(self, name: str) -> list[Level]:
         """A column of levels: numbers where all are, else words."""
@@ -84,82 +102,118 @@ def read_trials(path: Path, response: str) -> TrialsFile:
     Raises:
         StudyError: it cannot be read, or is not CSV with the columns that are needed.
     """
+    why = "it is not UTF-8 text"
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        complaint = Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")
-        raise StudyError([complaint], slug=_SLUG) from error
+    except UnicodeDecodeError:
+        text = "\0"
+    except OSError as error:
+        text, why = "\0", error.strerror or why
+    if "\0" in text:
+        _refuse([Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")])
     return parse_trials(text, path, response)
 
 
 def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
     """The rows of ``text``; ``path`` is named in complaints."""
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
-    if not lines:
+    names, *rows = [*rows_of(text)] or [[]]
+    if not names:
         raise StudyError([Complaint(path, 1, 1, "the file is empty", _HOW)], slug=_SLUG)
-    separator = next((each for each in _SEPARATORS if each in lines[0][1]), ",")
-    names = fields_of(lines[0][1], lines[0][0], separator)
     header = {field.text: field for field in names}
-    wrong = [
-        Complaint(path, lines[0][0], 1, f"no column `{name}`", _hint(name, names))
-        for name in (*NEEDED, response)
-        if name not in header
-    ]
-    wrong += _twice(path, names)
-    rows = [fields_of(line, number, separator) for number, line in lines[1:]]
-    wrong += _ragged(path, rows, len(names))
+    wrong = []
+    if missing := [name for name in (*NEEDED, response) if name not in header]:
+        message = "no column " + " and none ".join(f"`{name}`" for name in missing)
+        wrong.append(Complaint(path, names[0].line, 1, message, _hint(missing[0], names)))
     if not rows:
-        wrong.append(Complaint(path, lines[0][0], 1, "there is no trial", _HOW))
-    if wrong:
-        raise StudyError(wrong, slug=_SLUG)
+        wrong.append(Complaint(path, names[0].line, 1, "there is no trial", _HOW))
+    _refuse(wrong, _twice(path, names), _open_quotes(path, [names, *rows]))
+    _refuse(_ragged(path, rows, len(names)))
     keys = [field.text for field in names]
     found = TrialsFile(path, header, tuple(dict(zip(keys, row, strict=True)) for row in rows))
     _refuse_empty(found)
-    order = found.numbers("order")
-    sorted_rows = [found.rows[i] for i in sorted(range(len(order)), key=lambda i: order[i])]
-    return TrialsFile(path, header, tuple(sorted_rows))
+    order = _positions(found)
+    places = sorted(range(len(order)), key=lambda i: order[i])
+    return replace(
+        found,
+        rows=tuple(found.rows[i] for i in places),
+        order=tuple(order[i] for i in places),
+    )
+
+
+def _refuse(*kinds: Sequence[Complaint]) -> None:
+    """Raise all complaints, of each kind the first alone where many are alike."""
+    told: list[Complaint] = []
+    for kind in kinds:
+        if len(kind) > _ALIKE:
+            message = f"{kind[0].message} (and {len(kind) - 1} more rows alike)"
+            told.append(replace(kind[0], message=message))
+        else:
+            told += kind
+    if told:
+        raise StudyError(told, slug=_SLUG)
 
 
 def _refuse_empty(found: TrialsFile) -> None:
     """A name that is not there is no name: of a system, a load, a block."""
-    wrong = [
-        found.complaint(f"no `{name}`", "write one in every row", row[name])
-        for name in _NAMES
-        if found.has(name)
-        for row in found.rows
-        if not row[name].text
+    _refuse(
+        *(
+            [
+                found.complaint(f"no `{name}`", "write one in every row", row[name])
+                for row in found.rows
+                if not row[name].text
+            ]
+            for name in _NAMES
+            if found.has(name)
+        )
+    )
+
+
+def _positions(found: TrialsFile) -> list[float]:
+    """``order`` as numbers; times as seconds."""
+    times = [_time(text) for text in found.texts("order")]
+    zones = Counter(time.tzinfo is None for time in times if time is not None)
+    if not zones:
+        return found.numbers("order")
+    usual = zones[True] >= zones[False]
+    hint = "write a number in each row, or a time in each, all with their zone or all without"
+    _refuse(
+        [
+            found.complaint(
+                f"`{row['order'].text}` is no time as the others are", hint, row["order"]
+            )
+            for row, time in zip(found.rows, times, strict=True)
+            if time is None or (time.tzinfo is None) != usual
+        ]
+    )
+    return [
+        (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        for time in times
+        if time is not None
     ]
-    if wrong:
-        raise StudyError(wrong, slug=_SLUG)
 
 
-def fields_of(line: str, number: int, separator: str) -> list[Field]:
-    """The fields of a line. Quotes may hold separators; a doubled one stands for itself."""
-    cuts, quoted = [-1], False
-    for at, character in enumerate(line):
-        quoted ^= character == '"'
-        if character == separator and not quoted:
-            cuts.append(at)
-    fields = []
-    for before, behind in itertools.pairwise([*cuts, len(line)]):
-        raw = line[before + 1 : behind]
-        column = before + 2 + len(raw) - len(raw.lstrip())
-        fields.append(Field(_unquoted(raw.strip()), number, column))
-    return fields
-
-
-def _unquoted(text: str) -> str:
-    whole = len(text) > 1 and text.startswith('"') and text.endswith('"')
-    return text[1:-1].replace('""', '"') if whole else text
+def _time(text: str) -> datetime | None:
+    """A time of ISO 8601 with its date; digits alone are a number."""
+    try:
+        return None if "-" not in text[1:] or _number(text) else datetime.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if math.isnan(number) else number
+    """Digits with a decimal point and perhaps an exponent, nothing else."""
+    return float(text) if _NUMBER.fullmatch(text) else None
+
+
+def _no_number(text: str, name: str) -> tuple[str, str, str]:
+    """Why a field is no number: of what kind that is, in words, and what to do."""
+    hint = "write it like 1234.5; a trial that failed is repeated in its place"
+    if not text:
+        return "empty", f"no `{name}`", hint
+    if _DECIMAL_COMMA.fullmatch(text):
+        point = f"write decimal points: {text.replace(',', '.')}"
+        return "comma", f"`{text}` has a decimal comma", point
+    return "other", f"`{text}` is not a number", hint
 
 
 def _hint(name: str, names: Sequence[Field]) -> str:
@@ -180,14 +234,29 @@ def _twice(path: Path, names: Sequence[Field]) -> list[Complaint]:
     return found
 
 
+def _open_quotes(path: Path, rows: Iterable[Sequence[Field]]) -> list[Complaint]:
+    hint = "put quotes around the whole field, and write those within it twice"
+    message = "a quote is opened here and not closed"
+    return [
+        Complaint(path, field.line, field.column, message, hint)
+        for row in rows
+        for field in row
+        if field.open_quote
+    ]
+
+
 def _ragged(path: Path, rows: Sequence[Sequence[Field]], count: int) -> list[Complaint]:
+    hint = (
+        'put a field that holds the separator into "quotes"; with decimal commas, separate fields '
+        "by semicolons and write decimal points"
+    )
     return [
         Complaint(
             path,
             row[0].line,
             row[min(count, len(row)) - 1].column,
             f"{len(row)} fields where the header has {count}",
-            'put a field that holds the separator into "quotes"',
+            hint,
         )
         for row in rows
         if len(row) != count

@@ -27,7 +27,8 @@ def study(seed: int, effect: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.nd
 def judged(covariate: np.ndarray | None, seed: int) -> TrialsVerdict:
     signs, values, _ = study(seed, effect=0.02)
     systems = ["b" if sign > 0 else "a" for sign in signs]
-    return judge_trials(systems, np.exp(values), baseline="a", covariate=covariate, paths=2_000)
+    beside = None if covariate is None else np.exp(covariate)
+    return judge_trials(systems, np.exp(values), baseline="a", covariate=beside, paths=2_000)
 
 
 def test_a_covariate_that_explains_the_noise_decides_sooner_and_narrows_the_interval() -> None:
@@ -75,6 +76,13 @@ def test_a_covariate_that_is_no_number_is_refused_with_its_trial() -> None:
         judged(machine, 1)
 
 
+def test_a_covariate_is_given_as_it_was_measured_and_not_as_a_logarithm() -> None:
+    with pytest.raises(AnalysisError, match="trial 2: the covariate is negative, and its"):
+        judge_trials(
+            ["a", "b"] * 6, np.arange(1.0, 13.0), baseline="a", covariate=np.linspace(1, -20, 12)
+        )
+
+
 def test_the_engine_normal_refuses_a_covariate() -> None:
     with pytest.raises(AnalysisError, match="takes no covariate"):
         judge_trials(
@@ -83,5 +91,5 @@ def test_the_engine_normal_refuses_a_covariate() -> None:
             baseline="a",
             design="pairs",
             engine="normal",
-            covariate=np.arange(12.0),
+            covariate=np.arange(1.0, 13.0),
         )

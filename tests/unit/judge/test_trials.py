@@ -23,6 +23,7 @@ from steelyard.judge.kinds.verdict_notes import (
     TooFewVisits,
 )
 from steelyard.plan.order import blocks
+from steelyard.report.sentences.trials import trials_lines
 
 PATHS = 2_000
 
@@ -155,9 +156,20 @@ FINE = measured(GOOD, {})
         (GOOD, FINE[:-1], {}, "`response` has 19"),
         (GOOD, FINE, {"budget": 9}, "20 visits of a budget of 9"),
         (GOOD, FINE, {"margin": 0.0}, "`margin` is 0"),
-        (GOOD, ["fast"] * 20, {}, "`response` holds something that is not a number"),
+        (GOOD, FINE, {"margin": 2}, "`margin` is 2, that is 200 %"),
+        (GOOD, FINE, {"margin": "two"}, "`margin`: `two` is not a share"),
+        (GOOD, FINE, {"margin": None}, "`margin` is no number but NoneType"),
+        (GOOD, FINE, {"seed": -1}, "`seed` is -1"),
+        (GOOD, np.array([FINE, FINE]), {}, "`response` has more than one dimension"),
+        (np.array([GOOD, GOOD]), FINE, {}, "`system` has more than one dimension"),
+        (GOOD, 7.0, {}, "`response` is no list but float"),
+        (GOOD, [*FINE[:4], 10**400, *FINE[5:]], {}, "trial 5: the response is too large"),
+        (GOOD, [*FINE[:4], None, *FINE[5:]], {}, "trial 5: the response is not a number but None"),
+        (GOOD, [1e300 if s == "a" else 1e-300 + n for n, s in enumerate(GOOD)], {}, "too far from"),
+        (GOOD, FINE, {"covariate": [0.0] * 20}, "trial 1: the covariate is zero"),
+        (GOOD, ["fast"] * 20, {}, "trial 1: the response is not a number but str"),
         (GOOD, FINE, {"visit": [1, 2] * 10}, "trial 3 is of visit 1, which had ended before"),
-        (GOOD, FINE, {"covariate": [float(s == "a") for s in GOOD]}, "one value for each system"),
+        (GOOD, FINE, {"covariate": [1.0 + (s == "a") for s in GOOD]}, "one value for each system"),
         (["a", "b"] * 1001, FINE * 101, {"design": "pairs"}, "`response` has 2020"),
         (["a", "b"] * 1001, (FINE * 101)[:2002], {"design": "pairs"}, "2,002 visits of"),
         (GOOD, FINE, {"design": "latin"}, "`design` is 'latin'"),
@@ -170,8 +182,34 @@ def test_what_cannot_be_judged_is_refused_with_its_place(
 ) -> None:
     with pytest.raises(AnalysisError) as refused:
         judged(systems, response, **rest)
+    assert isinstance(refused.value, ValueError)
     assert said in refused.value.message
     assert refused.value.hint
+
+
+def test_a_margin_may_be_written_as_a_study_writes_it() -> None:
+    assert judged(GOOD, FINE, margin="2 %") == judged(GOOD, FINE, margin=0.02)
+
+
+def test_systems_may_be_numbers_of_any_kind_and_columns_generators() -> None:
+    numbered = [1 if system == "b" else 0 for system in GOOD]
+    first, *others = (
+        judge_trials(systems, response, baseline=baseline, paths=PATHS)  # type: ignore[arg-type]
+        for systems, response, baseline in (
+            (numbered, FINE, 0),
+            (np.array(numbered), np.array(FINE), np.int64(0)),
+            (np.array([str(each) for each in numbered]), FINE, "0"),
+            ((each for each in numbered), (each for each in FINE), 0),
+        )
+    )
+    assert first.systems == ("0", "1")
+    assert all(other == first for other in others)
+
+
+def test_the_sentences_of_a_report_are_there_for_a_notebook() -> None:
+    lines = trials_lines(judged(GOOD, measured(GOOD, {"b": 1.08}), name="throughput"))
+    assert lines[0] == "throughput"
+    assert any(line.startswith("b is better than a: ") for line in lines)
 
 
 def reversing(systems: list[str], at: int, ratio: float = 1.06) -> list[float]:

@@ -16,7 +16,7 @@ Facts = dict[str, str | None]
 
 
 def machine_checks(facts: Facts) -> Iterator[Check]:
-    """Checks of what the machine tells of itself."""
+    """One check of each fact that matters."""
     for look in _LOOKS:
         yield look(facts)
 

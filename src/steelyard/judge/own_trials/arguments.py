@@ -44,16 +44,18 @@ class Declared:
         for argument, (value, known) in choices.items():
             if value not in known:
                 raise TrialsError(f"`{argument}` is {value!r}", f"it is one of {', '.join(known)}")
-        if not 0 < self.margin < 10:
+        if not 0 < self.margin <= 1:
             raise TrialsError(
-                f"`margin` is {self.margin:g}",
-                "a share above 0 and below 10, that is 1000 %: 0.02 is 2 %",
+                f"`margin` is {self.margin:g}, that is {100 * self.margin:g} %",
+                "a share above 0 and at most 1: 0.02 is 2 %",
                 argument="margin",
             )
         if not 0 < self.alpha <= 0.5:
             raise TrialsError(f"`alpha` is {self.alpha}", "an error rate above 0 and at most 0.5")
         if self.paths < 100:
             raise TrialsError(f"`paths` is {self.paths}", f"at least 100; a study uses {PATHS:,}")
+        if self.seed < 0:
+            raise TrialsError(f"`seed` is {self.seed}", "a whole number from 0 on")
 
     @property
     def margin_log(self) -> float:

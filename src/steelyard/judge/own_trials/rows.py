@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ DESIGNS: tuple[Design, ...] = ("bigstick", "pairs", "blocks", "none")
 LEAST_VISITS = 8
 MOST_VISITS = 2_000
 """Of two systems: beyond, a verdict takes minutes and gigabytes, and is no surer for it."""
+LARGEST_RATIO_LOG = 8.0
+"""The largest ratio that is tested (``inference/confidence.py``), as a natural logarithm."""
 _NO_CHANCE_BITS = 20
 _REPEATS_AFTER = (1, 2)
 
@@ -41,7 +44,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class TrialRows:
-    """What was measured, as the caller has it: one entry per row, in order of measurement."""
+    """What was measured, as the caller has it: one entry per row, in order of measurement.
+
+    ``covariate`` is raw as ``response`` is: logarithms are taken of both.
+    """
 
     system: Sequence[str]
     response: Sequence[float]
@@ -51,7 +57,7 @@ class TrialRows:
     covariate: Sequence[float] | None = None
 
 
-class TrialsError(AnalysisError):
+class TrialsError(AnalysisError, ValueError):
     """Trials cannot be judged: ``row`` (from 1) and ``column`` say where, as far as it is known.
 
     ``argument`` names the argument that is wrong where it is none of the trials.
@@ -81,6 +87,7 @@ def visits_of(rows: TrialRows, baseline: str, design: Design) -> list[Visit]:
     _lengths(rows)
     _systems(rows, baseline, design)
     _numbers(rows)
+    _comparable(rows, baseline)
     visits = [_visit(rows, members) for members in _members(rows)]
     _enough(visits, baseline)
     _covariate_is_blind(visits)
@@ -127,7 +134,30 @@ def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
 
 
 def _numbers(rows: TrialRows) -> None:
-    for row, value in enumerate(rows.response, start=1):
+    _positive(
+        rows.response,
+        "response",
+        "so it has no ratio to another",
+        "judge a response that is positive in every trial; repeat a trial that failed in its "
+        "place, on the same system",
+    )
+    _positive(
+        rows.covariate or (),
+        "covariate",
+        "and its logarithm is taken",
+        "give what was measured of the machine before each trial, as it was measured, or leave "
+        "it out",
+    )
+    if len(set(rows.response)) == 1:
+        raise TrialsError(
+            "the response is the same in all trials: without variation nothing can be judged",
+            "was it read from a counter that stands still, or rounded?",
+            column="response",
+        )
+
+
+def _positive(values: Sequence[float], column: str, why: str, hint: str) -> None:
+    for row, value in enumerate(values, start=1):
         if math.isnan(value):
             problem = "is not a number"
         elif math.isinf(value):
@@ -137,26 +167,29 @@ def _numbers(rows: TrialRows) -> None:
         else:
             continue
         raise TrialsError(
-            f"trial {row}: the response {problem}, so it has no ratio to another",
-            "judge a response that is positive in every trial; repeat a trial that failed in its "
-            "place, on the same system",
-            row=row,
-            column="response",
+            f"trial {row}: the {column} {problem}, {why}", hint, row=row, column=column
         )
-    for row, value in enumerate(rows.covariate or (), start=1):
-        if not math.isfinite(value):
+
+
+def _comparable(rows: TrialRows, baseline: str) -> None:
+    """Refuse a response beyond the largest ratio that is tested, from the baseline's median."""
+    loads: Sequence[Level | None] = rows.load or [None] * len(rows.system)
+    measured = list(zip(rows.system, loads, rows.response, strict=True))
+    typical = {
+        load: statistics.median(found)
+        for load in dict.fromkeys(loads)
+        if (found := [math.log(y) for name, at, y in measured if (name, at) == (baseline, load)])
+    }
+    for row, (_, load, value) in enumerate(measured, start=1):
+        if abs(math.log(value) - typical.get(load, math.log(value))) > LARGEST_RATIO_LOG:
             raise TrialsError(
-                f"trial {row}: the covariate is not a number",
-                "give one for every trial, or leave it out",
+                f"trial {row}: the response {value:g} is too far from those of `{baseline}`, whose "
+                f"median is {math.exp(typical[load]):g}",
+                f"ratios up to {math.exp(LARGEST_RATIO_LOG):,.0f} are judged: was a unit or a "
+                "digit lost?",
                 row=row,
-                column="covariate",
+                column="response",
             )
-    if len(set(rows.response)) == 1:
-        raise TrialsError(
-            "the response is the same in all trials: without variation nothing can be judged",
-            "was it read from a counter that stands still, or rounded?",
-            column="response",
-        )
 
 
 def _members(rows: TrialRows) -> list[list[int]]:
@@ -215,7 +248,9 @@ def _visit(rows: TrialRows, members: list[int]) -> Visit:
             column="load",
         )
     logs = [math.log(rows.response[i]) for i in members]
-    beside = 0.0 if rows.covariate is None else math.fsum(rows.covariate[i] for i in members)
+    beside = (
+        0.0 if rows.covariate is None else math.fsum(math.log(rows.covariate[i]) for i in members)
+    )
     return Visit(first, systems[0], dict(zip(loads, logs, strict=True)), beside / len(members))
 
 

@@ -7,11 +7,8 @@ rate then rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
@@ -26,7 +23,8 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
 )
 from steelyard.judge.own_trials.arguments import Declared, Direction
-from steelyard.judge.own_trials.rows import Design, TrialRows, TrialsError, rounds_of, visits_of
+from steelyard.judge.own_trials.arrays import names, numbers, share
+from steelyard.judge.own_trials.rows import Design, TrialRows, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.visits.series import Conditions, Pair
 from steelyard.plan.frozen import Frozen
@@ -34,7 +32,7 @@ from steelyard.study.model import Level, ResponseSpec
 
 
 class TrialsVerdict(Frozen):
-    """What the judge says of trials.
+    """What the judge says of trials; ``report/sentences/trials.py`` puts it into sentences.
 
     ``verdicts`` are those of a report (``docs/reference/findings.md``): for every system but the
     baseline one over all loads, then one at each load. ``decided_at_visit`` counts visits from
@@ -68,17 +66,17 @@ class TrialsVerdict(Frozen):
 
 
 def judge_trials(
-    system: Sequence[str],
-    response: Sequence[float] | npt.NDArray[np.floating[Any]],
+    system: Iterable[object],
+    response: Iterable[float],
     *,
-    baseline: str,
-    margin: float = 0.02,
+    baseline: object,
+    margin: float | str = 0.02,
     design: Design = "bigstick",
     direction: Direction = "higher",
     block: Sequence[int] | None = None,
     load: Sequence[Level] | None = None,
     visit: Sequence[int] | None = None,
-    covariate: Sequence[float] | npt.NDArray[np.floating[Any]] | None = None,
+    covariate: Iterable[float] | None = None,
     alpha: float = 0.05,
     budget: int | None = None,
     engine: Engine = "exact",
@@ -94,11 +92,11 @@ def judge_trials(
     any holds; estimate and intervals are those after all trials.
 
     Args:
-        system: The name of the system of each trial.
+        system: The name of the system of each trial; a number stands for its digits.
         response: What was measured, positive, in any unit.
         baseline: The system that the others are compared with.
-        margin: The smallest difference that matters, as a share: 0.02 is 2 %. Chosen before
-            the first trial.
+        margin: The smallest difference that matters, as a share of at most 1: 0.02, or the
+            text ``2 %``. Chosen before the first trial.
         design: How the order was drawn. ``bigstick``: at random, unless one of the two systems
             leads by 2. ``pairs``: each pair of trials holds both systems, in random
             order. ``blocks``: each block holds every system once, shuffled; or twice, as ``block``
@@ -109,9 +107,9 @@ def judge_trials(
         load: The load of each trial. A visit measures one system once at every load; its rows
             follow one another.
         visit: The number of the visit of each trial, for visits that lack a load.
-        covariate: What was measured of the machine before each trial, as the logarithm of the
-            time of a fixed piece of work. What follows it is taken from the response. It must
-            not depend on the system of the trial.
+        covariate: How fast or how long a fixed piece of work was on the machine before each
+            trial, as measured, positive: the judge takes the logarithm. What follows it is taken
+            from the response. It must not depend on the system of the trial.
         alpha: The error rate of each family: all systems over all loads, and all of them at each
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
@@ -125,20 +123,30 @@ def judge_trials(
             and quicker or faster, else worse and better.
 
     Raises:
-        AnalysisError: nothing can be judged, and the message says why: one system, a response
-            that is zero, negative or not a number, no variation, fewer than 8 visits, an order
-            that the design cannot have produced.
+        TrialsError: a ``ValueError``. Nothing can be judged, and the message says why: one system,
+            a response that is zero, negative or not a number, no variation, fewer than 8 visits,
+            an order that the design cannot have produced.
     """
     declared = Declared(
-        baseline, margin, design, direction, alpha, budget, engine, paths, seed, name, unit
+        str(baseline),
+        share(margin, "margin"),
+        design,
+        direction,
+        alpha,
+        budget,
+        engine,
+        paths,
+        seed,
+        name,
+        unit,
     )
     rows = TrialRows(
-        system=[str(each) for each in system],
-        response=_floats(response, "response"),
+        system=names(system, "system"),
+        response=numbers(response, "response"),
         load=None if load is None else list(load),
         visit=None if visit is None else list(visit),
         block=None if block is None else list(block),
-        covariate=None if covariate is None else _floats(covariate, "covariate"),
+        covariate=None if covariate is None else numbers(covariate, "covariate"),
     )
     return judge_rows(rows, declared)
 
@@ -196,18 +204,6 @@ def _verdicts(
     met = {Pair(baseline, other): places for other in others}
     for each in shared(response, met, alpha, against=baseline):
         yield finding(judge(each, measured, margin_log), margin_log)
-
-
-def _floats(values: Sequence[float] | npt.NDArray[np.floating[Any]], name: str) -> list[float]:
-    try:
-        found: list[float] = np.asarray(values, dtype=np.float64).tolist()
-    except (TypeError, ValueError) as error:
-        raise TrialsError(
-            f"`{name}` holds something that is not a number: {error}",
-            "give one number for each trial",
-            column=name,
-        ) from error
-    return found
 
 
 def _caveats(declared: Declared, budget: int) -> Iterator[Caveat]:

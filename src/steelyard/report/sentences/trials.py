@@ -20,8 +20,9 @@ _ORDERS = {
 }
 
 
-def trials_lines(found: TrialsVerdict, title: str) -> list[str]:
-    """The answer, how sure it is, and what to know before using it."""
+def trials_lines(found: TrialsVerdict, title: str | None = None) -> list[str]:
+    """The answer, how sure it is, and what to know before using it, below the response's name."""
+    title = title or found.response.name
     view = view_of(found, title)
     lines = [title, ""]
     for main, parts in answer(view):
