@@ -190,7 +190,8 @@ class CalibrationFinding(Frozen):
 
     ``capacity_per_s`` (in ``unit``) and ``baseline_latency_ns`` (median response) were measured
     against ``sink``; ``ratio`` and ``largest_ratio`` are throughput of the trials over the
-    capacity, in the middle and at most. ``not_calibrated`` says why there is no capacity.
+    capacity, in the middle and at most. ``trials_exceeded`` reached more than 105 % of it, so
+    that it was measured too low. ``not_calibrated`` says why there is no capacity.
     """
 
     cell: Cell
@@ -202,6 +203,7 @@ class CalibrationFinding(Frozen):
     largest_ratio: float | None
     trials: int
     trials_near: int
+    trials_exceeded: int = 0
     not_calibrated: Missing | None
 
 

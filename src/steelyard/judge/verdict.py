@@ -25,6 +25,7 @@ from steelyard.judge.stopping.interim import InterimWord, Look, together
 from steelyard.judge.stopping.stop import find_stop, futility_caveats
 from steelyard.judge.validity.confounders import difference_findings
 from steelyard.judge.validity.environment import cleanup_caveats
+from steelyard.judge.visits.calibrations import without_unfounded_warnings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.model import Plan
@@ -124,6 +125,7 @@ def judge_study(
         AnalysisError: the records belong to another study or another plan.
     """
     _refuse_foreign(study, plan, records)
+    records = without_unfounded_warnings(records)
     parts = workload_runs(study, plan, records)
     found = tuple(findings_of_one(Evidence(*one, events, courses or {}, effort)) for one in parts)
     gathered = [

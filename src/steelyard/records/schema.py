@@ -16,6 +16,9 @@ from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.warnings import Bottleneck, TrialWarning
 
+MOST_OF_A_CAPACITY = 1.05
+"""A trial that reaches more of the generator's capacity shows that it was measured too low."""
+
 
 class Outcome(StrEnum):
     """How an attempt ended. Only ``ok`` counts for a verdict; every word is kept and shown."""
@@ -90,6 +93,11 @@ class Calibration(Frozen):
     ratio: float | None = None
     took_ns: int | None = None
     not_calibrated: Missing | None = None
+
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether the trial reached so much more than the capacity that this cannot be one."""
+        return self.ratio is not None and self.ratio > MOST_OF_A_CAPACITY
 
 
 class ResetRecord(Frozen):

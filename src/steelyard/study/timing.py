@@ -20,8 +20,9 @@ RESET_ALLOWANCE_S: dict[str, float] = {
 RESETS = list(RESET_ALLOWANCE_S)
 # What stopping, collecting and storing take.
 COLLECT_ALLOWANCE_S = 0.1
-# The window of one calibration run at most.
-LONGEST_CALIBRATION_S = 1.0
+# The window of one calibration run at most, and how many runs the capacity is the largest of.
+LONGEST_CALIBRATION_S = 0.5
+CAPACITY_RUNS = 3
 # A search for a load: so many runs, each a share of the window but no shorter than a second.
 SEARCH_RUNS = 9
 SEARCH_SHARE = 4
@@ -42,13 +43,14 @@ def compares(study: StudyDesign) -> bool:
 
 
 def calibration_window_s(study: StudyDesign) -> float:
-    """The window of one calibration run: a second, or the study's own when that is shorter."""
+    """The window of one calibration run: half a second, or the study's own when shorter."""
     return min(LONGEST_CALIBRATION_S, study.trials.window_s)
 
 
 def calibration_s(study: Study) -> float:
-    """Calibration before the first trial: every condition once, twice where the load itself holds
-    the generator back. Systems whose service differs in the shape of its answers add to it.
+    """Calibration before the first trial: the runs of the capacity for every condition, and one
+    more where the load itself holds the generator back. Systems whose service differs in the shape
+    of its answers add to it.
     """
     return sum(_calibration_s(one) for one in studies(study))
 
@@ -61,7 +63,7 @@ def _calibration_s(study: WorkloadStudy) -> float:
     held_back = load is not None and (load.mode == "open" or load.think_time_s > 0)
     window_s = calibration_window_s(study)
     run_s = window_s + min(study.trials.warmup_s, window_s / 5)
-    one_s = (2 if held_back else 1) * run_s + RESET_ALLOWANCE_S["service"]
+    one_s = (CAPACITY_RUNS + held_back) * run_s + RESET_ALLOWANCE_S["service"]
     return one_s * _shapes(study)
 
 

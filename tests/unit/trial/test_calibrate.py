@@ -51,6 +51,15 @@ def test_a_generator_near_its_capacity_is_named(load: Load) -> None:
     assert warning.figures["capacity_ratio"] == pytest.approx(100 / 110)
 
 
+def test_a_trial_far_above_the_capacity_says_nothing_of_the_generator(load: Load) -> None:
+    slightly = held_against(Calibration(sink="sink-http", capacity_per_s=96.0), [load()])
+    far = held_against(Calibration(sink="sink-http", capacity_per_s=90.0), [load()])
+    assert slightly is not None
+    assert far is not None
+    assert (slightly.is_exceeded, far.is_exceeded) == (False, True)
+    assert (len(calibration_warnings(slightly)), calibration_warnings(far)) == (1, [])
+
+
 def test_a_generator_that_drives_two_instances_is_held_to_the_sum(load: Load) -> None:
     one = Calibration(sink="sink-http", capacity_per_s=220.0)
     alone, both = held_against(one, [load()]), held_against(one, [load(), load()])
@@ -109,8 +118,8 @@ def test_every_workload_that_runs_has_a_server_that_speaks_its_protocol() -> Non
 def test_calibration_takes_its_time_in_the_forecast_unless_it_is_switched_off() -> None:
     users, rate = study(), study(load="{rate: [10, 20]}")
     assert conditions_count(users) == 2
-    assert calibration_s(users) == pytest.approx(2 * (1.2 + 0.2))
-    assert calibration_s(rate) == pytest.approx(2 * (2.4 + 0.2))
+    assert calibration_s(users) == pytest.approx(2 * (3 * 0.6 + 0.2))
+    assert calibration_s(rate) == pytest.approx(2 * (4 * 0.6 + 0.2))
     assert calibration_s(study("generator: {calibrate: false}")) == 0
 
 

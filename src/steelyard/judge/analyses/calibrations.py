@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from steelyard.judge.findings import CalibrationFinding
+from steelyard.judge.visits.calibrations import exceeded
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.missing import Missing
@@ -50,6 +51,7 @@ def _finding(
             any(each.kind is WarningKind.GENERATOR_NEAR_CAPACITY for each in r.warnings)
             for r in records
         ),
+        trials_exceeded=len(exceeded(records)),
         not_calibrated=_reason(known),
     )
 

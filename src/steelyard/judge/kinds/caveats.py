@@ -101,6 +101,15 @@ class FailuresUnequal(Note):
     attempts_other: int
 
 
+class CalibrationExceeded(Note):
+    """The generator calibration is invalid: trials reached more than its capacity."""
+
+    kind: Literal["calibration_exceeded"] = "calibration_exceeded"
+    trials: int
+    good_trials: int
+    largest_ratio: float
+
+
 class ErrorRateByRandomisation(Note):
     """The error rate of the exact engine; unequal spreads were simulated up to the ratio."""
 
@@ -220,6 +229,7 @@ Caveat = Annotated[
     | NotReset
     | GeneratorOnSameMachine
     | GeneratorBottleneck
+    | CalibrationExceeded
     | WarnedTrials
     | ManyFailures
     | FailuresUnequal

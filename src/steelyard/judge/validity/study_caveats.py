@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from steelyard.inference.assumption import assumption_of
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.judge.kinds.caveats import (
+    CalibrationExceeded,
     Caveat,
     ConditionsMeasured,
     ErrorRateByNormality,
@@ -23,6 +24,7 @@ from steelyard.judge.kinds.caveats import (
     TrialExtent,
     WarnedTrials,
 )
+from steelyard.judge.visits.calibrations import exceeded
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import Resource
@@ -84,6 +86,10 @@ def _generator(study: WorkloadStudy, records: Sequence[TrialRecord]) -> Iterator
     limited = bottlenecks.count(Resource.GENERATOR)
     if limited:
         yield GeneratorBottleneck(trials=limited, good_trials=len(good))
+    over = exceeded(good)
+    if over:
+        largest = max(r.calibration.ratio or 0.0 for r in over if r.calibration is not None)
+        yield CalibrationExceeded(trials=len(over), good_trials=len(good), largest_ratio=largest)
 
 
 def _warned(records: Sequence[TrialRecord]) -> Iterator[Caveat]:

@@ -22,6 +22,7 @@ from steelyard.inference.exact import Pool, pool_of
 from steelyard.inference.randomisation import Design, draw
 from steelyard.inference.stream import Order, Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, Withheld
+from steelyard.judge.visits.calibrations import without_unfounded_warnings
 from steelyard.judge.visits.reference_kernel import covariate_of, measured_before, parts_of
 from steelyard.judge.visits.scales import SCALES, Scale, Unusable, odds, unusable
 from steelyard.judge.visits.series import ALL_PATHS, Conditions, Pair, Paths, Series
@@ -206,7 +207,7 @@ class Readings:
 
 def _warnings_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[WarningKind]]:
     kinds: dict[int, set[WarningKind]] = defaultdict(set)
-    for record in records:
+    for record in without_unfounded_warnings(records):
         if record.outcome is Outcome.OK:
             kinds[record.visit].update(each.kind for each in record.warnings)
     return {visit: frozenset(found) for visit, found in kinds.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
+    CalibrationExceeded,
     ConditionsMeasured,
     ErrorRateByNormality,
     ErrorRateByRandomisation,
@@ -107,6 +108,15 @@ def _generator_bottleneck(note: GeneratorBottleneck) -> str:
     return (
         f"The load generator was the bottleneck in {note.trials} of {note.good_trials} trials: "
         "these measure the generator, and systems look more alike than they are"
+    )
+
+
+@writes(CalibrationExceeded)
+def _calibration_exceeded(note: CalibrationExceeded) -> str:
+    return (
+        f"Generator calibration invalid: {note.trials} of {note.good_trials} trials exceeded the "
+        f"measured capacity, by up to {percent(note.largest_ratio - 1)}. It was measured too low "
+        "and is not used: whether the generator was the bottleneck is not known from it"
     )
 
 

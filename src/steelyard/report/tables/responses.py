@@ -266,6 +266,8 @@ def _calibration_texts(found: CalibrationFinding, labels: Labels) -> tuple[str, 
 def _calibration_words(found: CalibrationFinding) -> str:
     if found.not_calibrated is not None:
         return f"not calibrated: {missing_text(found.not_calibrated)}"
+    if found.trials_exceeded:
+        return f"calibration invalid: exceeded in {found.trials_exceeded} of {found.trials}"
     if found.trials_near:
         return f"the generator may be the bottleneck in {found.trials_near} of {found.trials}"
     return "the generator had spare capacity"

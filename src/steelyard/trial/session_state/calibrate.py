@@ -3,7 +3,9 @@
 Before the trials of a session, and once for each shape: the same protocol, users, threads and
 messages, on loopback of the generator's machine. The *capacity* is the throughput with every user
 asking as fast as answers come; generator and server share the machine, so it is what both can do
-together. The *baseline latency* is the median response time at the load that the study asks for.
+together. It is the largest of several short runs: other work on the machine can only lower a run,
+and single runs of one second beside such work gave 37,000 to 73,000 requests a second. The
+*baseline latency* is the median response time at the load that the study asks for.
 A trial that comes close to the capacity may have measured the generator.
 """
 
@@ -36,7 +38,7 @@ from steelyard.study.ending import by_the_clock
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import LoadSpec, ServiceSpec, Study
 from steelyard.study.resolve.settings import defaults_of
-from steelyard.study.timing import calibration_window_s
+from steelyard.study.timing import CAPACITY_RUNS, calibration_window_s
 from steelyard.study.workload.settings import SharedSettings
 from steelyard.systems import services
 from steelyard.trial.observe.responses import throughput_of
@@ -90,6 +92,8 @@ def sink_for(bound: BoundCell) -> ServiceSpec | None:
     own = bound.service_of(1)
     if own is not None and own.use == how.service:
         settings |= {name: own.settings[name] for name in how.alike if name in own.settings}
+    if "threads" in settings:  # a server with fewer would hold a generator of several back
+        settings["threads"] = bound.study.generator.threads
     return ServiceSpec(use=how.service, settings=settings)
 
 
@@ -110,9 +114,12 @@ def held_against(
 
 
 def calibration_warnings(calibration: Calibration | None) -> list[TrialWarning]:
-    """That a trial came close to what the generator can do at most."""
+    """That a trial came close to what the generator can do at most.
+
+    One that exceeds it shows that the calibration is wrong, and nothing about the generator.
+    """
     ratio = None if calibration is None else calibration.ratio
-    if ratio is None or ratio <= NEAR_CAPACITY:
+    if calibration is None or ratio is None or ratio <= NEAR_CAPACITY or calibration.is_exceeded:
         return []
     kind = WarningKind.GENERATOR_NEAR_CAPACITY
     return [TrialWarning(kind=kind, figures={"capacity_ratio": ratio})]
@@ -189,7 +196,8 @@ def _on_bench(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> C
 def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
     study = _short(bench.session.study)
     full, asked = _as_fast_as_it_goes(bound), _with_what_the_sink_has(bound)
-    fast = bench.run(study, full)
+    runs = [bench.run(study, full) for _ in range(CAPACITY_RUNS)]
+    fast = max(runs, key=_known_throughput)
     capacity = throughput_of(fast)
     same_load = (full.load, full.workload) == (asked.load, asked.workload)
     quiet = fast if same_load else bench.run(study, asked)
@@ -200,6 +208,11 @@ def _figures(bench: _Bench, bound: BoundCell, sink: ServiceSpec) -> Calibration:
         baseline_latency_ns=None if response is None else response.p50,
         not_calibrated=capacity if isinstance(capacity, MissingKind) else None,
     )
+
+
+def _known_throughput(load: LoadResult) -> float:
+    found = throughput_of(load)
+    return 0.0 if isinstance(found, MissingKind) else found
 
 
 def _short(study: Study) -> Study:
