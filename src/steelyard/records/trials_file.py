@@ -25,7 +25,7 @@ OPTIONAL = ("block", "load", "covariate")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
 _ALIKE = 3
-"""At most as many complaints of one kind are told one by one."""
+"""At most as many complaints of one kind are printed one by one."""
 _SLUG = "trials-file-is-wrong"
 _HOW = "a header `order,system,response`, then one row for each trial"
 
