@@ -56,6 +56,47 @@ def test_doctor_says_what_a_margin_would_cost_here(steelyard: Steelyard) -> None
     assert "this machine can resolve 10 % of work of the processor in" in done.stdout
 
 
+SERVER = """
+import http.server, pathlib, sys
+page = pathlib.Path(__file__).with_name("page").read_bytes()
+class Page(http.server.BaseHTTPRequestHandler):
+    protocol_version, wbufsize = "HTTP/1.1", -1
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+    log_message = lambda *_: None
+http.server.ThreadingHTTPServer((sys.argv[1], int(sys.argv[2])), Page).serve_forever()
+"""
+BESIDE = """
+summary: A server whose program lies beside the study.
+speaks: [http]
+requires: [python3]
+settings: {port: {kind: port, meaning: "port"}}
+command: [python3, "{study}/server.py", "{address}", "{port}"]
+listeners: {http: port}
+ready: listening
+"""
+
+
+@pytest.mark.extended
+def test_a_service_finds_files_beside_the_study_wherever_the_run_was_started(
+    steelyard: Steelyard,
+) -> None:
+    study = steelyard.folder / "study.yaml"
+    lines = study.read_text(encoding="utf-8")
+    beside = steelyard.folder / "beside"
+    beside.mkdir()
+    lines = lines.replace("sink-smtp, store: maildir, sync: none", "./mine.yaml")
+    lines = lines.replace("{use: smtp, body: 1 KiB, recipients: 3}", "{use: http}")
+    files = {"study.yaml": lines, "mine.yaml": BESIDE, "server.py": SERVER, "page": "hello"}
+    for name, text in files.items():
+        (beside / name).write_text(text, encoding="utf-8")
+    done = steelyard.run("run", "beside")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:
     done = steelyard.run("run", ".", "--json", *FAIL_ON_ANY)
     assert done.returncode == 5, done.stderr

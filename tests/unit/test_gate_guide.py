@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
+from typer.testing import CliRunner
 
 from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.main import app
 from steelyard.cli.run import FailIf
 from steelyard.report.formats.registry import FORMATS
 
@@ -37,3 +39,11 @@ def test_every_exit_code_is_explained_to_the_pipeline() -> None:
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda text: text.split(":")[0])
 def test_every_block_of_the_guide_is_yaml(block: str) -> None:
     assert isinstance(YAML(typ="safe", pure=True).load(block), dict)
+
+
+def test_the_service_of_the_guide_is_good(tmp_path: Path) -> None:
+    [service] = [block for block in BLOCKS if block.startswith("summary:")]
+    path = tmp_path / "service.yaml"
+    path.write_text(service, encoding="utf-8")
+    checked = CliRunner().invoke(app, ["service", "check", str(path)])
+    assert checked.exit_code == 0, checked.output

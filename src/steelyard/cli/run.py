@@ -127,7 +127,7 @@ def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
     facts = RunFacts(
         tool_version=steelyard.__version__,
         study=study.name,
-        study_file=str(file),
+        study_file=str(file.absolute()),
         study_sha256=study.sha256,
         variant=study.variant,
         seed=plan.seed,

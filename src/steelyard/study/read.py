@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from steelyard.errors import Complaint, StudyError
 from steelyard.study.checks.budget import check_budget
 from steelyard.study.checks.questions import check_asked
+from steelyard.study.checks.study_folder import check_study_folder
 from steelyard.study.checks.support import missing_parts
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
@@ -100,6 +101,7 @@ def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
     study = None if file is None else resolve(file, complaints)
     if study is not None and not complaints:
         check_asked(study, complaints)
+        check_study_folder(study, complaints)
     if study is not None and not complaints and not _lacking(study, source):
         check_budget(study, complaints)
     return study, complaints.found

@@ -118,6 +118,7 @@ def start_service(attempt: Attempt) -> None:
             SERVICE,
             address=instance.platform.address(),
             data=instance.data_folder(),
+            study=attempt.session.study_folder,
             enter=instance.enter(),
             undo=instance.platform.context.undo,
         )

@@ -150,7 +150,7 @@ def _texts(entry: Service, others: Partner) -> Iterator[Mistake]:
         for placeholder in placeholders(text):
             if _may_be_empty(placeholder.name, entry):
                 name = placeholder.name
-                hint = f"give it a default, or add `unset: {{{name}: TEXT}}`"
+                hint = f"add `required: true`, a default, or `unset: {{{name}: TEXT}}`"
                 message = f"`{name}` may be left out, and then its placeholder has no value"
                 yield Mistake(where, message, hint)
 

@@ -9,7 +9,7 @@ from steelyard.study.declared.setting import Setting
 from steelyard.study.file.source import Where
 from steelyard.study.service.entry import Service, Words
 
-GIVEN = ("folder", "sockets", "data", "address", "threads")
+GIVEN = ("folder", "study", "sockets", "data", "address", "threads")
 """Placeholders that every service has."""
 
 

@@ -12,6 +12,7 @@ from steelyard.study.workload.metric import Look
 
 GIVEN: dict[str, SettingKind] = {
     "folder": "text",
+    "study": "text",
     "mount": "text",
     "device": "text",
     "threads": "count",
@@ -28,7 +29,7 @@ SERVED: dict[str, SettingKind] = {
 """Those of a tool that a service answers."""
 DRIVEN: dict[str, SettingKind] = {"users": "count", "rate": "number"}
 """Those of a tool that takes a load."""
-ALWAYS = ("folder", "threads", "seed")
+ALWAYS = ("folder", "study", "threads", "seed")
 """What is known before the system is there: versions are asked for with these alone."""
 
 Placed = tuple[Where, str]

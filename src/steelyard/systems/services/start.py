@@ -42,13 +42,15 @@ def start(
     *,
     address: str = "127.0.0.1",
     data: str | None = None,
+    study: str = "",
     undo: UndoLog | None = None,
     enter: tuple[str, ...] = (),
 ) -> RunningService:
     """The service on ``host``, ready, with ``folder`` for its files and ``data`` for its data.
 
     ``address`` is where it listens: an IP address of that machine. ``data`` is a folder on another
-    disk, or below ``folder`` unless it is said. ``undo`` takes the inverse of what has to be made
+    disk, or below ``folder`` unless it is said. ``study`` is the folder of the study file, on the
+    controller's machine. ``undo`` takes the inverse of what has to be made
     outside of them: a short name for a folder whose own is too long for unix sockets. ``enter`` are
     words that go before those of the service, such as those that put it into a control group.
 
@@ -59,7 +61,7 @@ def start(
     entry = service_of(spec)
     if not entry.started:
         return reach(host, spec, name)
-    begun = _Start(host, spec, entry, folder, name, address, data, undo, enter)
+    begun = _Start(host, spec, entry, folder, name, address, data, study, undo, enter)
     with ExitStack() as failed:
         running = replace(begun, parts=_start_parts(begun, failed)).go(failed)
         failed.pop_all()
@@ -78,6 +80,7 @@ def _start_parts(whole: _Start, failed: ExitStack) -> dict[str, RunningService]:
                 folder,
                 name,
                 address=whole.address,
+                study=whole.study,
                 undo=whole.undo,
                 enter=whole.enter,
             )
@@ -112,6 +115,7 @@ class _Start:
     name: str
     address: str
     data: str | None
+    study: str
     undo: UndoLog | None
     enter: tuple[str, ...] = ()
     parts: Mapping[str, RunningService] = field(default_factory=dict)
@@ -167,6 +171,7 @@ class _Start:
         site = look(self.host, self.entry, self.spec.use, certified=secure)
         given = {
             "folder": folder,
+            "study": self.study,
             "sockets": sockets,
             "data": self.data or f"{folder}/data",
             "address": self.address,

@@ -51,6 +51,7 @@ def _ground(attempt: Attempt, instance: Instance) -> ToolContext:
     trials, mount = study.trials, _mount(instance) if on_system else folder
     given: dict[str, Value] = {
         "folder": folder,
+        "study": attempt.session.study_folder,
         "mount": mount,
         "device": _device(host, mount),
         "seed": attempt.seed(instance) % _SEEDS + 1,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cached_property
+from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
@@ -51,6 +53,11 @@ class SessionContext:
     def scratch(self) -> str:
         """The folder for files of trials, beside the records: on the disk that is asked about."""
         return str(self.run.path.absolute() / SCRATCH)
+
+    @cached_property
+    def study_folder(self) -> str:
+        """The folder of the study file, for files beside it."""
+        return str(Path(self.run.facts().study_file).absolute().parent)
 
     @property
     def mark(self) -> str:
