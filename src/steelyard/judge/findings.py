@@ -8,7 +8,7 @@ baseline, in the raw response (a response time that doubles has ``+0.69`` whatev
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -207,12 +207,38 @@ class CalibrationFinding(Frozen):
     not_calibrated: Missing | None
 
 
+FactSubject = Literal[
+    "memory",
+    "processors",
+    "accelerator",
+    "kernel",
+    "disk",
+    "network",
+    "versions",
+    "other",
+    "identity",
+]
+FACT_SUBJECTS: tuple[FactSubject, ...] = get_args(FactSubject)
+"""Those that explain most first; facts of identity explain nothing."""
+
+
 class DifferenceFinding(Frozen):
-    """One fact that differs between two compared systems (the confounder audit)."""
+    """One fact that differs between two compared systems (the confounder audit).
+
+    ``declared``: the study file says so, or it follows from what it says. ``accepted`` is the
+    reason for which the study accepts it.
+    """
 
     fact: str
     values: dict[str, str | None]
+    subject: FactSubject = "other"
     declared: bool
+    accepted: str | None = None
+
+    @property
+    def is_confounder(self) -> bool:
+        """Whether it may explain a difference that is put down to what is compared."""
+        return not self.declared and self.accepted is None and self.subject != "identity"
 
 
 class StopFinding(Frozen):

@@ -319,7 +319,7 @@ class StudyDesign(Spec):
     name, to its levels: the conditions under which the comparison is made. ``background``
     is what instances of other numbers run while the rest run the workload. ``ask`` is what is
     asked of all factors together. ``sha256`` is that of the bytes as read, followed by the name of
-    the variant.
+    the variant. ``accepted_differences`` are reasons, by the fact that may differ.
     """
 
     name: str
@@ -339,6 +339,7 @@ class StudyDesign(Spec):
     latency_probe: ProbeSpec | None = None
     find: dict[str, FindSpec] = {}
     claims: tuple[ClaimSpec, ...] = ()
+    accepted_differences: dict[str, str] = {}
     variants: tuple[str, ...] = ()
     scenarios: dict[str, ScenarioSpec] = {}
     screen: ScreenSpec | None = None

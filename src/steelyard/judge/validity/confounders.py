@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from steelyard.judge.findings import DifferenceFinding
+from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
+from steelyard.judge.validity.facts import is_declared, subject_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system
@@ -17,16 +18,27 @@ Seen = Mapping[str, Mapping[str, set[str | None]]]
 def difference_findings(
     study: Study, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[DifferenceFinding]:
-    """Facts that set the systems apart, those of the study file and those found on machines.
+    """Facts that set the systems apart, of the study file and found on machines, gravest first.
 
-    A fact that varies within every system (a process number, a random port) sets none apart.
+    A fact that varies within every system (a process number, a random port) sets none apart; one
+    that only some systems have does. ``accepted_differences`` of the study keep their reason.
     """
     declared = declared_differences(study, plan)
     seen = _facts(records)
-    for fact in sorted(set(seen) | set(declared)):
+    found = {fact: systems for fact, systems in seen.items() if _sets_apart(systems)}
+    for fact in sorted(set(found) | set(declared), key=lambda fact: (_rank(fact), fact)):
         values = _by_system(seen[fact], plan.systems) if fact in seen else declared[fact]
-        if fact in declared or _sets_apart(seen[fact]):
-            yield DifferenceFinding(fact=fact, values=values, declared=_is_declared(fact, declared))
+        yield DifferenceFinding(
+            fact=fact,
+            values=values,
+            subject=subject_of(fact),
+            declared=is_declared(fact, declared),
+            accepted=study.accepted_differences.get(fact),
+        )
+
+
+def _rank(fact: str) -> int:
+    return FACT_SUBJECTS.index(subject_of(fact))
 
 
 def varying_facts(records: Sequence[TrialRecord]) -> list[str]:
@@ -77,13 +89,20 @@ def _text(value: object) -> str | None:
 
 
 def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None]]]:
-    """Values seen by fact and system. Facts of other machines carry the machine's part."""
+    """Values seen by fact and system. Facts of other machines carry the machine's part.
+
+    A system that was seen without a fact of its own machine has ``None`` of it.
+    """
     seen: dict[str, dict[str, set[str | None]]] = defaultdict(lambda: defaultdict(set))
     for record in records:
         for machine, facts in record.facts.items():
             for name, value in facts.items():
                 fact = name if machine == "system" else f"{machine}: {name}"
                 seen[fact][record.cell.system].add(value)
+    known = {record.cell.system for record in records if "system" in record.facts}
+    for fact, systems in seen.items():
+        for system in known - systems.keys() if ": " not in fact else ():
+            systems[system].add(None)
     return seen
 
 
@@ -101,10 +120,3 @@ def _by_system(
         told = sorted(value for value in systems.get(name, ()) if value is not None)
         joined[name] = ", ".join(told) if told else None
     return joined
-
-
-def _is_declared(fact: str, declared: Mapping[str, object]) -> bool:
-    """Whether the study declares it, or a setting of the same last name that differs."""
-    return fact in declared or any(
-        fact.rpartition(".")[2] == name.rpartition(".")[2] for name in declared
-    )

@@ -22,6 +22,7 @@ from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
 from steelyard.report.notes.verdict import WELCH_TEST, note_text
 from steelyard.report.notes.warnings import RESOURCES, kind_text
+from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.influence_sure import influence_sure_lines
 from steelyard.report.sentences.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.sentences.trade_offs import guard_lines
@@ -198,7 +199,7 @@ def warning_lines(view: View) -> list[str]:
     return [
         *failure_lines(view),
         *note_lines(view),
-        *_difference_lines(view),
+        *difference_lines(view.run),
     ]
 
 
@@ -222,15 +223,6 @@ def _notes(verdict: VerdictFinding) -> tuple[VerdictNote, ...]:
     if verdict.withheld and verdict.conditions is not None:
         return (verdict.withheld, *verdict.notes)
     return verdict.notes
-
-
-def _difference_lines(view: View) -> list[str]:
-    undeclared = sum(not d.declared for d in view.run.differences)
-    if not undeclared:
-        return []
-    verb = "differs" if undeclared == 1 else "differ"
-    facts = f"{counted(undeclared, 'fact')} {verb} between the {compared_all(view.run)}"
-    return [f"{facts} without having been declared as part of the comparison."]
 
 
 def failure_lines(view: View) -> list[str]:

@@ -9,6 +9,7 @@ from steelyard.judge.findings import (
     AttemptFinding,
     CalibrationFinding,
     CellFinding,
+    DifferenceFinding,
     ResponseFinding,
     RunFindings,
     VerdictFinding,
@@ -309,16 +310,22 @@ def _steadiness_texts(found: SteadyFinding, labels: Labels) -> tuple[str, ...]:
 
 def difference_table(run: RunFindings) -> Table:
     """What differs between the compared; what was not declared comes first."""
-    facts = sorted(run.differences, key=lambda d: (d.declared, d.fact))
+    facts = sorted(run.differences, key=lambda d: d.declared)
     rows = tuple(
         (
             d.fact,
-            *(d.values.get(s) or "not known" for s in run.systems),
-            "declared" if d.declared else "not declared",
+            *(d.values.get(s) or "not reported" for s in run.systems),
+            _in_the_study(d),
         )
         for d in facts
     )
     return Table("Facts that differ", ("Fact", *run.systems, "In the study"), rows)
+
+
+def _in_the_study(found: DifferenceFinding) -> str:
+    if found.declared:
+        return "declared"
+    return "not declared" if found.accepted is None else f"accepted: {found.accepted}"
 
 
 def words_of_direction(response: ResponseFinding) -> str:

@@ -327,6 +327,8 @@ class StudyFile(Part):
     """How each trial runs and how sure the answer must be."""
     claims: list[ClaimPart] | None = None
     """Sentences that the data must support."""
+    accepted_differences: dict[str, str] | None = None
+    """Facts that may differ between the compared systems undeclared, each with the reason."""
     report: ReportPart | None = None
     """How the report is cut."""
     variants: dict[Name, VariantPart] | None = None

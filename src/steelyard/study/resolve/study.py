@@ -103,6 +103,7 @@ def _as_written(file: StudyFile, complaints: Complaints) -> dict[str, object]:
         "name": file.study,
         "question": file.question.strip(),
         "variant": complaints.source.variant,
+        "accepted_differences": file.accepted_differences or {},
         "variants": tuple(file.variants or {}),
         "ask": file.ask,
         "clock": file.clock or "controller",

@@ -1,0 +1,57 @@
+"""What a fact of a machine is about, and from what of the study file it follows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from steelyard.judge.findings import FactSubject
+
+_SUBJECTS: tuple[tuple[FactSubject, str], ...] = (
+    ("identity", r"(^|\.)(hostname|machine_id|boot_id|uuid|serial|mac|container|address)\b"),
+    ("accelerator", r"\.accelerator$"),
+    ("memory", r"(^|\.)(memory|hugepages?|thp|swap)(_|\b)"),
+    ("processors", r"^(cpu|numa)\.|\.(cpus|cpu_quota_us|cpu_period_us|cpu_model)$"),
+    ("kernel", r"^(kernel|clocksource|sysctl\.kernel|sysctl\.vm|module)\b"),
+    ("disk", r"^(disks?|fs|filesystem|store)\b"),
+    ("network", r"^(net|network|sysctl\.net)\b"),
+    ("versions", r"(version|digest|sha256|image\.id)$|^os\."),
+)
+"""The first whose pattern is found in a fact is its subject."""
+
+_FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"^(memory\.total_bytes|cgroup\.memory_bytes)$", ("system.memory", "system.confine")),
+    (
+        r"^(cpu\.(count|online)|cgroup\.(cpus|cpu_quota_us|cpu_period_us))$",
+        ("system.cpus", "system.vcpus", "system.cpuset", "system.confine"),
+    ),
+    (r"^(virtualization|platform)\.(?!.*accelerator)", ("system.platform",)),
+    (r"^platform\..*image", ("system.image",)),
+    (r"^service\.", ("service.use",)),
+)
+"""Facts, and what of the study file each follows from where systems differ in that."""
+_ACCELERATORS = frozenset({"kvm", "tcg"})
+
+
+def subject_of(fact: str) -> FactSubject:
+    """Of facts of other machines, ``host: kernel.release``, that of the fact."""
+    name = fact.rpartition(": ")[2]
+    return next((each for each, of in _SUBJECTS if re.search(of, name)), "other")
+
+
+def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> bool:
+    """Whether the study file says so: this, one of the same last name, or what it follows from.
+
+    ``declared`` is what differs there, by system. An accelerator follows only from one that is
+    written: what ``auto`` chooses is not known from the study.
+    """
+    name = fact.rpartition(": ")[2]
+    last = name.rpartition(".")[2]
+    if fact in declared or any(last == each.rpartition(".")[2] for each in declared):
+        return True
+    if subject_of(fact) == "accelerator" or name.endswith("accelerator_reason"):
+        return bool(_ACCELERATORS & set(declared.get("system.accel", {}).values()))
+    return any(
+        re.search(of, name) and any(each in declared for each in sources)
+        for of, sources in _FOLLOWS
+    )

@@ -1,0 +1,61 @@
+"""What differs between the compared beside what the study compares: counted, the gravest named."""
+
+from __future__ import annotations
+
+from steelyard.judge.findings import DifferenceFinding, RunFindings
+from steelyard.report.figures import counted
+from steelyard.report.vocabulary import compared_all
+from steelyard.units import format_bytes
+
+_NAMED = 3
+_LONGEST = 40
+_ACCELERATORS = {"tcg": "emulated, no KVM", "kvm": "KVM"}
+
+
+def difference_lines(run: RunFindings) -> list[str]:
+    """One sentence for what was not declared, one for each that the study accepts."""
+    found = [each for each in run.differences if each.is_confounder]
+    accepted = [
+        f"{each.fact} differs between the {compared_all(run)}, accepted: {each.accepted}."
+        for each in run.differences
+        if each.accepted is not None and not each.declared
+    ]
+    if not found:
+        return accepted
+    verb = "differs" if len(found) == 1 else "differ"
+    facts = f"{counted(len(found), 'fact')} {verb} between the {compared_all(run)}"
+    named = _gravest(found)
+    texts = "; ".join(_text(each, run) for each in named)
+    rest = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
+    return [
+        f"{facts} without having been declared as part of the comparison: {texts}{rest}.",
+        *accepted,
+    ]
+
+
+def _gravest(found: list[DifferenceFinding]) -> list[DifferenceFinding]:
+    """The first of each subject, then the others: twenty facts of a network card are one reason."""
+    first: dict[str, DifferenceFinding] = {}
+    for each in found:
+        first.setdefault(each.subject, each)
+    named = list(first.values())
+    return (named + [each for each in found if each not in named])[:_NAMED]
+
+
+def _text(found: DifferenceFinding, run: RunFindings) -> str:
+    values = ", ".join(
+        f"{name} {_value(found, found.values[name])}"
+        for name in run.systems
+        if name in found.values
+    )
+    return f"{found.fact} ({values})"
+
+
+def _value(found: DifferenceFinding, value: str | None) -> str:
+    if value is None:
+        return "not reported"
+    if found.subject == "accelerator":
+        return _ACCELERATORS.get(value, value)
+    if found.fact.endswith("_bytes") and value.isdigit():
+        return format_bytes(int(value))
+    return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"

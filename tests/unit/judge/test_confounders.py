@@ -1,0 +1,96 @@
+"""What differs beside what is compared: ranked, derived from the study file, accepted, named."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.judge.quick import judge_study
+from tests.unit.judge.studies import a_study, measured, noisy
+
+from steelyard.judge.findings import DifferenceFinding, RunFindings
+from steelyard.judge.validity.facts import is_declared, subject_of
+from steelyard.plan.make import make_plan
+from steelyard.report.sentences.differences import difference_lines
+
+BOTH = {"kernel.release": "6.1", "memory.total_bytes": "8589934592"}
+
+
+def found_with(
+    fast: dict[str, str], durable: dict[str, str], accepted: dict[str, str] | None = None
+) -> RunFindings:
+    study = a_study().model_copy(update={"accepted_differences": accepted or {}})
+    plan = make_plan(study, 3)
+    own = {"fast": fast, "durable": durable}
+    records = [
+        r.model_copy(update={"facts": {"system": {**BOTH, **own[r.cell.system]}}})
+        for r in measured(plan, noisy(0.8))
+    ]
+    return judge_study(study, plan, records, run="r")
+
+
+def undeclared(run: RunFindings) -> list[DifferenceFinding]:
+    return [each for each in run.differences if not each.declared]
+
+
+def test_a_fact_that_only_one_system_has_sets_it_apart_and_is_named() -> None:
+    run = found_with({}, {"platform.qemu.accelerator": "tcg"})
+    (one,) = undeclared(run)
+    assert (one.subject, one.values) == ("accelerator", {"fast": None, "durable": "tcg"})
+    (line,) = difference_lines(run)
+    assert "platform.qemu.accelerator (fast not reported, durable emulated, no KVM)" in line
+
+
+def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
+    other = {
+        "cgroup.memory_bytes": "1073741824",
+        "net.eth0.mtu": "9000",
+        "net.eth0.speed": "10",
+        "kernel.release": "6.5",
+        "service.version": "2",
+        "hostname": "b",
+        "machine_id.sha256": "x",
+    }
+    run = found_with({"hostname": "a"}, other)
+    assert [each.fact for each in undeclared(run)] == [
+        "cgroup.memory_bytes", "kernel.release", "net.eth0.mtu", "net.eth0.speed",
+        "service.version", "hostname", "machine_id.sha256",
+    ]  # fmt: skip
+    (line,) = difference_lines(run)
+    assert line == (
+        "5 facts differ between the systems without having been declared as part of the "
+        "comparison: cgroup.memory_bytes (fast not reported, durable 1 GiB); kernel.release "
+        "(fast 6.1, durable 6.5); net.eth0.mtu (fast not reported, durable 9000); and 2 more."
+    )
+
+
+def test_what_the_study_accepts_is_told_with_its_reason_and_not_counted() -> None:
+    run = found_with({}, {"kernel.release": "6.5"}, {"kernel.release": "the release is compared"})
+    assert difference_lines(run) == [
+        "kernel.release differs between the systems, accepted: the release is compared."
+    ]
+
+
+def test_facts_that_identify_a_machine_are_not_counted() -> None:
+    assert difference_lines(found_with({"hostname": "a"}, {"hostname": "b"})) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "declared", "follows"),
+    [
+        ("cgroup.memory_bytes", {"system.memory": {"a": None, "b": "1"}}, True),
+        ("cpu.count", {"system.cpus": {"a": None, "b": "1"}}, True),
+        ("cpu.count", {"system.memory": {"a": None, "b": "1"}}, False),
+        ("service.version", {"service.use": {"a": "nginx", "b": "apache"}}, True),
+        ("platform.qemu.version", {"system.platform": {"a": "native", "b": "qemu"}}, True),
+        ("platform.qemu.accelerator", {"system.accel": {"a": None, "b": "auto"}}, False),
+        ("platform.qemu.accelerator", {"system.accel": {"a": "kvm", "b": "tcg"}}, True),
+    ],
+)
+def test_what_follows_from_the_study_file_is_declared(
+    fact: str, declared: dict[str, dict[str, str | None]], *, follows: bool
+) -> None:
+    assert is_declared(fact, declared) is follows
+
+
+def test_facts_of_other_machines_have_the_subject_of_the_fact() -> None:
+    assert subject_of("host: kernel.release") == "kernel"
+    assert subject_of("host: memory.total_bytes") == "memory"
