@@ -29,8 +29,7 @@ def _asking_elsewhere(study: Study) -> Iterator[tuple[Where, str]]:
     for system in away:
         if system.service is not None and _service_asks(system.service):
             yield ("systems", system.name), f"`{system.name}` is another one"
-    for name, workload in study.workloads.items():
-        where: Where = ("workloads", name) if len(study.workloads) > 1 else ("workload",)
+    for where, workload in _driven(study):
         on_system = workload_of(workload).on == "system"
         if not _workload_asks(workload):
             continue
@@ -38,6 +37,13 @@ def _asking_elsewhere(study: Study) -> Iterator[tuple[Where, str]]:
             yield where, f"it runs on `{away[0].name}`, which is another one"
         if not on_system and study.generator.host != _LOCAL:
             yield where, f"it runs on {study.generator.host}"
+
+
+def _driven(study: Study) -> Iterator[tuple[Where, WorkloadSpec]]:
+    for name, workload in study.workloads.items():
+        yield ("workloads", name) if len(study.workloads) > 1 else ("workload",), workload
+    for instance, workload in study.background.items():
+        yield ("background", instance), workload
 
 
 def _is_here(system: SystemSpec) -> bool:
