@@ -34,6 +34,18 @@ def test_the_example_of_the_guide_prints_what_the_guide_shows(tmp_path: Path) ->
     assert out == shown
 
 
+def test_the_python_of_the_guide_says_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row.split(",") for row in EXAMPLE.splitlines()[1:]]
+    given = {"systems": [row[1] for row in rows], "throughputs": [float(row[2]) for row in rows]}
+    for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL):
+        exec(block, given)  # noqa: S102 - our own page
+    _, *told = capsys.readouterr().out.splitlines()
+    shown, _ = judged(tmp_path, EXAMPLE, "--budget", "96")
+    assert told[1:] == [line.replace("throughput", "response") for line in shown.splitlines()[1:]]
+
+
 def test_json_holds_the_findings_of_a_report(tmp_path: Path) -> None:
     out, _ = judged(tmp_path, EXAMPLE, "--json")
     found = json.loads(out)
