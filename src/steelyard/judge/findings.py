@@ -296,6 +296,7 @@ class RunFindings(Frozen):
 
     What is judged stands with its workload: no verdict is given over workloads, whose units have
     nothing in common. ``level_kinds`` maps factors to the kind of their levels (``size``).
+    ``tested`` are versions and digests of what was tested, by system and fact.
     """
 
     schema_version: Literal[2] = 2
@@ -317,6 +318,7 @@ class RunFindings(Frozen):
     interference: tuple[InterferenceTableFinding, ...] = ()
     attempts: tuple[AttemptFinding, ...]
     differences: tuple[DifferenceFinding, ...]
+    tested: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
     author_notes: dict[str, str] = Field(default_factory=dict)
 

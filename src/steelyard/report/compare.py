@@ -6,6 +6,9 @@ is made between them and none may be read into this.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, RunFindings, VerdictFinding
 from steelyard.report.effects import signed_effect
@@ -21,6 +24,7 @@ OPPOSED = (
     frozenset({VerdictWord.FASTER, VerdictWord.EQUIVALENT}),
     frozenset({VerdictWord.SLOWER, VerdictWord.EQUIVALENT}),
 )
+_DIGEST = re.compile(r"\b([0-9a-f]{12})[0-9a-f]{52}\b")
 NO_TEST = (
     "These runs were not randomised against each other, so no test is made between them: what "
     "differs may come from the day, the machine or the order as well as from the systems."
@@ -54,7 +58,22 @@ def _frame_lines(a: RunFindings, b: RunFindings) -> list[str]:
         lines.append(
             f"The {_compared(a, b)} differ: {', '.join(a.systems)} and {', '.join(b.systems)}."
         )
-    return lines + _fact_lines(a, b)
+    return [*lines, *_tested_lines(a, b), *_fact_lines(a, b)]
+
+
+def _tested_lines(a: RunFindings, b: RunFindings) -> Iterator[str]:
+    """Of the systems of both runs, which program is not the same: then the runs test two things."""
+    for system in (name for name in a.systems if name in b.systems):
+        one, another = a.tested.get(system, {}), b.tested.get(system, {})
+        for fact in sorted(one.keys() | another.keys()):
+            if one.get(fact) != another.get(fact):
+                values = " and ".join(_shown(of.get(fact)) for of in (one, another))
+                yield f"NOT THE SAME was tested as {system}: {fact} {values}."
+
+
+def _shown(values: tuple[str, ...] | None) -> str:
+    """Digests by their first digits."""
+    return "not recorded" if values is None else _DIGEST.sub(r"\1…", ", ".join(values))
 
 
 def _fact_lines(a: RunFindings, b: RunFindings) -> list[str]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from tests.unit.report.golden_findings import golden
 
+from steelyard.judge.findings import RunFindings
 from steelyard.report.compare import NO_TEST, compare_lines
 
 
@@ -39,3 +40,15 @@ def test_what_makes_runs_hard_to_compare_is_said_first() -> None:
     assert "The variants differ: none and small." in text
     assert "Made by different versions: 0.1.0 and 0.2.0." in text
     assert "Facts that differ between the systems are not the same in both" in text
+
+
+def test_programs_that_are_not_the_same_in_both_runs_are_named() -> None:
+    def tested(digest: str) -> RunFindings:
+        facts = {"service.sha256": (f"server.py {digest * 64}",), "service.version": ("1.2",)}
+        return golden("decided").model_copy(update={"tested": {"fast": facts}})
+
+    lines = compare_lines(tested("a"), tested("b"))
+    same = "NOT THE SAME was tested as fast: service.sha256 server.py "
+    assert f"{same}aaaaaaaaaaaa… and server.py bbbbbbbbbbbb…." in lines
+    assert not any("service.version" in line for line in lines)
+    assert not any("NOT THE SAME" in line for line in compare_lines(tested("a"), tested("a")))

@@ -27,9 +27,10 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (r"^(virtualization|platform)\.(?!.*accelerator)", ("system.platform",)),
     (r"^platform\..*image", ("system.image",)),
+    (r"^service\.sha256$", ("service.",)),
     (r"^service\.", ("service.use",)),
 )
-"""Facts, and what of the study file each follows from where systems differ in that."""
+"""Facts, and how what they follow from begins where systems differ in that."""
 _ACCELERATORS = frozenset({"kvm", "tcg"})
 
 
@@ -52,6 +53,6 @@ def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> 
     if subject_of(fact) == "accelerator" or name.endswith("accelerator_reason"):
         return bool(_ACCELERATORS & set(declared.get("system.accel", {}).values()))
     return any(
-        re.search(of, name) and any(each in declared for each in sources)
+        re.search(of, name) and any(each.startswith(sources) for each in declared)
         for of, sources in _FOLLOWS
     )

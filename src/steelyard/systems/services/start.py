@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, Started
 from steelyard.errors import EngineError
+from steelyard.hosts.digests import digests_of
 from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import UndoLog
@@ -200,6 +201,15 @@ class _Start:
         free = ports.free_ports(len(wanted), ports.used_ports(listed), self.folder)
         return {name: str(port) for name, port in zip(wanted, free, strict=True)}
 
+    def _facts(self, prepared: Prepared) -> dict[str, str | None]:
+        """Versions of the parts; of a server of the user's own, which program it is."""
+        parts = self.parts.items()
+        facts: dict[str, str | None] = {f"service.{part}.version": s.version for part, s in parts}
+        if self.spec.text is not None:
+            words = prepared.site.resolved(command_line(self.spec, prepared.values))
+            facts["service.sha256"] = digests_of(self.host, words, self.folder)
+        return facts
+
     def _running(
         self, prepared: Prepared, started: Started, listeners: dict[str, str], version: str
     ) -> RunningService:
@@ -221,9 +231,7 @@ class _Start:
             authority=_authority(prepared),
             processes=processes,
             data=self.data or f"{self.folder}/data",
-            facts={
-                f"service.{part}.version": running.version for part, running in self.parts.items()
-            },
+            facts=self._facts(prepared),
             stop_command=tuple(prepared.filled(self.entry.stop)),
             parts=tuple(self.parts.values()),
         )

@@ -184,6 +184,8 @@ class Attempt:
             facts |= prepared.facts
         if instance.tool is not None:
             facts["tool.version"] = instance.tool.version
+            if instance.tool.digests is not None:
+                facts["tool.sha256"] = instance.tool.digests
         if instance.service is not None:
             facts["service.version"] = instance.service.version
             facts |= instance.service.facts

@@ -8,6 +8,7 @@ from posixpath import dirname
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure
+from steelyard.hosts.digests import digests_of
 from steelyard.hosts.filling import filled
 from steelyard.hosts.host import Host
 from steelyard.hosts.site import LOOK_S, Site, look_around
@@ -17,6 +18,7 @@ from steelyard.study.declared.placeholders import Value, placeholders
 from steelyard.study.declared.setting import Settings
 from steelyard.study.lookup import workload_of
 from steelyard.study.model import WorkloadSpec
+from steelyard.study.resolve.entries import COMMAND
 from steelyard.study.service.entry import Words
 from steelyard.study.workload.entry import Workload
 from steelyard.study.workload.placeholders import texts_of
@@ -58,6 +60,7 @@ class ReadyTool:
     warmup: tuple[str, ...] = ()
     version: str = NOT_ASKED
     writes: Mapping[str, str] = field(default_factory=dict)
+    digests: str | None = None
 
 
 def make_ready(spec: WorkloadSpec, context: ToolContext) -> ReadyTool:
@@ -85,6 +88,7 @@ def make_ready(spec: WorkloadSpec, context: ToolContext) -> ReadyTool:
         warmup=making.warmup(),
         version=version,
         writes={name: str(values[name]) for name in entry.writes},
+        digests=making.digests(),
     )
 
 
@@ -130,6 +134,12 @@ class _Making:
             self.words(asked.run), timeout_s=LOOK_S, environment=PLAIN_WORDS
         )
         return supported_version(asked, f"{ran.stdout}\n{ran.stderr}", self.spec.use)
+
+    def digests(self) -> str | None:
+        """Which program it is, of a command or a tool of the user's own."""
+        if self.spec.text is None and self.spec.use != COMMAND:
+            return None
+        return digests_of(self.context.host, self.words(self.entry.command), self.context.folder)
 
     def write_files(self) -> None:
         host = self.context.host
