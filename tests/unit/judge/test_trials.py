@@ -159,7 +159,12 @@ FINE = measured(GOOD, {})
         (GOOD, FINE, {"margin": 2}, "`margin` is 2, that is 200 %"),
         (GOOD, FINE, {"margin": "two"}, "`margin`: `two` is not a share"),
         (GOOD, FINE, {"margin": None}, "`margin` is no number but NoneType"),
+        (GOOD, FINE, {"margin": True}, "`margin` is no number but bool"),
+        (GOOD, FINE, {"alpha": "much"}, "`alpha`: `much` is not a share"),
         (GOOD, FINE, {"seed": -1}, "`seed` is -1"),
+        (GOOD, FINE, {"seed": 1.5}, "`seed` is 1.5"),
+        (GOOD, FINE, {"budget": "96"}, "`budget` is '96'"),
+        (GOOD, FINE, {"load": [[1]] * 20}, "`load` has more than one dimension"),
         (GOOD, np.array([FINE, FINE]), {}, "`response` has more than one dimension"),
         (np.array([GOOD, GOOD]), FINE, {}, "`system` has more than one dimension"),
         (GOOD, 7.0, {}, "`response` is no list but float"),
@@ -204,6 +209,20 @@ def test_systems_may_be_numbers_of_any_kind_and_columns_generators() -> None:
     )
     assert first.systems == ("0", "1")
     assert all(other == first for other in others)
+
+
+def test_loads_visits_and_whole_numbers_may_be_those_of_numpy() -> None:
+    rows = [(system, load) for system in GOOD for load in (4, 16)]
+    names, response = [row[0] for row in rows], measured([row[0] for row in rows], {})
+    plain = judged(names, response, load=[row[1] for row in rows], budget=96)
+    arrays = judged(
+        names,
+        response,
+        load=np.array([row[1] for row in rows]),
+        visit=np.repeat(np.arange(len(GOOD)), 2),
+        budget=np.int64(96),
+    )
+    assert arrays == plain
 
 
 def test_the_sentences_of_a_report_are_there_for_a_notebook() -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
+from typing import TypeVar
 
 import numpy as np
 
 from steelyard import units
 from steelyard.judge.own_trials.rows import TrialsError
 
+Entry = TypeVar("Entry")
 
-def entries(values: Iterable[object], name: str) -> list[object]:
+
+def entries(values: Iterable[Entry], name: str) -> list[Entry]:
     """One entry for each trial, of numpy's kinds those of Python.
 
     Raises:
@@ -63,9 +67,22 @@ def share(written: float | str, argument: str) -> float:
     """
     hint = "0.02 is 2 %, and so is the text `2 %`"
     try:
-        return float(units.parse(written, "share") if isinstance(written, str) else written)
+        if isinstance(written, str):
+            return float(units.parse(written, "share"))
     except units.UnitError as error:
         raise TrialsError(f"`{argument}`: {error.message}", hint, argument=argument) from error
-    except (TypeError, ValueError) as error:
+    if isinstance(written, bool) or not isinstance(written, Real):
         message = f"`{argument}` is no number but {type(written).__name__}"
-        raise TrialsError(message, hint, argument=argument) from error
+        raise TrialsError(message, hint, argument=argument)
+    return float(written)
+
+
+def whole(value: object, argument: str) -> int:
+    """A whole number of any kind.
+
+    Raises:
+        TrialsError: it is none.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool) and float(value).is_integer():
+        return int(float(value))
+    raise TrialsError(f"`{argument}` is {value!r}", "give a whole number", argument=argument)

@@ -23,7 +23,7 @@ from steelyard.judge.kinds.caveats import (
     OrderNotRandom,
 )
 from steelyard.judge.own_trials.arguments import Declared, Direction
-from steelyard.judge.own_trials.arrays import names, numbers, share
+from steelyard.judge.own_trials.arrays import entries, names, numbers, share, whole
 from steelyard.judge.own_trials.rows import Design, TrialRows, rounds_of, visits_of
 from steelyard.judge.own_trials.visits import LOAD, MeasuredVisits
 from steelyard.judge.visits.series import Conditions, Pair
@@ -132,20 +132,20 @@ def judge_trials(
         share(margin, "margin"),
         design,
         direction,
-        alpha,
-        budget,
+        share(alpha, "alpha"),
+        None if budget is None else whole(budget, "budget"),
         engine,
-        paths,
-        seed,
+        whole(paths, "paths"),
+        whole(seed, "seed"),
         name,
         unit,
     )
     rows = TrialRows(
         system=names(system, "system"),
         response=numbers(response, "response"),
-        load=None if load is None else list(load),
-        visit=None if visit is None else list(visit),
-        block=None if block is None else list(block),
+        load=None if load is None else entries(load, "load"),
+        visit=None if visit is None else entries(visit, "visit"),
+        block=None if block is None else entries(block, "block"),
         covariate=None if covariate is None else numbers(covariate, "covariate"),
     )
     return judge_rows(rows, declared)
