@@ -22,6 +22,13 @@ class OneMachine(Note):
     kernel: str | None
 
 
+class SeveralMachines(Note):
+    """Trials ran on several machines: the systems of each."""
+
+    kind: Literal["several_machines"] = "several_machines"
+    systems: tuple[tuple[str, ...], ...]
+
+
 class ConditionsMeasured(Note):
     """Nothing between or beyond these conditions was measured."""
 
@@ -58,9 +65,10 @@ class NotReset(Note):
 
 
 class GeneratorOnSameMachine(Note):
-    """The load generator shared the processors of the systems."""
+    """The load generator shared the processors of these systems; of all where none is named."""
 
     kind: Literal["generator_on_same_machine"] = "generator_on_same_machine"
+    systems: tuple[str, ...] = ()
 
 
 class GeneratorBottleneck(Note):
@@ -222,6 +230,7 @@ class CleanupNotVerified(Note):
 
 Caveat = Annotated[
     OneMachine
+    | SeveralMachines
     | ConditionsMeasured
     | LevelsScreened
     | ScreeningAssumptions

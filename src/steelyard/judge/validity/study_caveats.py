@@ -21,9 +21,11 @@ from steelyard.judge.kinds.caveats import (
     NotReset,
     OneMachine,
     ScreeningAssumptions,
+    SeveralMachines,
     TrialExtent,
     WarnedTrials,
 )
+from steelyard.judge.validity.places import beside_the_load, carrier_facts, machines_of
 from steelyard.judge.visits.calibrations import exceeded
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Outcome, TrialRecord
@@ -42,10 +44,7 @@ def study_caveats(
     study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord]
 ) -> Iterator[Caveat]:
     """All of them, from the study of one workload and its records."""
-    yield OneMachine(
-        processor=_constant_fact(records, "cpu.model"),
-        kernel=_constant_fact(records, "kernel.release"),
-    )
+    yield _machines(study, records)
     if any(plan.conditions):
         yield ConditionsMeasured(conditions=tuple(filter(None, plan.conditions)))
     if plan.screen is not None:
@@ -64,8 +63,21 @@ def study_caveats(
         )
 
 
+def _machines(study: WorkloadStudy, records: Sequence[TrialRecord]) -> OneMachine | SeveralMachines:
+    places = machines_of(study, records)
+    if len(set(places.values())) <= 1:
+        return OneMachine(
+            processor=_constant_fact(records, "cpu.model"),
+            kernel=_constant_fact(records, "kernel.release"),
+        )
+    by_machine: dict[str, list[str]] = {}
+    for system, machine in places.items():
+        by_machine.setdefault(machine, []).append(system)
+    return SeveralMachines(systems=tuple(map(tuple, by_machine.values())))
+
+
 def _constant_fact(records: Sequence[TrialRecord], fact: str) -> str | None:
-    values = {facts.get(fact) for r in records if (facts := r.facts.get("system"))}
+    values = {facts.get(fact) for r in records if (facts := carrier_facts(r))}
     return values.pop() if len(values) == 1 else None
 
 
@@ -79,8 +91,9 @@ def _resets(study: WorkloadStudy) -> Iterator[Caveat]:
 
 
 def _generator(study: WorkloadStudy, records: Sequence[TrialRecord]) -> Iterator[Caveat]:
-    if study.generator.host == "local" and workload_of(study.workload).is_load:
-        yield GeneratorOnSameMachine()
+    beside = beside_the_load(study)
+    if beside and workload_of(study.workload).is_load:
+        yield GeneratorOnSameMachine(systems=() if len(beside) == len(study.systems) else beside)
     good = [r for r in records if r.outcome is Outcome.OK]
     bottlenecks = [r.bottleneck.resource for r in good if r.bottleneck is not None]
     limited = bottlenecks.count(Resource.GENERATOR)

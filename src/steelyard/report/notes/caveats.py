@@ -18,10 +18,11 @@ from steelyard.judge.kinds.caveats import (
     OneMachine,
     OrderNotRandom,
     ScreeningAssumptions,
+    SeveralMachines,
     TrialExtent,
     WarnedTrials,
 )
-from steelyard.report.figures import percent
+from steelyard.report.figures import listed, percent
 from steelyard.report.notes.registry import writes, writes_levels
 from steelyard.study.ending import Extent
 from steelyard.study.labels import Labels
@@ -46,6 +47,15 @@ def _one_machine(note: OneMachine) -> str:
     ]
     machine = f" ({', '.join(facts)})" if facts else ""
     return f"Measured on one machine{machine}: other machines were not tested"
+
+
+@writes(SeveralMachines)
+def _several_machines(note: SeveralMachines) -> str:
+    places = "; ".join(listed(list(names)) for names in note.systems)
+    return (
+        f"Measured on {len(note.systems)} machines ({places}): a difference between systems on "
+        "different machines may be one between the machines, and others were not tested"
+    )
 
 
 @writes_levels(ConditionsMeasured)
@@ -99,8 +109,9 @@ def _not_reset(note: NotReset) -> str:
 
 
 @writes(GeneratorOnSameMachine)
-def _generator_on_same_machine(_: GeneratorOnSameMachine) -> str:
-    return "The load generator ran on the same machine and shared its processors with the systems"
+def _generator_on_same_machine(note: GeneratorOnSameMachine) -> str:
+    systems = f"{listed(list(note.systems))} only" if note.systems else "the systems"
+    return f"The load generator ran on the same machine and shared its processors with {systems}"
 
 
 @writes(GeneratorBottleneck)

@@ -1,0 +1,48 @@
+"""On which machines the trials ran, and which of them the load came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.records.schema import TrialRecord
+from steelyard.study.model import StudyDesign, SystemSpec
+
+_IDENTITY = "machine_id.sha256"
+_SSH = "ssh://"
+
+
+def machines_of(study: StudyDesign, records: Sequence[TrialRecord]) -> dict[str, str]:
+    """The machine that carries each measured system: as all told it, else as the study says it."""
+    measured = sorted({record.cell.system for record in records})
+    told = {
+        record.cell.system: identity
+        for record in records
+        if (identity := carrier_facts(record).get(_IDENTITY)) is not None
+    }
+    if told.keys() >= set(measured):
+        return told
+    return {name: machine_name(study.systems.get(name)) for name in measured}
+
+
+def carrier_facts(record: TrialRecord) -> dict[str, str | None]:
+    """Of the machine itself: a guest tells of the processor that it is given."""
+    return record.facts.get("host") or record.facts.get("system", {})
+
+
+def machine_name(system: SystemSpec | None) -> str:
+    """Where a system lives, as the study says it; ``local`` is the controller's machine."""
+    if system is None:
+        return "local"
+    if system.platform == "ssh":
+        return _SSH + str(system.settings["host"]).removeprefix(_SSH)
+    return system.host_machine
+
+
+def beside_the_load(study: StudyDesign) -> tuple[str, ...]:
+    """Systems on the machine that the load comes from; all where an instance sends it."""
+    by_machine = study.generator.host
+    return tuple(
+        name
+        for name, system in study.systems.items()
+        if by_machine.startswith("instance ") or machine_name(system) == by_machine
+    )
