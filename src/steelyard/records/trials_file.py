@@ -24,6 +24,8 @@ _NAMES = ("system", "load", "block")
 OPTIONAL = ("block", "load", "covariate")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+", re.ASCII)
+MOST_ROWS = 100_000
+"""Of five systems at twenty loads as many as are judged; a file is not read beyond it."""
 _ALIKE = 3
 """At most as many complaints of one kind are printed one by one."""
 _SLUG = "trials-file-is-wrong"
@@ -116,7 +118,7 @@ def read_trials(path: Path, response: str) -> TrialsFile:
 
 def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
     """The rows of ``text``; ``path`` is named in complaints."""
-    names, *rows = [*rows_of(text)] or [[]]
+    names, *rows = [*itertools.islice(rows_of(text), MOST_ROWS + 2)] or [[]]
     if not names:
         raise StudyError([Complaint(path, 1, 1, "the file is empty", _HOW)], slug=_SLUG)
     header = {field.text: field for field in names}
@@ -124,6 +126,10 @@ def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
     if missing := [name for name in (*NEEDED, response) if name not in header]:
         message = "no column " + " and none ".join(f"`{name}`" for name in missing)
         wrong.append(Complaint(path, names[0].line, 1, message, _hint(missing[0], names)))
+    if len(rows) > MOST_ROWS:
+        hint = "give one row for each trial, and not for each request or sample within it"
+        beyond = rows[-1][0].line
+        wrong.append(Complaint(path, beyond, 1, f"more than {MOST_ROWS:,} rows", hint))
     if not rows:
         wrong.append(Complaint(path, names[0].line, 1, "there is no trial", _HOW))
     _refuse(wrong, _twice(path, names), _open_quotes(path, [names, *rows]))

@@ -164,6 +164,11 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {
     "an open quote": (at(5, '4,a,"101'), "5:5", "a quote is opened here and not closed"),
     "a quote that ends early": (at(5, '4,"a"b,101'), "5:3", "a quote is opened here"),
     "more trials than are judged": (table(MANY), "1:7", "are too many"),
+    "every request a row": (
+        PLAIN + "21,a,3\n" * 200_000,
+        "100002:1",
+        "more than 100,000 rows",
+    ),
     "a covariate of zero": (
         each(lambda *row: [*row, "0"], "covariate"),
         "2:",
