@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -110,3 +112,27 @@ def test_the_pages_show_commands() -> None:
     assert len(COMMANDS) > 100
     assert len(RUN) > 20
     assert len(IMAGES) > 5
+
+
+def test_every_target_of_make_that_a_page_names_is_one() -> None:
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md"]
+    named = {
+        name
+        for page in pages
+        for name in re.findall(
+            r"(?:`|^|^ {4})make ([a-z][a-z-]*[a-z])\b", page.read_text("utf-8"), re.MULTILINE
+        )
+    }
+    assert {"quickstart", "test"} <= named
+    others = {"bench", "build", "prepare"}  # beginnings of several, the reader's own, the kernel's
+    assert named - targets - others == set()
+
+
+def test_every_job_of_a_page_fits_its_schema() -> None:
+    page = (ROOT / "docs" / "reference" / "load.md").read_text(encoding="utf-8")
+    jobs = re.findall(r"^```json\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    schema = json.loads((ROOT / "schemas" / "load-job.schema.json").read_text(encoding="utf-8"))
+    assert len(jobs) == 2
+    for job in jobs:
+        jsonschema.validate(json.loads(job), schema)
