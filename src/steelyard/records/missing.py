@@ -121,6 +121,14 @@ class NoDiskTime(MissingKind):
     least_ms: float
 
 
+class MoreThanProcessors(MissingKind):
+    """Counters that add up to more cores than there are processors."""
+
+    kind: Literal["more_than_processors"] = "more_than_processors"
+    cores: float
+    processors: int
+
+
 class NotMeasuredWith(MissingKind):
     """A metric that a tool does not have with these settings, as a study writes them."""
 
@@ -180,6 +188,7 @@ Missing = TypeAliasType(
         | TurnedAway
         | NameUnknown
         | NoDiskTime
+        | MoreThanProcessors
         | NotMeasuredWith
         | TooFewPrinted
         | OfInstance

@@ -170,7 +170,7 @@ def collect(attempt: Attempt) -> None:
         instance.costs = reconciled(seen)
         if seen.driven is not None and workload_of(instance.workload).request_times:
             instance.distributions = distributions_of(seen.driven)
-        attempt.bottleneck = attempt.bottleneck or bottleneck_of(seen, attempt.cores())
+        attempt.bottleneck = attempt.bottleneck or bottleneck_of(seen)
     each_one = [each.responses for each in attempt.measured]
     common = [common_of(each) for each in attempt.measured]
     attempt.responses = of_all_instances(

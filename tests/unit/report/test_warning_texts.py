@@ -56,7 +56,7 @@ def test_a_warning_without_figures_is_named_by_its_kind(kind: WarningKind) -> No
 
 def test_the_figure_of_a_disk_is_named_busy_time() -> None:
     assert bottleneck_text(BottleneckNote(kind=Resource.DISK_BUSY_TIME, share=0.93)) == (
-        "disk busy 93% of the window"
+        "disk busy for 93% of the measured time, saturated or not"
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from steelyard.records.missing import (
     ColumnMissing,
+    MoreThanProcessors,
     NameUnknown,
     NoDiskTime,
     Quoted,
@@ -66,6 +67,15 @@ def test_errors_count_what_failed_and_what_was_never_sent(seen: Make) -> None:
 def test_cpu_of_the_service_is_cores_over_the_samples_of_the_window(seen: Make) -> None:
     columns = {"process.service.cpu_ns": [0, 500_000_000, 1_500_000_000]}
     assert measured("service.cpu", seen(columns)).value == pytest.approx(0.75)
+
+
+def test_more_cores_than_a_guest_has_are_refused(seen: Make) -> None:
+    columns = {"process.service.cpu_ns": [0, 7_000_000_000, 14_000_000_000]}
+    one = replace(seen(columns), processors=1)
+    refused = MoreThanProcessors(cores=7.0, processors=1)
+    assert measured("service.cpu", one).missing == refused
+    assert measured("service.cpu_per_operation", one).missing == refused
+    assert measured("service.cpu", replace(one, processors=8)).value == pytest.approx(7.0)
 
 
 def test_cpu_per_operation_divides_by_what_was_answered_well(seen: Make) -> None:

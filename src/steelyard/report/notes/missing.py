@@ -65,6 +65,10 @@ TEXTS = {
     "disk_time_too_short": (
         "all {request} requests took less than {least_ms:g} ms together, counted in steps of 1 ms"
     ),
+    "more_than_processors": (
+        "the kernel counted {cores:.1f} cores of CPU time where there are {processors}: its "
+        "clock or its counters are wrong"
+    ),
     "not_measured_with": "not measured with {settings}",
     "too_few_printed": "fewer than the {needed:,.0f} {of} that this needs",
     "of_instance": "instance {instance}: {missing}",

@@ -17,6 +17,7 @@ from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.notes.caveats import extent_text
 from steelyard.report.notes.registry import text, writes, writes_levels
+from steelyard.study.ending import Extent
 from steelyard.study.labels import Labels
 
 
@@ -49,16 +50,16 @@ def _too_noisy(_: TooNoisy) -> str:
 def _never_steady(note: NeverSteady, labels: Labels) -> str:
     return (
         f"Throughput is not steady within the window in {_cells(note.cells, labels)}: results hold "
-        f"for the declared window, {extent_text(note.extent)}, and not for longer runs"
+        f"for {_declared(note.extent)}, and not for longer runs"
     )
 
 
 @writes_levels(SteadyLater)
 def _steady_later(note: SteadyLater, labels: Labels) -> str:
-    where, extent = _cells(note.cells, labels), extent_text(note.extent)
+    where = _cells(note.cells, labels)
     return (
         f"Throughput becomes steady only within the window in {where}, which moves its mean by up "
-        f"to {signed_effect(note.bias_log)}: results hold for the declared window, {extent}. "
+        f"to {signed_effect(note.bias_log)}: results hold for {_declared(note.extent)}. "
         f"Declare `warmup: {note.warmup_s:g} s`, the same for all systems, to leave out the "
         "transient"
     )
@@ -68,6 +69,12 @@ def _steady_later(note: SteadyLater, labels: Labels) -> str:
 def _steadiness_unknown(note: SteadinessUnknown, labels: Labels) -> str:
     why = "" if note.reason is None else f": {text(note.reason, labels)}"
     return f"Whether throughput was steady is not known in {_cells(note.cells, labels)}{why}"
+
+
+def _declared(extent: Extent) -> str:
+    """Trials that end by their work have no window that is declared."""
+    what = "the declared window" if extent.window_s is not None else "trials that end by their work"
+    return f"{what}, {extent_text(extent)}"
 
 
 def _cells(cells: Sequence[Cell], labels: Labels) -> str:

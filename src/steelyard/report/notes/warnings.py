@@ -127,13 +127,13 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
 
 RESOURCES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator",
-    Resource.DISK_BUSY_TIME: "disk busy time",
+    Resource.DISK_BUSY_TIME: "disk always busy, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service",
 }
 _SHARES: Mapping[Resource, str] = {
     Resource.GENERATOR: "the load generator (a worker used {:.0%} of its core)",
-    Resource.DISK_BUSY_TIME: "disk busy {:.0%} of the window",
+    Resource.DISK_BUSY_TIME: "disk busy for {:.0%} of the measured time, saturated or not",
     Resource.MACHINE_CPU: "the machine's CPU ({:.0%} used)",
     Resource.ONE_CORE_OF_SERVICE: "one core of the service ({:.0%} used)",
 }

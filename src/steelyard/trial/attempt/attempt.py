@@ -191,9 +191,9 @@ class Attempt:
             facts |= instance.service.facts
         return facts
 
-    def cores(self) -> int | None:
-        """Processors of the system's machine."""
-        told = self.facts.get("system", {}).get("cpu.count")
+    def cores(self, instance: Instance) -> int | None:
+        """Processors of the machine that an instance is."""
+        told = self.facts.get(instance.name, {}).get("cpu.count")
         return int(told) if told is not None and told.isdigit() else None
 
     def result(self, ending: Ending) -> AttemptResult:

@@ -1,5 +1,7 @@
 """The bottleneck of a trial: the first resource that was used up, of those that were sampled.
 
+Of a disk only its busy time is known.
+
 Pure; it is reported for every cell and decides nothing.
 """
 
@@ -13,23 +15,24 @@ _FULL = 0.9
 _ONE_CORE_AT_MOST = 1.1  # a service that uses more is not held back by one core
 
 
-def bottleneck_of(seen: Seen, cores: int | None) -> Bottleneck | None:
+def bottleneck_of(seen: Seen) -> Bottleneck | None:
     """The resource and its share, or ``None`` when none of those sampled was used up."""
     for warning in () if seen.driven is None else seen.driven.verdict.warnings:
         if warning.kind == WarningKind.GENERATOR_BOUND:
             share = warning.figures["busiest_worker_ratio"]
             return Bottleneck(resource=Resource.GENERATOR, share=share)
-    for resource, used in _shares(seen, cores):
+    for resource, used in _shares(seen):
         if used is not None and used >= _FULL:
             return Bottleneck(resource=resource, share=used)
     return None
 
 
-def _shares(seen: Seen, cores: int | None) -> list[tuple[Resource, float | None]]:
+def _shares(seen: Seen) -> list[tuple[Resource, float | None]]:
     return [
-        (Resource.DISK_BUSY_TIME, _share(seen, f"disk.{STORE}.io_ns")),
-        (Resource.MACHINE_CPU, _machine_cpu(seen, cores)),
+        (Resource.MACHINE_CPU, _machine_cpu(seen)),
         (Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
+        # Last, for it is no sign of saturation: a disk that is always busy may serve many at once.
+        (Resource.DISK_BUSY_TIME, _share(seen, f"disk.{STORE}.io_ns")),
     ]
 
 
@@ -43,8 +46,8 @@ def _share(seen: Seen, column: str) -> float | None:
     return None if rate is None else rate / 1e9
 
 
-def _machine_cpu(seen: Seen, cores: int | None) -> float | None:
+def _machine_cpu(seen: Seen) -> float | None:
     idle, waiting = seen.window.rate_per_s("cpu.idle_ns"), seen.window.rate_per_s("cpu.iowait_ns")
-    if idle is None or waiting is None or not cores:
+    if idle is None or waiting is None or not seen.processors:
         return None
-    return 1 - (idle + waiting) / (1e9 * cores)
+    return 1 - (idle + waiting) / (1e9 * seen.processors)

@@ -48,6 +48,7 @@ def seen_of(attempt: Attempt, instance: Instance) -> Seen:
         probe_missing=instance.probe_missing,
         column=instance.column,
         own_kernel=instance.host.boot_id != attempt.host_machine().boot_id,
+        processors=attempt.cores(instance),
         through_loopback=_through_loopback(attempt, instance),
     )
 

@@ -10,7 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from steelyard.engine.messages import LoadResult, Stream
-from steelyard.records.missing import Missing, MissingKind, Reading, Reason
+from steelyard.records.missing import (
+    Missing,
+    MissingKind,
+    MoreThanProcessors,
+    Reading,
+    Reason,
+)
 from steelyard.records.schema import Measured
 from steelyard.study.workload_study import WorkloadStudy
 from steelyard.systems.platform import VCPU
@@ -46,6 +52,8 @@ INSTANCE = "instance"
 ERRORS = "errors"
 
 PROBE = "probe"
+_MOST_OF_PROCESSORS = 1.25
+"""Samples are not taken at one instant, so that a little more may be seen."""
 _NO_GOOD_ANSWER = Reason(kind="no_good_answer")
 _NO_SEPARATE_HOST = Reason(kind="no_separate_host")
 
@@ -69,6 +77,8 @@ class Seen:
     """How what stands for the instance is called among the samples of its host."""
     own_kernel: bool = False
     """Whether the system has a kernel of its own, so that it cannot see the machine below it."""
+    processors: int | None = None
+    """Those of the machine that the system is, where it tells them."""
     through_loopback: bool = False
     """Whether the load reaches the system through the loopback device of its machine."""
 
@@ -204,7 +214,15 @@ def _of_service(window: WindowSamples, figure: str) -> list[str]:
 
 def _service_cores(seen: Seen) -> Reading:
     columns = _of_service(seen.window, "cpu_ns")
-    return total_of([rate_of(seen.window, column, 1e-9) for column in columns])
+    return _possible(total_of([rate_of(seen.window, column, 1e-9) for column in columns]), seen)
+
+
+def _possible(cores: Reading, seen: Seen) -> Reading:
+    """The cores, unless there are not so many: an emulated guest may lose track of its time."""
+    most = seen.processors
+    if isinstance(cores, MissingKind) or most is None or cores <= most * _MOST_OF_PROCESSORS:
+        return cores
+    return MoreThanProcessors(cores=cores, processors=most)
 
 
 def _service_cpu_per_operation(seen: Seen) -> Reading:
@@ -346,7 +364,7 @@ _RESPONSES: dict[str, Callable[[Seen], Reading]] = {
     **_of_disks("host.disk", lambda seen: seen.outside),
     "network.received": lambda seen: _network(seen, "rx_bytes"),
     "network.sent": lambda seen: _network(seen, "tx_bytes"),
-    "system.cpu": lambda seen: _busy_cores(seen.window),
+    "system.cpu": lambda seen: _possible(_busy_cores(seen.window), seen),
     "system.steal": lambda seen: _steal(seen.window),
     "tcp.syn_retransmits": lambda seen: _grown(seen.window, "tcp.syn_retransmits"),
     "tcp.timeouts": lambda seen: _grown(seen.window, "tcp.timeouts"),
