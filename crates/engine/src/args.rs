@@ -36,7 +36,7 @@ pub(crate) enum Mode {
     Kernel(KernelArgs),
     /// Sample counters of this machine.
     Sample(SampleArgs),
-    /// Tell the facts of this machine that could explain a difference.
+    /// Print the facts of this machine that could explain a difference.
     Facts(FactsArgs),
     /// Serve a controller over stdin and stdout; see docs/reference/agent.md.
     Agent,

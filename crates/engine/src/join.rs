@@ -86,15 +86,15 @@ mod tests {
         thread::JoinHandle<io::Result<()>>,
     ) {
         let (asks, from) = UnixStream::pair().unwrap();
-        let (to, hears) = UnixStream::pair().unwrap();
+        let (to, reads) = UnixStream::pair().unwrap();
         let (socket, serves) = UnixStream::pair().unwrap();
         let running = thread::spawn(move || join(from.as_fd(), to.as_fd(), socket.as_fd()));
-        (asks, hears, serves, running)
+        (asks, reads, serves, running)
     }
 
     #[test]
     fn bytes_go_both_ways_unchanged() {
-        let (mut asks, mut hears, mut serves, running) = joined();
+        let (mut asks, mut reads, mut serves, running) = joined();
         let question: Vec<u8> = (0..200_000_u32).map(|n| (n % 251) as u8).collect();
         let copy = question.clone();
         let asking = thread::spawn(move || {
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(read, question);
         serves.write_all(b"answer\n").unwrap();
         let mut answer = [0; 7];
-        hears.read_exact(&mut answer).unwrap();
+        reads.read_exact(&mut answer).unwrap();
         assert_eq!(&answer, b"answer\n");
         drop(asking.join().unwrap());
         running.join().unwrap().unwrap();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_controller_goes_and_the_server_sees_that() {
-        let (asks, _hears, mut serves, running) = joined();
+        let (asks, _reads, mut serves, running) = joined();
         drop(asks);
         running.join().unwrap().unwrap();
         assert_eq!(serves.read(&mut [0; 1]).unwrap(), 0);
@@ -122,9 +122,9 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_server_goes() {
-        let (_asks, mut hears, serves, running) = joined();
+        let (_asks, mut reads, serves, running) = joined();
         drop(serves);
         running.join().unwrap().unwrap();
-        assert_eq!(hears.read(&mut [0; 1]).unwrap(), 0);
+        assert_eq!(reads.read(&mut [0; 1]).unwrap(), 0);
     }
 }

@@ -42,11 +42,11 @@ fn run_once(job: &LoadJob, json: bool, cancel: &AtomicBool) -> Outcome {
 }
 
 fn search(job: &FindJob, json: bool, cancel: &AtomicBool) -> Outcome {
-    let mut told = |step: &FindStep| {
+    let mut print_step = |step: &FindStep| {
         clear_progress();
         eprint!("{}", step_line(step));
     };
-    let result = watched(|show| steelyard_load::find(job, cancel, show, &mut told))?;
+    let result = watched(|show| steelyard_load::find(job, cancel, show, &mut print_step))?;
     print(&if json {
         document(&result)?
     } else {

@@ -1,4 +1,4 @@
-//! `load --probe`: operations told one by one while they end, and figures of all at the end.
+//! `load --probe`: operations reported one by one while they end, and figures of all at the end.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,13 +21,13 @@ pub(crate) fn run(job: &LoadJob, json: bool, cancel: &AtomicBool) -> Outcome {
     if !json {
         put(&head(job))?;
     }
-    let (result, told) = thread::scope(|scope| {
-        let telling = scope.spawn(move || tell(ended, json, cancel));
+    let (result, printed) = thread::scope(|scope| {
+        let printing = scope.spawn(move || print_each(ended, json, cancel));
         let result = steelyard_load::probe(job, cancel, sender);
-        (result, telling.join())
+        (result, printing.join())
     });
     let broke_off = || failure(FailureKind::System, "the output broke off", None);
-    let phases = told.unwrap_or_else(|_| Err(broke_off()))?;
+    let phases = printed.unwrap_or_else(|_| Err(broke_off()))?;
     let result = result.map_err(|error| from_load(&error))?;
     let answered = result.counts.ok > 0;
     put(&if json {
@@ -53,7 +53,7 @@ fn head(job: &LoadJob) -> String {
 /// Prints what ends until the run is over; when no one reads any more, the run ends.
 ///
 /// Returns the names of the phases, in the order in which they came first.
-fn tell(
+fn print_each(
     ended: Receiver<Ended>,
     json: bool,
     cancel: &AtomicBool,

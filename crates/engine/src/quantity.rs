@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_may_be_told_for_other_units_than_seconds() {
+    fn rates_may_be_given_in_other_units_than_seconds() {
         assert_eq!(rate_per_s("0.5"), Ok(0.5));
         assert_eq!(rate_per_s("50/s"), Ok(50.0));
         assert_eq!(rate_per_s("120/min"), Ok(2.0));

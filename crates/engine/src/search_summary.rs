@@ -2,7 +2,7 @@
 
 use steelyard_wire::find::{FindOutcome, FindResult, FindState, FindStep, Over};
 
-/// One line about a step, told when it is over.
+/// One line about a step, printed when it is over.
 pub(crate) fn step_line(step: &FindStep) -> String {
     let outcome = match step.outcome {
         FindOutcome::Held => "held",

@@ -5,7 +5,7 @@ use crate::datagram::Head;
 /// How far back repeats are known from late ones.
 const REACH: u64 = 65_536;
 
-/// Datagrams of one lane as they arrive.
+/// Datagrams of one endpoint as they arrive.
 #[derive(Debug)]
 pub struct Arrivals {
     /// The sequence after the highest that has arrived.

@@ -14,7 +14,7 @@ const IN_WINDOW: u64 = 1 << 63;
 pub struct Head {
     /// The same for all of a run, so that stray ones of another are not counted.
     pub tag: u32,
-    /// From 0 for each lane.
+    /// From 0 for each endpoint.
     pub sequence: u64,
     /// Whether it was sent inside the window; the sender alone decides that.
     pub in_window: bool,

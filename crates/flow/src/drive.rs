@@ -1,4 +1,4 @@
-//! The loop of one thread over its lanes.
+//! The loop of one thread over its endpoints.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_net::poller::{Event, Interest, Poller};
 use steelyard_net::usage::set_timer_slack_ns;
 
-use crate::lane::Lane;
-use crate::report::LaneReport;
+use crate::endpoint::Endpoint;
+use crate::report::EndpointReport;
 use crate::run::Run;
 use crate::step::{NEVER, Step};
 
 /// Between two looks at whether the run has been ended.
 const TICK_NS: u64 = 10_000_000;
 
-/// Told to the caller as the thread passes it.
+/// Reported to the caller as the thread passes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Border {
     /// The first instant of the window.
     WindowStart,
-    /// The first instant after it, or the end of all lanes if that comes earlier.
+    /// The first instant after it, or the end of all endpoints if that comes earlier.
     WindowEnd,
 }
 
@@ -34,7 +34,7 @@ enum Stage {
 }
 
 struct Drive<'a> {
-    lanes: Vec<Lane>,
+    endpoints: Vec<Endpoint>,
     run: &'a Run,
     poller: Poller,
     events: Vec<Event>,
@@ -44,23 +44,23 @@ struct Drive<'a> {
     border: &'a mut dyn FnMut(Border),
 }
 
-/// Moves the bytes of `lanes` until all are over, and reports them in their order.
+/// Moves the bytes of `endpoints` until all are over, and reports them in their order.
 ///
-/// Fails if the system refuses an epoll instance; whatever befalls a lane is in its report.
+/// Fails if the system refuses an epoll instance; whatever befalls an endpoint is in its report.
 pub fn drive(
-    lanes: Vec<Lane>,
+    endpoints: Vec<Endpoint>,
     run: &Run,
     border: &mut dyn FnMut(Border),
-) -> Result<Vec<LaneReport>> {
-    // Paced lanes would be 50 µs late otherwise; a kernel that refuses shows in the rate.
+) -> Result<Vec<EndpointReport>> {
+    // Paced endpoints would be 50 µs late otherwise; a kernel that refuses shows in the rate.
     let _ = set_timer_slack_ns(1);
     let poller = Poller::new()?;
-    for (index, lane) in lanes.iter().enumerate() {
-        poller.add(&lane.socket, index as u64, lane.interest())?;
+    for (index, endpoint) in endpoints.iter().enumerate() {
+        poller.add(&endpoint.socket, index as u64, endpoint.interest())?;
     }
     let mut drive = Drive {
-        events: Vec::with_capacity(lanes.len().clamp(1, 256)),
-        lanes,
+        events: Vec::with_capacity(endpoints.len().clamp(1, 256)),
+        endpoints,
         run,
         poller,
         stage: Stage::Before,
@@ -71,7 +71,7 @@ pub fn drive(
     drive.wait_for_start();
     while drive.round() {}
     drive.finish();
-    Ok(drive.lanes.into_iter().map(Lane::report).collect())
+    Ok(drive.endpoints.into_iter().map(Endpoint::report).collect())
 }
 
 impl Drive<'_> {
@@ -96,27 +96,27 @@ impl Drive<'_> {
             return false;
         }
         let (mut again, mut due_ns, mut open) = (false, self.next_tick_ns, 0);
-        for lane in &mut self.lanes {
-            if lane.ending.is_some() {
+        for endpoint in &mut self.endpoints {
+            if endpoint.ending.is_some() {
                 continue;
             }
-            if !lane.ready && lane.due_ns > now_ns {
+            if !endpoint.ready && endpoint.due_ns > now_ns {
                 open += 1;
-                due_ns = due_ns.min(lane.due_ns);
+                due_ns = due_ns.min(endpoint.due_ns);
                 continue;
             }
             open += 1;
-            match lane.step(self.run) {
+            match endpoint.step(self.run) {
                 Step::Again => again = true,
                 Step::Wait(at_ns) => {
-                    lane.ready = false;
-                    lane.due_ns = at_ns;
+                    endpoint.ready = false;
+                    endpoint.due_ns = at_ns;
                     due_ns = due_ns.min(at_ns);
                 }
-                Step::Over(ending) => lane.ending = Some(ending),
+                Step::Over(ending) => endpoint.ending = Some(ending),
             }
         }
-        // A single lane that can go on needs no events.
+        // A single endpoint that can go on needs no events.
         if open > 0 && !(again && open == 1) {
             self.wait(if again { 0 } else { due_ns });
         }
@@ -133,10 +133,10 @@ impl Drive<'_> {
             .poller
             .wait(&mut self.events, Some(Duration::from_nanos(left_ns)));
         for event in &self.events {
-            let lane = &mut self.lanes[event.data.u64() as usize];
-            lane.ready = true;
+            let endpoint = &mut self.endpoints[event.data.u64() as usize];
+            endpoint.ready = true;
             let flags = event.flags;
-            lane.hung_up |= flags.intersects(Interest::RDHUP | Interest::HUP | Interest::ERR);
+            endpoint.hung_up |= flags.intersects(Interest::RDHUP | Interest::HUP | Interest::ERR);
         }
     }
 
@@ -147,13 +147,13 @@ impl Drive<'_> {
         if self.stage == Stage::Before && now_ns >= run.window_start_ns {
             self.stage = Stage::Window;
             self.interval_end_ns = run.window_start_ns + run.interval_ns;
-            self.lanes.iter_mut().for_each(Lane::begin_window);
+            self.endpoints.iter_mut().for_each(Endpoint::begin_window);
             (self.border)(Border::WindowStart);
         }
         while self.stage == Stage::Window && now_ns >= self.interval_end_ns.min(end_ns) {
             let inside_ns = self.interval_end_ns.min(end_ns).saturating_sub(1);
-            for lane in &mut self.lanes {
-                lane.end_interval(run, inside_ns.max(run.window_start_ns));
+            for endpoint in &mut self.endpoints {
+                endpoint.end_interval(run, inside_ns.max(run.window_start_ns));
             }
             if now_ns >= end_ns && self.interval_end_ns >= end_ns {
                 self.end_window();
@@ -162,9 +162,11 @@ impl Drive<'_> {
         }
         if self.stage == Stage::After {
             // Everyone has to look at the clock now.
-            self.lanes.iter_mut().for_each(|lane| lane.ready = true);
+            self.endpoints
+                .iter_mut()
+                .for_each(|endpoint| endpoint.ready = true);
         }
-        self.tell_progress();
+        self.report_progress();
         self.next_tick_ns = [run.window_start_ns, self.interval_end_ns, end_ns]
             .into_iter()
             .filter(|border| *border > now_ns)
@@ -173,21 +175,21 @@ impl Drive<'_> {
 
     fn end_window(&mut self) {
         self.stage = Stage::After;
-        self.lanes.iter_mut().for_each(Lane::end_window);
+        self.endpoints.iter_mut().for_each(Endpoint::end_window);
         (self.border)(Border::WindowEnd);
     }
 
-    fn tell_progress(&mut self) {
+    fn report_progress(&mut self) {
         let mut moved = 0;
-        for lane in &mut self.lanes {
-            moved += lane.total_bytes() - lane.told_bytes;
-            lane.told_bytes = lane.total_bytes();
+        for endpoint in &mut self.endpoints {
+            moved += endpoint.total_bytes() - endpoint.reported_bytes;
+            endpoint.reported_bytes = endpoint.total_bytes();
         }
         self.run.moved_bytes.fetch_add(moved, Relaxed);
     }
 
     fn finish(&mut self) {
-        // Lanes may have seen the end of the window before a tick did.
+        // Endpoints may have seen the end of the window before a tick did.
         self.tick(monotonic_ns());
         if self.stage == Stage::Window {
             self.end_window();

@@ -3,20 +3,20 @@
 //! The generator opens a connection and asks for a session; the sink gives it a number. Each flow
 //! names that number in its own first line (TCP) or datagram (UDP). Then the generator asks for
 //! the sink's clock a few times and says when to begin, on that clock. At the end the sink tells
-//! what it has counted of each lane.
+//! what it has counted of each endpoint.
 //!
 //! | from | line |
 //! |---|---|
-//! | generator | `steelyard-stream/1 session transport=tcp flows=1 ...` |
+//! | generator | `steelyard-stream/2 session transport=tcp flows=1 ...` |
 //! | sink | `ok session=NUMBER`, or `refused reason=...` |
-//! | generator, for each flow | `steelyard-stream/1 flow session=NUMBER flow=0` |
+//! | generator, for each flow | `steelyard-stream/2 flow session=NUMBER flow=0` |
 //! | sink | `ok` |
 //! | generator | `clock`, some times |
 //! | sink | `clock ns=...` |
 //! | generator | `begin start_ns=... window_start_ns=... window_end_ns=... interval_ns=... drain_ns=...` |
 //! | sink | `ok` |
 //! | generator, to end early | `end at_ns=...` |
-//! | sink, when all lanes are over | `lane ...` for each, then `over cpu_ns=...` |
+//! | sink, when all endpoints are over | `endpoint ...` for each, then `over cpu_ns=...` |
 
 use std::io::{self, ErrorKind, Read};
 use std::net::TcpStream;
@@ -24,7 +24,7 @@ use std::net::TcpStream;
 use crate::run::{LEAST_DATAGRAM, MOST_BLOCK, Run, Spec, Transport};
 
 /// What the first line of every connection begins with.
-pub const NAME: &str = "steelyard-stream/1";
+pub const NAME: &str = "steelyard-stream/2";
 
 /// Lines are cut off there: a peer that sends more is none of ours.
 pub const LONGEST_LINE: usize = 1 << 20;
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn a_session_is_read_as_it_was_asked_for() {
         let text = spec().line().first_text();
-        assert!(text.starts_with("steelyard-stream/1 session transport=udp"));
+        assert!(text.starts_with("steelyard-stream/2 session transport=udp"));
         assert_eq!(Spec::of(&Line::parse(&text).unwrap()), Ok(spec()));
     }
 
@@ -294,11 +294,11 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_on_the_clock_of_the_listener() {
-        let told = Run::new(1_000, 2_000, 3_000, 10, 5).line(-500);
-        let heard = Run::of(&told).unwrap();
-        assert_eq!((heard.start_ns, heard.window_end_ns()), (500, 2_500));
-        assert_eq!((heard.interval_ns, heard.drain_ns), (10, 5));
+    fn a_run_is_sent_on_the_clock_of_the_listener() {
+        let line = Run::new(1_000, 2_000, 3_000, 10, 5).line(-500);
+        let run = Run::of(&line).unwrap();
+        assert_eq!((run.start_ns, run.window_end_ns()), (500, 2_500));
+        assert_eq!((run.interval_ns, run.drain_ns), (10, 5));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Bytes of one lane: all, those of the window, those of each interval.
+//! Bytes of one endpoint: all, those of the window, those of each interval.
 
 use crate::run::Run;
 
 /// Longer windows must have wider intervals; the rest goes into the last row.
 const MOST_ROWS: u64 = 3_600;
 
-/// One interval of one lane.
+/// One interval of one endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Row {
     /// Bytes handed over or read in it.
@@ -16,7 +16,7 @@ pub struct Row {
     pub rtt_ns: Option<u64>,
 }
 
-/// Counts of one lane.
+/// Counts of one endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// From the first byte to the last.

@@ -1,4 +1,4 @@
-//! Spacing of what a lane sends, where the kernel does not do it.
+//! Spacing of what an endpoint sends, where the kernel does not do it.
 
 /// After a stall at most so much is made up for at once: a burst would be no pace.
 const MOST_CREDIT_NS: u64 = 10_000_000;

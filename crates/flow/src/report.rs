@@ -1,4 +1,4 @@
-//! What one end has counted of one lane, and how it is reported to the other in one line.
+//! What one end has counted of one endpoint, and how it is reported to the other in one line.
 
 use rustix::io::Errno;
 
@@ -6,9 +6,9 @@ use crate::handshake::Line;
 use crate::ledger::Row;
 use crate::step::Ending;
 
-/// What one end has counted of one lane.
+/// What one end has counted of one endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LaneReport {
+pub struct EndpointReport {
     /// Number of the flow.
     pub flow: u32,
     /// Whether this end sends.
@@ -55,10 +55,10 @@ pub struct TcpFacts {
     pub congestion_window_bytes: u64,
 }
 
-impl LaneReport {
+impl EndpointReport {
     /// As one line.
     pub fn write(&self) -> String {
-        let mut line = Line::new("lane");
+        let mut line = Line::new("endpoint");
         line.put("flow", self.flow)
             .put("way", if self.sending { "send" } else { "receive" })
             .put("total_bytes", self.total_bytes)
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_written() {
-        let udp = LaneReport {
+        let udp = EndpointReport {
             flow: 3,
             total_bytes: 10,
             window_bytes: 9,
@@ -183,9 +183,9 @@ mod tests {
                 jitter_ns: None,
             }),
             ending: Ending::Refused(Errno::CONNREFUSED),
-            ..LaneReport::default()
+            ..EndpointReport::default()
         };
-        let tcp = LaneReport {
+        let tcp = EndpointReport {
             sending: true,
             tcp: Some(TcpFacts {
                 rtt_ns: 1,
@@ -202,25 +202,25 @@ mod tests {
                 Row::default(),
             ],
             ending: Ending::Cut,
-            ..LaneReport::default()
+            ..EndpointReport::default()
         };
-        for report in [udp, tcp, LaneReport::default()] {
+        for report in [udp, tcp, EndpointReport::default()] {
             let line = Line::parse(&report.write()).unwrap();
-            assert_eq!(LaneReport::read(&line), Some(report));
+            assert_eq!(EndpointReport::read(&line), Some(report));
         }
     }
 
     #[test]
     fn a_line_without_counts_is_no_report() {
         for text in [
-            "lane flow=1 way=send",
-            "lane",
-            "lane flow=x way=send total_bytes=1",
-            "lane flow=1 way=receive total_bytes=1 window_bytes=1 datagrams=1 datagram_bytes=1",
-            "lane flow=1 way=send total_bytes=1 window_bytes=1 rtt_ns=5 retransmits=0",
+            "endpoint flow=1 way=send",
+            "endpoint",
+            "endpoint flow=x way=send total_bytes=1",
+            "endpoint flow=1 way=receive total_bytes=1 window_bytes=1 datagrams=1 datagram_bytes=1",
+            "endpoint flow=1 way=send total_bytes=1 window_bytes=1 rtt_ns=5 retransmits=0",
         ] {
             assert_eq!(
-                LaneReport::read(&Line::parse(text).unwrap()),
+                EndpointReport::read(&Line::parse(text).unwrap()),
                 None,
                 "{text}"
             );

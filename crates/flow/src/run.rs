@@ -25,7 +25,7 @@ pub struct Spec {
     pub from_sink: bool,
     /// Of one write, or of one datagram's payload.
     pub block_bytes: u32,
-    /// Pace of each lane; 0 for none.
+    /// Pace of each endpoint; 0 for none.
     pub bytes_per_s: u64,
     /// Of sockets; 0 leaves them to the kernel.
     pub buffer_bytes: u32,

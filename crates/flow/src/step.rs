@@ -1,11 +1,11 @@
-//! What a lane does next, and how it ends.
+//! What an endpoint does next, and how it ends.
 
 use rustix::io::Errno;
 
 /// "No instant": never reached.
 pub const NEVER: u64 = u64::MAX;
 
-/// What a lane does next.
+/// What an endpoint does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// There is more to do at once.
@@ -16,7 +16,7 @@ pub enum Step {
     Over(Ending),
 }
 
-/// How a lane came to its end.
+/// How an endpoint came to its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ending {
     /// Sent or read to the end.

@@ -1,4 +1,4 @@
-//! The two ends of a TCP lane: large writes, and reading without copying.
+//! The two ends of a TCP endpoint: large writes, and reading without copying.
 
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use crate::step::{Ending, NEVER, Step};
 
 const MOST_READ: usize = 16 << 20;
 
-/// Calls before other lanes of the thread have their turn.
+/// Calls before other endpoints of the thread have their turn.
 const CALLS_AT_ONCE: usize = 16;
 
 /// A peer that closes so shortly before the window ends has only another idea of the time.

@@ -1,4 +1,4 @@
-//! The two ends of a UDP lane: numbered and stamped datagrams in batches.
+//! The two ends of a UDP endpoint: numbered and stamped datagrams in batches.
 
 use std::os::fd::OwnedFd;
 
@@ -14,7 +14,7 @@ use crate::report::Datagrams;
 use crate::run::Run;
 use crate::step::{Ending, NEVER, Step};
 
-/// Calls before other lanes of the thread have their turn.
+/// Calls before other endpoints of the thread have their turn.
 const CALLS_AT_ONCE: usize = 8;
 
 /// Datagrams of one call, cut by the kernel or one by one.
@@ -151,7 +151,7 @@ impl UdpIn {
             match self.inbox.receive(socket) {
                 Ok(0) => return self.waiting(run, monotonic_ns()),
                 Ok(_) => self.count(run, ledger, monotonic_ns()),
-                // No one listens where this end sends to; that is the sending lane's affair.
+                // No one listens where this end sends to; that is the sending endpoint's affair.
                 Err(Errno::CONNREFUSED) => {}
                 Err(errno) => return Step::Over(Ending::Refused(errno)),
             }

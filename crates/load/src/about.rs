@@ -10,5 +10,5 @@ pub struct About {
     /// Connections come and go with operations.
     pub one_shot: bool,
     /// Operations on one connection at once.
-    pub lanes: u32,
+    pub slots: u32,
 }

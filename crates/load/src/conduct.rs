@@ -24,10 +24,10 @@ use crate::worker::Report;
 pub struct Watch<'a> {
     /// Ends the run early when set.
     pub cancel: &'a AtomicBool,
-    /// Told how it goes.
+    /// Called with the progress.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    /// Told of every operation that ends. A run that is listened to goes on without a connection:
-    /// whoever listens hears of each failure.
+    /// Receives every operation that ends. A run with a receiver goes on without a connection:
+    /// each failure is reported.
     pub operations: Option<Sender<Ended>>,
 }
 
@@ -94,7 +94,7 @@ pub fn conduct(plan: &Plan, watch: &Watch<'_>, works: Vec<Work<'_>>) -> Result<O
     })
 }
 
-/// Follows the run to its end; on an error every worker has been told to leave.
+/// Follows the run to its end; on an error every worker has been asked to leave.
 fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcome, LoadError> {
     let began_ns = monotonic_ns();
     let mut looks = 0;
@@ -123,10 +123,10 @@ fn watch_run(plan: &Plan, watch: &Watch<'_>, control: &Control) -> Result<Outcom
             Some(_) if hopeless(control, began_ns, now_ns) => control.stop(now_ns),
             _ => {}
         }
-        if let Some(tell) = watch.progress
+        if let Some(show) = watch.progress
             && looks % LOOKS_A_PROGRESS == 0
         {
-            tell(glance(plan, control, window, began_ns, now_ns));
+            show(glance(plan, control, window, began_ns, now_ns));
         }
         looks += 1;
         thread::park_timeout(next_look(window, now_ns));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-use crate::lanes::Lanes;
+use crate::slots::Slots;
 use crate::tls::Tls;
 
 /// "No instant": never reached.
@@ -31,7 +31,7 @@ pub struct Connection<S> {
     /// Failures in a row, for the back-off.
     pub failures: u32,
     /// The operations it carries.
-    pub lanes: Lanes,
+    pub slots: Slots,
     /// Its set-up is over: it takes operations.
     pub open: bool,
     /// The protocol waits for a time.
@@ -99,8 +99,8 @@ impl Unsent {
 }
 
 impl<S> Connection<S> {
-    /// A vacant place for a connection of `lanes` lanes.
-    pub fn vacant(session: S, lanes: usize) -> Self {
+    /// A vacant place for a connection of `slots` slots.
+    pub fn vacant(session: S, slots: usize) -> Self {
         Self {
             socket: None,
             generation: 0,
@@ -109,7 +109,7 @@ impl<S> Connection<S> {
             useful: false,
             tried: false,
             failures: 0,
-            lanes: Lanes::new(lanes),
+            slots: Slots::new(slots),
             open: false,
             paused: false,
             tls: None,

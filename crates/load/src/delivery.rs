@@ -100,7 +100,7 @@ pub fn workers(job: &LoadJob, operation: &DeliveryOperation) -> Result<JobWorker
         kinds: Vec::new(),
         // What is read after an operation to recognise the message is part of no distribution.
         one_shot: true,
-        lanes: 1,
+        slots: 1,
     };
     Ok(JobWorkers::with(
         plan,

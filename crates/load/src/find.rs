@@ -22,12 +22,12 @@ const TRIES: u32 = 3;
 /// A step is made longer, twice each time, until its percentiles have samples behind them.
 const LONGEST_FACTOR: u64 = 8;
 
-/// Searches; each step runs as [`crate::run`] does. `told` hears of each step when it is over.
+/// Searches; each step runs as [`crate::run`] does. `on_step` is called after each step.
 pub fn find(
     job: &FindJob,
     cancel: &AtomicBool,
     progress: Option<&(dyn Fn(Progress) + Sync)>,
-    told: &mut dyn FnMut(&FindStep),
+    on_step: &mut dyn FnMut(&FindStep),
 ) -> Result<FindResult, LoadError> {
     check(job)?;
     let mut search = Search::new(job);
@@ -50,7 +50,7 @@ pub fn find(
             why,
             result,
         };
-        told(&step);
+        on_step(&step);
         steps.push(step);
         if cancel.load(Relaxed) {
             break FindState::Cancelled;

@@ -82,7 +82,7 @@ fn a_value_that_held_by_luck_is_not_the_answer() {
 }
 
 #[test]
-fn a_target_that_always_or_never_holds_is_told_as_such() {
+fn a_target_that_always_or_never_holds_has_an_outcome_of_its_own() {
     let always = search(&job(Over::Rate, 10.0, 100.0), |_, _| true);
     assert_eq!(
         (always.1, always.0.held),

@@ -65,9 +65,9 @@ impl JobWorkers {
             phases: P::PHASES.iter().map(ToString::to_string).collect(),
             kinds: first.kinds(),
             one_shot: first.one_shot(),
-            lanes: first.lanes() as u32,
+            slots: first.slots() as u32,
         };
-        check_lanes(&plan, &about)?;
+        check_slots(&plan, &about)?;
         Ok(Self {
             plan,
             target,
@@ -102,8 +102,8 @@ fn upgrades(operation: &Operation) -> bool {
     starttls == StartTls::Require
 }
 
-fn check_lanes(plan: &Plan, about: &About) -> Result<(), LoadError> {
-    if about.lanes <= 1 {
+fn check_slots(plan: &Plan, about: &About) -> Result<(), LoadError> {
+    if about.slots <= 1 {
         return Ok(());
     }
     if about.one_shot {

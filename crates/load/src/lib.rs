@@ -20,7 +20,6 @@ pub mod fuzzing;
 mod histogram;
 mod host;
 mod job_workers;
-mod lanes;
 mod listener;
 mod log;
 mod meter;
@@ -37,6 +36,7 @@ mod report;
 mod schedule;
 mod series;
 mod side;
+mod slots;
 mod stream;
 mod target;
 mod tls;
@@ -93,7 +93,7 @@ pub fn probe(
         Operation::Stream(_) | Operation::Mix(_) | Operation::Delivery(_)
     );
     let workers = alone.then(|| dispatch::workers(job)).transpose()?;
-    match workers.filter(|workers| workers.about.lanes == 1) {
+    match workers.filter(|workers| workers.about.slots == 1) {
         Some(workers) => run_job(
             &workers,
             &Watch {

@@ -1,4 +1,4 @@
-//! Operations told one by one, each with its phases, as they end: what a probe shows.
+//! Operations reported one by one, each with its phases, as they end: what a probe shows.
 
 use std::sync::mpsc::Sender;
 
@@ -24,7 +24,7 @@ pub struct Ended {
     pub failure: Option<(&'static str, ErrorKind)>,
 }
 
-/// One worker's ear for its operations; connections carry one at a time.
+/// One worker's record of its operations for a probe; connections carry one at a time.
 #[derive(Debug)]
 pub struct Listener {
     sender: Sender<Ended>,
@@ -103,8 +103,8 @@ impl Listener {
         (0..self.under_way.len()).for_each(|place| self.closed(place));
     }
 
-    /// Whether every operation that is over has been told.
-    pub fn has_told_all(&self) -> bool {
+    /// Whether every operation that is over has been reported.
+    pub fn has_reported_all(&self) -> bool {
         self.under_way
             .iter()
             .flatten()
@@ -127,33 +127,33 @@ mod tests {
     };
 
     #[test]
-    fn what_is_said_behind_an_operation_is_told_with_it() {
-        let (sender, told) = channel();
+    fn what_follows_an_operation_is_reported_with_it() {
+        let (sender, receiver) = channel();
         let mut listener = Listener::new(sender, &["connect", "quit"], Vec::new(), 2);
         listener.began(1, &OPERATION);
         listener.phase(1, 0, 3);
         listener.ended(1, 0, 10, None);
-        assert!(told.try_recv().is_err() && !listener.has_told_all());
+        assert!(receiver.try_recv().is_err() && !listener.has_reported_all());
         listener.phase(1, 1, 4);
         listener.closed(1);
-        let ended = told.try_recv().unwrap();
+        let ended = receiver.try_recv().unwrap();
         assert_eq!(ended.phases, [("connect", 3), ("quit", 4)]);
         assert_eq!((ended.sequence, ended.done_ns), (1, 10));
-        assert!(listener.has_told_all());
+        assert!(listener.has_reported_all());
     }
 
     #[test]
-    fn an_operation_that_never_ended_is_not_told() {
-        let (sender, told) = channel();
+    fn an_operation_that_never_ended_is_not_reported() {
+        let (sender, receiver) = channel();
         let mut listener = Listener::new(sender, &["connect"], vec!["a".to_owned()], 2);
         listener.began(0, &OPERATION);
         listener.began(1, &OPERATION);
         listener.ended(1, 0, 9, Some((0, ErrorKind::ConnRefused)));
         listener.close_all();
-        let ended = told.try_recv().unwrap();
+        let ended = receiver.try_recv().unwrap();
         assert_eq!(ended.sequence, 2);
         assert_eq!(ended.kind.as_deref(), Some("a"));
         assert_eq!(ended.failure, Some(("connect", ErrorKind::ConnRefused)));
-        assert!(told.try_recv().is_err());
+        assert!(receiver.try_recv().is_err());
     }
 }

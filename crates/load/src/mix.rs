@@ -58,7 +58,7 @@ fn result(
         kinds: Vec::new(),
         // Users of different parts take different times: no law for all of them together.
         one_shot: true,
-        lanes: 1,
+        slots: 1,
     };
     for (name, workers, _) in &parts {
         let own = workers.about.phases.iter();

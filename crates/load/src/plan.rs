@@ -16,13 +16,13 @@ use crate::tls::TlsPlan;
 pub struct Plan {
     /// Where connections go; the protocol says which goes where, usually all to the first.
     pub addresses: Vec<Address>,
-    /// How TLS is spoken, if it is.
+    /// How TLS is used, if it is.
     pub tls: Option<TlsPlan>,
     /// The job; its `threads` is what will run.
     pub job: LoadJob,
     /// Width of a row of the series.
     pub interval_ns: u64,
-    /// From the decision to start until operations begin, so that every worker has heard of it.
+    /// From the decision to start until operations begin, so that every worker knows of it.
     pub start_ahead_ns: u64,
 }
 

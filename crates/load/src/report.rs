@@ -235,7 +235,7 @@ fn little(plan: &Plan, all: &Recorder, about: &About) -> Option<Little> {
         return None;
     }
     Some(Little {
-        users: f64::from(users) * f64::from(about.lanes),
+        users: f64::from(users) * f64::from(about.slots),
         round_ns: all.service.mean_ns()? + all.lateness.mean_ns()? + think_time_ns as f64,
     })
 }

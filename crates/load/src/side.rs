@@ -111,7 +111,7 @@ pub enum SideState {
     Securing,
     /// Bytes flow.
     Flowing,
-    /// It has sent all, and the peer has been told.
+    /// It has sent all, and the peer has been notified.
     SentAll,
 }
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn side_channels_of_a_place_are_told_apart() {
+    fn side_channels_of_a_place_are_distinguished() {
         let mut sides = Sides::new(1);
         let (first, second) = (sides.next_generation(), sides.next_generation());
         assert_ne!(first, second);

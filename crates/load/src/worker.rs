@@ -73,7 +73,7 @@ struct Buffers {
     encrypted: Vec<u8>,
     /// The connection whose output is gathered until its input is read.
     batching: Option<usize>,
-    /// Lanes of that connection that were started but not sent, and since when that was possible.
+    /// Slots of that connection that were started but not sent, and since when that was possible.
     unstamped: Vec<(u32, u64)>,
 }
 
@@ -97,7 +97,7 @@ pub struct Worker<'a, P: Protocol> {
     control: &'a Control,
     board: &'a Board,
     /// Operations that a connection can carry at once.
-    lanes: usize,
+    slots: usize,
     /// Connections are opened when operations need them.
     on_demand: bool,
     poller: Poller,
@@ -128,9 +128,9 @@ impl<'a, P: Protocol> Worker<'a, P> {
             0
         };
         let places = share.connections as usize;
-        let lanes = protocol.lanes().max(1);
+        let slots = protocol.slots().max(1);
         let connections = (0..places)
-            .map(|place| Connection::vacant(protocol.open(place), lanes))
+            .map(|place| Connection::vacant(protocol.open(place), slots))
             .collect();
         let kinds = protocol.kinds();
         let listener = control.operations.as_ref().map(|operations| {
@@ -148,7 +148,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
             plan,
             control,
             board: &control.boards[board],
-            lanes,
+            slots,
             on_demand: protocol.one_shot() || plan.is_unbounded(),
             poller,
             events: Vec::with_capacity(EVENTS_AT_ONCE),
@@ -264,7 +264,7 @@ impl<'a, P: Protocol> Worker<'a, P> {
         }
         let nothing_left = self.state.all_answered()
             && self.pacing.pace.backlog() == 0
-            && self.records.has_told_all();
+            && self.records.has_reported_all();
         match self.state.stage {
             Stage::Connecting => false,
             Stage::Running => self.pacing.is_used_up() && nothing_left,

@@ -121,8 +121,8 @@ impl Measure {
 
 /// Some drivers tell what flows out below zero.
 fn size(source: &mut Source) -> Option<u64> {
-    let told = source.read().ok()?.trim_ascii();
-    number(told.strip_prefix(b"-").unwrap_or(told))
+    let value = source.read().ok()?.trim_ascii();
+    number(value.strip_prefix(b"-").unwrap_or(value))
 }
 
 /// The reader, if the machine has a battery that tells what is drawn from it.
@@ -147,13 +147,13 @@ pub(crate) fn open(root: &Path, missing: &mut Missing) -> Option<Box<dyn Reader>
         columns: owned(&COLUMNS),
         all,
     };
-    batteries.name_what_is_not_told(missing);
+    batteries.name_what_is_not_reported(missing);
     Some(Box::new(batteries))
 }
 
 impl Batteries {
     /// At the start; what changes later shows in `battery.discharging`.
-    fn name_what_is_not_told(&mut self, missing: &mut Missing) {
+    fn name_what_is_not_reported(&mut self, missing: &mut Missing) {
         let mut row = [None; COLUMNS.len()];
         self.read(&mut row);
         if !self.all.iter().any(|battery| battery.power_uw.is_there()) {

@@ -41,7 +41,7 @@ fn a_battery_that_discharges_tells_what_is_drawn_and_what_is_left() {
 }
 
 #[test]
-fn power_is_current_times_voltage_where_it_is_not_told_itself() {
+fn power_is_current_times_voltage_where_it_is_not_reported_itself() {
     let files = [
         ("status", "Discharging"),
         ("current_now", "-500000"),

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_by_kind_size_and_mode() {
+    fn a_file_has_kind_size_and_mode() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "twelve bytes").unwrap();
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_devices_links_and_sockets_are_told_apart() {
+    fn folders_devices_links_and_sockets_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let (link, socket) = (folder.path().join("link"), folder.path().join("socket"));
         symlink("/dev/null", &link).unwrap();

@@ -77,20 +77,20 @@ mod tests {
     }
 
     #[test]
-    fn threads_of_children_are_told_with_where_they_may_run_and_last_did() {
+    fn threads_of_children_are_listed_with_where_they_may_run_and_last_did() {
         let root = tempfile::tempdir().unwrap();
         thread(root.path(), 9, 9, "0-1", 1, "");
         thread(root.path(), 9, 10, "1", 1, "20 ");
         thread(root.path(), 20, 20, "0", 0, "");
-        let told = thread_places(root.path(), 9).unwrap();
+        let threads = thread_places(root.path(), 9).unwrap();
         let seen = |thread: &ThreadPlace| {
             let ThreadPlace { process, id, .. } = *thread;
             (process, id, thread.allowed_cpus.clone(), thread.last_cpu)
         };
-        let seen: Vec<_> = told.iter().map(seen).collect();
+        let seen: Vec<_> = threads.iter().map(seen).collect();
         let expected = [(9, 9, "0-1", 1), (9, 10, "1", 1), (20, 20, "0", 0)];
         assert_eq!(seen, expected.map(|(p, i, a, c)| (p, i, a.to_owned(), c)));
-        assert_eq!(told[0].name, "a b");
+        assert_eq!(threads[0].name, "a b");
     }
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn this_very_thread_may_run_where_the_kernel_says() {
-        let told = thread_places(Path::new("/"), std::process::id()).unwrap();
-        assert!(told.iter().any(|thread| thread.id == std::process::id()));
-        assert!(told.iter().all(|thread| !thread.allowed_cpus.is_empty()));
+        let threads = thread_places(Path::new("/"), std::process::id()).unwrap();
+        assert!(threads.iter().any(|thread| thread.id == std::process::id()));
+        assert!(threads.iter().all(|thread| !thread.allowed_cpus.is_empty()));
     }
 }

@@ -135,8 +135,8 @@ impl Recorder {
     /// A cell that is empty in the first row gets a reason, unless its file already has one.
     fn name_what_the_kernel_lacks(&mut self) {
         for (name, cell) in self.columns.iter().zip(&self.row) {
-            let told = self.missing.keys().any(|key| name.starts_with(key));
-            if cell.is_none() && !told {
+            let noted = self.missing.keys().any(|key| name.starts_with(key));
+            if cell.is_none() && !noted {
                 let reason = "this kernel does not offer it".to_owned();
                 self.missing.insert(name.clone(), reason);
             }

@@ -1,4 +1,4 @@
-//! Frequency, temperature and energy, where the machine tells.
+//! Frequency, temperature and energy, where the machine reports it.
 
 use std::io;
 use std::path::Path;
@@ -185,18 +185,18 @@ fn energy(root: &Path, missing: &mut Missing) -> Vec<Energy> {
 /// Every package calls its parts alike (`dram`, `core`): where several do, the package stands before
 /// the part. The same counter by a second way (`intel-rapl-mmio` beside `intel-rapl`) is left out.
 fn zones(folder: &Path) -> Vec<(String, String)> {
-    let mut told: Vec<(String, String)> = names(folder)
+    let mut zones: Vec<(String, String)> = names(folder)
         .into_iter()
         .filter(|zone| zone.contains(':'))
         .filter_map(|zone| text(&folder.join(&zone).join("name")).map(|name| (zone, name)))
         .collect();
-    told.sort_by_key(|(zone, _)| zone.starts_with(SECOND_WAY));
+    zones.sort_by_key(|(zone, _)| zone.starts_with(SECOND_WAY));
     let mut kept: Vec<(String, String)> = Vec::new();
-    for (zone, name) in &told {
-        let alike = told
+    for (zone, name) in &zones {
+        let alike = zones
             .iter()
             .filter(|(other, its)| its == name && !other.starts_with(SECOND_WAY));
-        let package = parent(zone, &told).filter(|_| alike.count() > 1);
+        let package = parent(zone, &zones).filter(|_| alike.count() > 1);
         let name = package.map_or_else(|| name.clone(), |package| format!("{package}.{name}"));
         if kept.iter().all(|(_, taken)| *taken != name) {
             kept.push((zone.clone(), name));
@@ -206,9 +206,9 @@ fn zones(folder: &Path) -> Vec<(String, String)> {
 }
 
 /// The name of the zone that holds this one: `intel-rapl:1` holds `intel-rapl:1:2`.
-fn parent<'a>(zone: &str, told: &'a [(String, String)]) -> Option<&'a str> {
+fn parent<'a>(zone: &str, zones: &'a [(String, String)]) -> Option<&'a str> {
     let (above, _) = zone.rsplit_once(':')?;
-    let found = told.iter().find(|(other, _)| other == above)?;
+    let found = zones.iter().find(|(other, _)| other == above)?;
     Some(&found.1)
 }
 

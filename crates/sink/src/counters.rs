@@ -18,7 +18,7 @@ pub struct SinkCounters {
     pub commands: u64,
     /// Operations read to their end.
     pub received: u64,
-    /// Answered as asked for (an HTTP sink told to answer 404 answers well with it).
+    /// Answered as asked for (an HTTP sink set to answer 404 answers well with it).
     pub ok: u64,
     /// Answered with a refusal (fault, size limit, store error).
     pub failed: u64,

@@ -33,7 +33,7 @@ pub enum SinkError {
         known: String,
     },
     /// The protocol has a name here but no server.
-    #[error("{0} is not spoken yet")]
+    #[error("{0} is not supported yet")]
     NotSpoken(&'static str),
     /// A file of TLS cannot be read, written or used.
     #[error("{}: {problem}", path.display())]

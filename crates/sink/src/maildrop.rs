@@ -220,7 +220,7 @@ impl Maildrop {
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Held> {
-        // A poisoned lock still guards whole messages: a panic ends the process or a test.
+        // A poisoned lock still protects whole messages: a panic ends the process or a test.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -19,11 +19,11 @@ pub use tls::{Certificate, TlsServerOptions};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SinkOptions {
-    /// What is spoken.
+    /// The protocol.
     pub protocol: Protocol,
     /// Where to listen; port 0 lets the system choose.
     pub listen: Listen,
-    /// TLS, if it is spoken at all.
+    /// TLS, if it is used at all.
     #[serde(default)]
     pub tls: Option<TlsServerOptions>,
     /// Silence after which a connection is closed; `None` for never.

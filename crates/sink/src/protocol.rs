@@ -1,4 +1,4 @@
-//! What a protocol tells the event loop, and what it is given: the border between the two.
+//! What a protocol reports to the event loop, and what it is given: the border between the two.
 //!
 //! A protocol is a pure machine over bytes. It reads input, writes replies into [`Turn::out`] and
 //! says how to go on with a [`Flow`]; it never touches a socket, a clock or a file.
@@ -32,7 +32,7 @@ pub(crate) trait Protocol: Sized {
     /// A new connection.
     fn open(&mut self, peer: BorrowedFd<'_>) -> Self::Session;
 
-    /// The connection can be spoken on (with implicit TLS: agreed on): says what the protocol says
+    /// The connection is usable (with implicit TLS: agreed on): says what the protocol says
     /// first, if anything.
     fn greet(&mut self, session: &mut Self::Session, turn: &mut Turn<'_>) -> Flow;
 

@@ -89,7 +89,7 @@ impl Smtp {
         })
     }
 
-    /// The name to use: as told, or the machine's own.
+    /// The name to use: as configured, or the machine's own.
     pub fn hostname(options: &SmtpOptions) -> String {
         options.hostname.clone().unwrap_or_else(|| {
             let name = rustix::system::uname();

@@ -30,22 +30,22 @@ pub fn serve_together(
         .iter()
         .map(|listener| own_shape(listener, listeners))
         .collect::<Result<Vec<_>, _>>()?;
-    let (tell, told) = mpsc::channel();
+    let (sender, bound) = mpsc::channel();
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (index, listener) in listeners.iter().enumerate() {
-            let (tell, shared) = (tell.clone(), &shared);
+            let (sender, shared) = (sender.clone(), &shared);
             let serve = move || {
                 serve_with(shared, listener, stop, |at| {
                     // No one listens any more when another listener has failed.
-                    let _ = tell.send((index, listener.protocol, at));
+                    let _ = sender.send((index, listener.protocol, at));
                 })
                 .inspect_err(|_| stop.stop())
             };
             threads.push((listener.protocol, scope.spawn(serve)));
         }
-        drop(tell);
-        let mut all: Vec<_> = told.iter().take(listeners.len()).collect();
+        drop(sender);
+        let mut all: Vec<_> = bound.iter().take(listeners.len()).collect();
         all.sort_unstable_by_key(|(index, ..)| *index);
         if all.len() == listeners.len() {
             ready(

@@ -51,7 +51,7 @@ pub(crate) struct Worker<P: Protocol> {
     index: usize,
     poller: Poller,
     connections: Slab<Connection<P::Session>>,
-    /// Second sockets of connections.
+    /// Data connections, of FTP.
     sides: Slab<Side>,
     timers: Timers,
     cx: Context<P>,

@@ -113,7 +113,7 @@ pub enum Verb {
     ReadFile {
         /// Absolute.
         path: String,
-        /// No more than this is read, 1 MiB if not told.
+        /// No more than this is read, 1 MiB by default.
         most_bytes: Option<u64>,
     },
     /// Writes a file whole.

@@ -12,7 +12,7 @@ pub struct ListeningJob {
     pub port: Option<u16>,
     /// Path of a unix socket, in the place of a port.
     pub unix_path: Option<String>,
-    /// How it is spoken to.
+    /// Its protocol.
     #[serde(default)]
     pub protocol: Transport,
     /// How long it may take.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of each stream that a run keeps unless told otherwise.
+/// Bytes of each stream that a run keeps by default.
 pub const KEPT_BYTES: u64 = 256 * 1024;
 
 /// A program that is run to its end.

@@ -116,7 +116,7 @@ pub struct Mail {
     /// Messages in a mailbox when it was opened for the first time, mean over the mailboxes;
     /// warm-up included, like the next.
     pub mailbox_messages_at_first: Option<f64>,
-    /// The same when they were last heard of.
+    /// The same when last counted.
     pub mailbox_messages_at_last: Option<f64>,
 }
 

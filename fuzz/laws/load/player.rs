@@ -16,7 +16,7 @@ const MOST_CONNECTIONS: u32 = 6;
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Event {
     at: usize,
-    lane: usize,
+    slot: usize,
     step: Step,
     /// Sent since the event before.
     sent: Vec<u8>,
@@ -68,7 +68,7 @@ struct Player<P: Protocol> {
     borders: Vec<usize>,
 }
 
-enum Told<'a> {
+enum Input<'a> {
     Connected,
     Secured,
     Resumed,
@@ -81,7 +81,7 @@ impl<P: Protocol> Player<P> {
     fn new(mut protocol: P) -> Self {
         let session = protocol.open(0);
         Self {
-            busy: vec![false; protocol.lanes()],
+            busy: vec![false; protocol.slots()],
             protocol,
             session,
             connections: 0,
@@ -105,7 +105,7 @@ impl<P: Protocol> Player<P> {
         }
         if self.connections <= MOST_CONNECTIONS {
             self.at += 1;
-            self.tell(&Told::End);
+            self.give(&Input::End);
         }
         (self.events, self.borders)
     }
@@ -118,14 +118,14 @@ impl<P: Protocol> Player<P> {
         self.session = self.protocol.open(0);
         self.busy.fill(false);
         self.busy[0] = self.protocol.one_shot();
-        self.tell(&Told::Connected);
+        self.give(&Input::Connected);
     }
 
     fn feed(&mut self, piece: &[u8]) {
         let connection = self.connections;
         let mut rest = piece;
         loop {
-            let left = self.tell(&Told::Bytes(rest));
+            let left = self.give(&Input::Bytes(rest));
             if left == LOOK_AGAIN && self.connections == connection {
                 rest = &[];
                 continue;
@@ -137,22 +137,22 @@ impl<P: Protocol> Player<P> {
         }
     }
 
-    fn tell(&mut self, told: &Told<'_>) -> usize {
+    fn give(&mut self, input: &Input<'_>) -> usize {
         assert!(self.protocol.phase(&self.session) < P::PHASES.len());
         let mut turn = Turn::new(self.now_ns, &mut self.out);
         let (protocol, session) = (&mut self.protocol, &mut self.session);
-        let step = match told {
-            Told::Connected => protocol.connected(session, &mut turn),
-            Told::Secured => protocol.secured(session, &mut turn),
-            Told::Resumed => protocol.resumed(session, &mut turn),
-            Told::Bytes(bytes) => protocol.received(session, bytes, &mut turn),
-            Told::End => protocol.ended(session, &mut turn),
-            Told::Side(event) => protocol.side(session, *event, &mut turn),
+        let step = match input {
+            Input::Connected => protocol.connected(session, &mut turn),
+            Input::Secured => protocol.secured(session, &mut turn),
+            Input::Resumed => protocol.resumed(session, &mut turn),
+            Input::Bytes(bytes) => protocol.received(session, bytes, &mut turn),
+            Input::End => protocol.ended(session, &mut turn),
+            Input::Side(event) => protocol.side(session, *event, &mut turn),
         };
         let left = turn.left;
         // Of other steps it says nothing.
-        let lane = if matches!(step, Step::Done(..)) {
-            turn.lane
+        let slot = if matches!(step, Step::Done(..)) {
+            turn.slot
         } else {
             0
         };
@@ -163,36 +163,36 @@ impl<P: Protocol> Player<P> {
             let (at, sent) = (self.at, std::mem::take(&mut self.sent));
             self.events.push(Event {
                 at,
-                lane,
+                slot,
                 step,
                 sent,
             });
         }
-        self.follow(step, lane);
+        self.follow(step, slot);
         left
     }
 
-    fn follow(&mut self, step: Step, lane: usize) {
+    fn follow(&mut self, step: Step, slot: usize) {
         match step {
             Step::More => {}
             Step::Pause(wait_ns) => {
                 self.now_ns += wait_ns;
-                self.tell(&Told::Resumed);
+                self.give(&Input::Resumed);
             }
             Step::Secure => {
-                self.tell(&Told::Secured);
+                self.give(&Input::Secured);
             }
             Step::OpenSide => self.transfer(),
             Step::SendSide => {
-                self.tell(&Told::Side(SideEvent::SentAll));
+                self.give(&Input::Side(SideEvent::SentAll));
             }
             Step::Ready if self.busy[0] => self.start(0),
             Step::Ready => self.fill(),
             Step::Done(_, after) => {
                 let kinds = self.protocol.kinds().len().max(1);
-                assert!(self.protocol.kind(&self.session, lane) < kinds);
-                assert!(self.busy[lane], "an operation ended that nobody had begun");
-                self.busy[lane] = false;
+                assert!(self.protocol.kind(&self.session, slot) < kinds);
+                assert!(self.busy[slot], "an operation ended that had not begun");
+                self.busy[slot] = false;
                 match after {
                     After::Ready => self.fill(),
                     After::Busy => {}
@@ -204,17 +204,17 @@ impl<P: Protocol> Player<P> {
     }
 
     fn fill(&mut self) {
-        for lane in 0..self.busy.len() {
+        for slot in 0..self.busy.len() {
             let room = self.busy.len() == 1 || self.protocol.has_room(&self.session);
-            if !self.busy[lane] && room {
-                self.busy[lane] = true;
-                self.start(lane);
+            if !self.busy[slot] && room {
+                self.busy[slot] = true;
+                self.start(slot);
             }
         }
     }
 
-    fn start(&mut self, lane: usize) {
-        self.protocol.start(&mut self.session, lane, &mut self.out);
+    fn start(&mut self, slot: usize) {
+        self.protocol.start(&mut self.session, slot, &mut self.out);
         self.keep_sent();
     }
 
@@ -241,7 +241,7 @@ impl<P: Protocol> Player<P> {
         };
         for event in [SideEvent::Connected].iter().chain(arrives) {
             if self.connections == connection {
-                self.tell(&Told::Side(*event));
+                self.give(&Input::Side(*event));
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::script::Script;
-use crate::delivery::answer::{Answer, Told, marker_in};
+use crate::delivery::answer::{Answer, AnswerPart, marker_in};
 use crate::fault::ErrorKind;
 use crate::payload::PayloadCheck;
 use crate::protocols::http2::block as reply_block;
@@ -152,15 +152,15 @@ pub fn delivery(script: &Script<'_>) {
         let (mut literals, mut sizes) = (Vec::new(), Vec::new());
         let mut check = PayloadCheck::mail();
         for piece in pieces {
-            let heard = answer.receive(&data[piece.clone()], |told| match told {
-                Told::Literal(piece) => {
+            let received = answer.receive(&data[piece.clone()], |part| match part {
+                AnswerPart::Literal(piece) => {
                     literals.extend_from_slice(piece);
                     check.feed(piece);
                 }
-                Told::Message(number, word) => sizes.push((number, word.to_vec())),
+                AnswerPart::Message(number, word) => sizes.push((number, word.to_vec())),
             });
-            if heard != Ok(false) {
-                return (Some(heard), marker_in(&literals), check.finish(), sizes);
+            if received != Ok(false) {
+                return (Some(received), marker_in(&literals), check.finish(), sizes);
             }
         }
         (None, marker_in(&literals), check.finish(), sizes)

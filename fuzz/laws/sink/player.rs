@@ -23,7 +23,7 @@ pub struct Story {
     pub fill: u64,
     /// The server has ended it.
     pub over: bool,
-    /// Commands and those that ended well.
+    /// Commands and those that succeeded.
     pub counts: [u64; 4],
 }
 
@@ -55,20 +55,20 @@ pub fn play<P: Protocol>(
     play_moving(server, data, pieces, true)
 }
 
-/// The same; what second sockets are to move is moved at once, unless they stand still.
+/// The same; what data connections are to move is moved at once, unless they stand still.
 pub fn play_moving<P: Protocol>(
     server: Result<P, SinkError>,
     data: &[u8],
     pieces: &[Range<usize>],
     moves: bool,
 ) -> Option<Story> {
-    // A socket, for servers that ask for their own address; nobody speaks over it.
-    let nobody = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
+    // A socket, for servers that ask for their own address; no one uses it.
+    let unused = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).ok()?;
     let mut protocol = server.ok()?;
     protocol.tick(1_000_000_000);
     let options = SinkOptions::new(Name::Http, SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
     let mut player = Player {
-        session: protocol.open(nobody.as_fd()),
+        session: protocol.open(unused.as_fd()),
         protocol,
         shape: Shape::new(P::VERBS, P::GREETS, &options).ok()?,
         tally: Tally::default(),
@@ -184,7 +184,7 @@ impl<P: Protocol> Player<P> {
         }
     }
 
-    /// What becomes of an order for the second socket.
+    /// What becomes of an order for the data connection.
     fn becomes(&self, order: &Order) -> Option<Event> {
         match order {
             Order::Listen(_) => Some(Event::Listening(Some(4711))),

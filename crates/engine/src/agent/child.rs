@@ -11,7 +11,7 @@ use steelyard_wire::process::ProcessState;
 use super::launch::{Launched, reap};
 use super::output::{FirstLine, Output};
 use super::tail::Tail;
-use super::watch::{News, Watch};
+use super::watch::{Event, Watch};
 use crate::failure::failure;
 use crate::reaper::messages::{Ended, KILL, Started, TERMINATE};
 
@@ -86,7 +86,7 @@ impl Child {
         let builder = std::thread::Builder::new().name("watch".to_owned());
         // Should there be no thread, both ends of the socket are dropped: the holder ends the tree.
         builder.spawn(move || {
-            watch.run(|news| shared.change(|state| state.take(news)));
+            watch.run(|event| shared.change(|state| state.take(event)));
             drop(watch);
             reap(&mut holder);
             shared.change(|state| state.gone = true);
@@ -186,7 +186,7 @@ impl Child {
         }
     }
 
-    /// A holder that is gone hears nothing, and needs not.
+    /// A holder that is gone receives nothing, and needs not.
     fn tell(&self, letter: u8) {
         let _ = (&*self.control).write_all(&[letter]);
     }
@@ -226,10 +226,10 @@ impl State {
         self.ended.is_some() || self.gone
     }
 
-    fn take(&mut self, news: News<'_>) {
-        match news {
-            News::Output(heard) => self.output.take(&heard),
-            News::Ended { how, alone } => {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Output(chunk) => self.output.take(&chunk),
+            Event::Ended { how, alone } => {
                 self.ended = Some(how);
                 self.alone = alone;
             }

@@ -70,7 +70,7 @@ impl Children {
 pub(super) fn wait_until_ready(child: &Child, most: Option<Duration>) -> Done {
     let ready_line = match most.map(|most| child.wait_until_ready(most)) {
         None => None,
-        Some(Readiness::Ready(line)) => match told_failure(&line) {
+        Some(Readiness::Ready(line)) => match failure_in(&line) {
             Some(failure) => {
                 child.end(LAST_GRACE, PATIENCE);
                 return Err(failure);
@@ -90,7 +90,7 @@ pub(super) fn wait_until_ready(child: &Child, most: Option<Duration>) -> Done {
 }
 
 /// A process that speaks the engine's tongue may say itself why it cannot go on.
-fn told_failure(line: &str) -> Option<Failure> {
+fn failure_in(line: &str) -> Option<Failure> {
     let mut document: Value = serde_json::from_str(line).ok()?;
     serde_json::from_value(document.get_mut("error")?.take()).ok()
 }
@@ -215,11 +215,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_tells_a_failure_is_taken_as_one() {
+    fn a_line_with_a_failure_is_taken_as_one() {
         let line = r#"{"error":{"kind":"address_in_use","message":"m","hint":null}}"#;
-        assert_eq!(told_failure(line).unwrap().kind, FailureKind::AddressInUse);
-        assert_eq!(told_failure(r#"{"listening":"127.0.0.1:1"}"#), None);
-        assert_eq!(told_failure("ready"), None);
+        assert_eq!(failure_in(line).unwrap().kind, FailureKind::AddressInUse);
+        assert_eq!(failure_in(r#"{"listening":"127.0.0.1:1"}"#), None);
+        assert_eq!(failure_in("ready"), None);
     }
 
     #[test]

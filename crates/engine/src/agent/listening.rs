@@ -36,13 +36,13 @@ pub(super) fn wait_for_listener(job: &ListeningJob, child: Option<&Child>) -> Do
             return Err(failure(kind, message, hint_for(kind)));
         }
         if began.elapsed() >= most {
-            return Err(nobody(&place, &near, most));
+            return Err(missing(&place, &near, most));
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
 }
 
-fn nobody(place: &Place, near: &[String], most: Duration) -> Failure {
+fn missing(place: &Place, near: &[String], most: Duration) -> Failure {
     let others = match near {
         [] => "nothing is there at all".to_owned(),
         near => format!("what is there: {}", near.join(", ")),

@@ -28,9 +28,9 @@ pub(super) enum FirstLine {
     Here(String),
 }
 
-/// One thing heard from a process.
+/// Output of a process, as it is read.
 #[derive(Debug)]
-pub(super) enum Heard<'a> {
+pub(super) enum Chunk<'a> {
     Stdout(&'a [u8]),
     StdoutEnd,
     Stderr(&'a [u8]),
@@ -54,11 +54,11 @@ impl Output {
         }
     }
 
-    pub(super) fn take(&mut self, heard: &Heard<'_>) {
-        match heard {
-            Heard::Stdout(bytes) => self.add_stdout(bytes),
-            Heard::StdoutEnd => self.end_first_line(),
-            Heard::Stderr(bytes) => self.stderr.add(bytes),
+    pub(super) fn take(&mut self, chunk: &Chunk<'_>) {
+        match chunk {
+            Chunk::Stdout(bytes) => self.add_stdout(bytes),
+            Chunk::StdoutEnd => self.end_first_line(),
+            Chunk::Stderr(bytes) => self.stderr.add(bytes),
         }
     }
 
@@ -92,33 +92,33 @@ impl Output {
 mod tests {
     use super::*;
 
-    fn heard(pieces: &[&str]) -> Output {
+    fn output_of(pieces: &[&str]) -> Output {
         let mut output = Output::new();
         for piece in pieces {
-            output.take(&Heard::Stdout(piece.as_bytes()));
+            output.take(&Chunk::Stdout(piece.as_bytes()));
         }
         output
     }
 
     #[test]
     fn the_first_line_may_come_in_pieces_and_the_rest_goes_to_the_tail() {
-        let output = heard(&["rea", "dy\nmo", "re\n"]);
+        let output = output_of(&["rea", "dy\nmo", "re\n"]);
         assert!(matches!(output.first_line, FirstLine::Here(line) if line == "ready"));
         assert_eq!(output.stdout.text(), "more\n");
     }
 
     #[test]
     fn a_last_line_without_an_end_is_a_line() {
-        let mut output = heard(&["ready"]);
+        let mut output = output_of(&["ready"]);
         assert!(matches!(output.first_line, FirstLine::Coming(_)));
-        output.take(&Heard::StdoutEnd);
+        output.take(&Chunk::StdoutEnd);
         assert!(matches!(output.first_line, FirstLine::Here(line) if line == "ready"));
     }
 
     #[test]
     fn silence_is_no_line() {
-        let mut output = heard(&[]);
-        output.take(&Heard::StdoutEnd);
+        let mut output = output_of(&[]);
+        output.take(&Chunk::StdoutEnd);
         assert!(matches!(output.first_line, FirstLine::Coming(_)));
     }
 }

@@ -9,11 +9,11 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-use super::output::Heard;
+use super::output::Chunk;
 use crate::reaper::messages::{Ended, Word};
 
 const CHUNK_BYTES: usize = 4 * 1024;
-/// More than a pipe holds, so that the last words of a process are heard before its end is reported,
+/// More than a pipe holds, so that the last output of a process is read before its end is reported,
 /// even if others write without end.
 const MOST_LAST_CHUNKS: u32 = 1024;
 const AT_ONCE: Timespec = Timespec {
@@ -21,10 +21,10 @@ const AT_ONCE: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-/// One thing heard.
+/// One event of a process.
 #[derive(Debug)]
-pub(super) enum News<'a> {
-    Output(Heard<'a>),
+pub(super) enum Event<'a> {
+    Output(Chunk<'a>),
     /// The process has ended, and all it wrote was reported before.
     Ended {
         how: Ended,
@@ -65,28 +65,28 @@ impl Watch {
     }
 
     /// Until the holder has closed its socket: then nothing of the tree is left.
-    pub(super) fn run(&mut self, mut hear: impl FnMut(News<'_>)) {
+    pub(super) fn run(&mut self, mut take: impl FnMut(Event<'_>)) {
         loop {
             let ready = match self.wait(None) {
                 Ok(ready) => ready,
                 Err(Errno::INTR) => continue,
                 Err(_) => return,
             };
-            self.read_streams(&ready, &mut hear);
+            self.read_streams(&ready, &mut take);
             if !ready.control {
                 continue;
             }
             let word = self.next_word();
-            self.read_last_words(&mut hear);
+            self.read_last_words(&mut take);
             match word {
-                Some(Word::Ended { how, alone }) => hear(News::Ended { how, alone }),
+                Some(Word::Ended { how, alone }) => take(Event::Ended { how, alone }),
                 Some(_) => {}
                 None => break,
             }
         }
         // Whoever was given these pipes by other ways than birth is none of ours.
         if self.stdout.take().is_some() {
-            hear(News::Output(Heard::StdoutEnd));
+            take(Event::Output(Chunk::StdoutEnd));
         }
     }
 
@@ -98,7 +98,7 @@ impl Watch {
         }
     }
 
-    fn read_last_words(&mut self, hear: &mut impl FnMut(News<'_>)) {
+    fn read_last_words(&mut self, take: &mut impl FnMut(Event<'_>)) {
         for _ in 0..MOST_LAST_CHUNKS {
             let Ok(ready) = self.wait(Some(&AT_ONCE)) else {
                 return;
@@ -106,7 +106,7 @@ impl Watch {
             if !(ready.stdout || ready.stderr) {
                 return;
             }
-            self.read_streams(&ready, hear);
+            self.read_streams(&ready, take);
         }
     }
 
@@ -133,18 +133,18 @@ impl Watch {
         })
     }
 
-    fn read_streams(&mut self, ready: &Ready, hear: &mut impl FnMut(News<'_>)) {
+    fn read_streams(&mut self, ready: &Ready, take: &mut impl FnMut(Event<'_>)) {
         if ready.stdout {
             let open = read_chunk(&mut self.stdout, &mut self.chunk, |bytes| {
-                hear(News::Output(Heard::Stdout(bytes)));
+                take(Event::Output(Chunk::Stdout(bytes)));
             });
             if !open {
-                hear(News::Output(Heard::StdoutEnd));
+                take(Event::Output(Chunk::StdoutEnd));
             }
         }
         if ready.stderr {
             read_chunk(&mut self.stderr, &mut self.chunk, |bytes| {
-                hear(News::Output(Heard::Stderr(bytes)));
+                take(Event::Output(Chunk::Stderr(bytes)));
             });
         }
     }

@@ -86,7 +86,7 @@ fn mode(args: &LoadArgs, connections: u32) -> Mode {
     }
 }
 
-/// What is spoken at the target; a scheme, the headings whose options it takes, and its operation.
+/// The protocol of the target; a scheme, the headings whose options it takes, and its operation.
 fn operation(args: &LoadArgs, matches: &ArgMatches) -> Result<Operation, Failure> {
     let scheme = url(args).split_once("://").map(|(scheme, _)| scheme);
     let allowed: &[&str] = match scheme {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn mail_is_told_with_lists_and_weights() {
+    fn mail_takes_lists_and_weights() {
         let words = [
             "smtp://h:1",
             "--size",

@@ -16,7 +16,7 @@ use crate::load_args::LoadArgs;
 pub(crate) enum Task {
     /// One run.
     Run(Box<LoadJob>),
-    /// Single operations, told as they end.
+    /// Single operations, reported as they end.
     Probe(Box<LoadJob>),
     /// A search.
     Find(Box<FindJob>),

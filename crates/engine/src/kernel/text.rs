@@ -30,10 +30,10 @@ pub(super) fn reference(result: &ReferenceResult) -> String {
         ("disk", result.disk_writes_per_s, 1.0, "synced writes/s"),
     ];
     for (name, rate, scale, unit) in parts {
-        let told = rate.map_or("not measured".to_owned(), |rate| {
+        let rate = rate.map_or("not measured".to_owned(), |rate| {
             format!("{:.2} {unit}", rate * scale)
         });
-        line(&mut text, &format!("{name:<10} {told}"));
+        line(&mut text, &format!("{name:<10} {rate}"));
     }
     if let Some(reason) = &result.disk_refused {
         line(&mut text, reason);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_singular_matrix_is_told_with_its_column() {
+    fn a_singular_matrix_is_reported_with_its_column() {
         let singular = Solution {
             singular_column: Some(7),
             ..solution(false)

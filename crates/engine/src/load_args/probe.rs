@@ -1,4 +1,4 @@
-//! Options of the probe: one operation at a time, told as it ends.
+//! Options of the probe: one operation at a time, reported as it ends.
 
 use clap::Args;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-/// Wherever TLS is spoken.
+/// Wherever TLS is used.
 #[derive(Debug, Args)]
 pub(crate) struct TlsArgs {
     /// Accept any certificate; the result says so.

@@ -68,7 +68,7 @@ struct Holder {
     /// Readable after a signal that asks the holder to end.
     asked: UnixStream,
     program: Option<Program>,
-    /// Everything is to end; the program has been told so, or is killed with the rest.
+    /// Everything is to end; the program has been asked to, or is killed with the rest.
     ending: bool,
     killing: bool,
 }
@@ -190,7 +190,7 @@ impl Holder {
         self.say(&Word::Ended { how, alone });
     }
 
-    /// An agent that is gone hears nothing, and is seen by its silence.
+    /// An agent that is gone receives nothing; it is noticed by its silence.
     fn say(&mut self, word: &Word) {
         if let Ok(mut line) = serde_json::to_vec(word) {
             line.push(b'\n');

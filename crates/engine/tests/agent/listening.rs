@@ -30,8 +30,8 @@ fn a_server_that_listens_is_found_without_a_connection() {
     let port = listener.local_addr().unwrap().port();
     let mut agent = Controller::new();
     assert_eq!(agent.ok(tcp(port, 0))["kind"], "done");
-    let nobody = listener.accept().unwrap_err();
-    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+    let refused = listener.accept().unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::WouldBlock);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn the_end_of_the_process_that_should_listen_ends_the_waiting() {
     signal(pid_of(&started), "KILL");
     let failure = agent.reply(waiting)["error"].clone();
     assert_eq!(failure["kind"], "process_died", "{failure}");
-    request["unless_ended"] = json!("nobody");
+    request["unless_ended"] = json!("absent");
     assert_eq!(agent.error(request)["kind"], "bad_request");
 }
 

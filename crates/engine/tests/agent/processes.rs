@@ -115,7 +115,7 @@ fn a_process_starts_with_clean_signals_and_a_session_of_its_own() {
 }
 
 #[test]
-fn what_runs_below_a_background_job_hears_the_signals_that_its_shell_ignores() {
+fn what_runs_below_a_background_job_receives_the_signals_that_its_shell_ignores() {
     let mut agent = Controller::below(&["sh", "-c", "trap '' HUP INT QUIT USR1; exec \"$@\"", "-"]);
     let script = "sed -n 's/^SigIgn:.//p' /proc/self/status";
     let started = agent.ok(start("clean", &["sh", "-c", script]));
@@ -223,7 +223,7 @@ fn output_without_end_is_kept_to_its_tail_and_never_blocks() {
 #[test]
 fn an_unknown_name_is_a_bad_request() {
     let mut agent = Controller::new();
-    let failure = agent.error(json!({ "verb": "stop", "name": "nobody", "grace_ms": 1 }));
+    let failure = agent.error(json!({ "verb": "stop", "name": "absent", "grace_ms": 1 }));
     assert_eq!(failure["kind"], "bad_request");
 }
 

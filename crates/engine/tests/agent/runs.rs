@@ -95,7 +95,7 @@ fn a_program_that_is_not_there_is_not_found() {
 }
 
 #[test]
-fn of_long_output_the_end_is_kept_and_the_loss_is_told() {
+fn of_long_output_the_end_is_kept_and_the_loss_is_reported() {
     let mut request = shell("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done");
     request["keep_bytes"] = json!(10);
     let ran = Controller::new().ok(request);

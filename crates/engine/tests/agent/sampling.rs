@@ -22,8 +22,8 @@ fn sampling_follows_the_agent_itself_and_gives_its_rows() {
         .unwrap();
     assert_eq!(cells.len(), rows);
     assert!(cells.iter().all(serde_json::Value::is_u64));
-    let told = samples["columns"].get("disk.store.writes").is_some();
-    assert!(told || samples["missing"].get("disk.store").is_some());
+    let known = samples["columns"].get("disk.store.writes").is_some();
+    assert!(known || samples["missing"].get("disk.store").is_some());
     let nothing = agent.error(json!({ "verb": "sample_stop" }));
     assert_eq!(nothing["kind"], "bad_request");
 }

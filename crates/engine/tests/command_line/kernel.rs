@@ -116,10 +116,10 @@ fn what_cannot_be_computed_is_refused_with_a_hint() {
     for (arguments, code) in refused {
         let output = engine(&arguments);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-        let told = stderr(&output);
+        let message = stderr(&output);
         assert!(
-            told.contains("error: ") && told.contains("hint: "),
-            "{told}"
+            message.contains("error: ") && message.contains("hint: "),
+            "{message}"
         );
         assert!(output.stdout.is_empty());
     }

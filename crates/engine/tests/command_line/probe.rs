@@ -103,7 +103,7 @@ fn each_probe_has_a_connection_of_its_own_whatever_the_last_one_did() {
 }
 
 #[test]
-fn a_port_that_nobody_listens_on_is_told_probe_by_probe_and_exits_with_1() {
+fn a_port_without_a_listener_is_reported_probe_by_probe_and_exits_with_1() {
     let sink = Sink::start(&["http"]);
     let url = format!("tcp://{}", sink.address);
     sink.stop();
@@ -119,7 +119,7 @@ fn a_port_that_nobody_listens_on_is_told_probe_by_probe_and_exits_with_1() {
 }
 
 #[test]
-fn a_refusal_is_told_with_the_phase_it_came_in_and_what_went_before() {
+fn a_refusal_is_reported_with_the_phase_it_came_in_and_what_went_before() {
     let sink = Sink::start(&["smtp", "--fault", "RCPT:reject"]);
     let (probes, result) = probed(&format!("smtp://{}", sink.address), &[]);
     assert_eq!(result.counts.errors, 2);
@@ -153,8 +153,8 @@ fn ctrl_c_ends_a_probe_with_its_figures_and_exit_code_0() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(probe.stdout.take().unwrap()).lines();
-    let told: Vec<String> = lines.by_ref().map(Result::unwrap).take(4).collect();
-    assert!(told[3].starts_with("seq=3 ok in "), "{told:?}");
+    let printed: Vec<String> = lines.by_ref().map(Result::unwrap).take(4).collect();
+    assert!(printed[3].starts_with("seq=3 ok in "), "{printed:?}");
     let pid = probe.id().to_string();
     let kill = format!("kill -s INT {pid}");
     let signalled = Command::new("sh").args(["-c", &kill]).status();

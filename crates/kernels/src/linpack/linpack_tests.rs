@@ -104,7 +104,7 @@ fn every_instruction_set_gives_the_same_answer() {
 }
 
 #[test]
-fn a_singular_matrix_is_told_with_its_column() {
+fn a_singular_matrix_is_reported_with_its_column() {
     for isa in available() {
         let mut equations = random(40, 3);
         let stride = equations.stride;

@@ -66,9 +66,10 @@ pub fn run(
     }
     let mut solutions = Vec::new();
     for size in &job.sizes {
-        let told = |solution: &Solution| done(*size, solution);
-        solutions
-            .push(with_proof!(proof, tile => solve_all(tile, &caches, job, *size, cancel, &told))?);
+        let progress = |solution: &Solution| done(*size, solution);
+        solutions.push(
+            with_proof!(proof, tile => solve_all(tile, &caches, job, *size, cancel, &progress))?,
+        );
     }
     let complete = solutions
         .iter()

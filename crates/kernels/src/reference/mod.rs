@@ -37,7 +37,7 @@ trait Round {
 /// Runs each part for its share of the time.
 ///
 /// # Errors
-/// The job makes no sense, or memory is refused. A disk that refuses is reported in the result.
+/// The job makes no sense, or memory is refused. A disk that refuses is listed in the result.
 pub fn run(job: &ReferenceJob, cancel: &AtomicBool) -> Result<ReferenceResult, KernelError> {
     check(job)?;
     let parts = if job.folder.is_some() { 3 } else { 2 };
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_refused_and_a_folder_that_is_not_there_is_told() {
+    fn no_time_is_refused_and_a_folder_that_is_not_there_is_reported() {
         let none = ReferenceJob {
             time: Duration::ZERO,
             folder: None,

@@ -1,4 +1,4 @@
-//! What a mailbox answers to a command that is said beside the machine, read piece by piece.
+//! What a mailbox answers to a command that is sent beside the machine, read piece by piece.
 
 use crate::fault::ErrorKind;
 use crate::payload::Marker;
@@ -11,9 +11,9 @@ pub struct Answer {
     tag: u32,
 }
 
-/// What an answer tells on its way.
+/// A part of an answer that the caller takes.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum AnswerPart<'a> {
     /// A piece of a literal.
     Literal(&'a [u8]),
     /// `* number word`.
@@ -33,12 +33,12 @@ impl Answer {
     pub fn receive(
         &mut self,
         mut input: &[u8],
-        mut told: impl FnMut(Told<'_>),
+        mut on_part: impl FnMut(AnswerPart<'_>),
     ) -> Result<bool, ErrorKind> {
         while let Some(event) = self.reader.next(&mut input)? {
             let text = match event {
                 Event::Literal(piece) => {
-                    told(Told::Literal(piece));
+                    on_part(AnswerPart::Literal(piece));
                     continue;
                 }
                 Event::Text(text) if text.first => text.bytes,
@@ -48,7 +48,7 @@ impl Answer {
                 Response::Tagged(tag, Status::Ok, _) if tag == self.tag => return Ok(true),
                 Response::Tagged(..) => return Err(ErrorKind::ImapNo),
                 Response::Status(Status::Bye, _) => return Err(ErrorKind::ImapBye),
-                Response::Message(number, word, _) => told(Told::Message(number, word)),
+                Response::Message(number, word, _) => on_part(AnswerPart::Message(number, word)),
                 _ => {}
             }
         }

@@ -65,7 +65,7 @@ impl Patience<'_> {
 
 /// What one reading of a connection has led to.
 #[derive(Debug)]
-pub struct Heard {
+pub struct Reading {
     pub step: Step,
     /// Phases of the protocol that ended, and when.
     pub marks: Vec<(usize, u64)>,
@@ -129,30 +129,30 @@ impl<P: Protocol> Line<P> {
         patience: Patience<'_>,
         tally: &mut TlsTally,
         act: impl FnOnce(&mut P, &mut P::Session, &mut Turn<'_>) -> Step,
-    ) -> Result<Heard, ErrorKind> {
-        let mut heard = self.once(patience, act)?;
-        if heard.step == Step::Secure {
+    ) -> Result<Reading, ErrorKind> {
+        let mut reading = self.once(patience, act)?;
+        if reading.step == Step::Secure {
             self.secure(patience, tally)?;
             let after = self.once(patience, |protocol, session, turn| {
                 protocol.secured(session, turn)
             })?;
-            heard.step = after.step;
-            heard.marks.extend(after.marks);
+            reading.step = after.step;
+            reading.marks.extend(after.marks);
         }
-        Ok(heard)
+        Ok(reading)
     }
 
     fn once(
         &mut self,
         patience: Patience<'_>,
         act: impl FnOnce(&mut P, &mut P::Session, &mut Turn<'_>) -> Step,
-    ) -> Result<Heard, ErrorKind> {
+    ) -> Result<Reading, ErrorKind> {
         let mut out = Output::default();
         let mut turn = Turn::new(monotonic_ns(), &mut out);
         let step = act(&mut self.protocol, &mut self.session, &mut turn);
         let marks = turn.marks().collect();
         self.say(&out, patience)?;
-        Ok(Heard { step, marks })
+        Ok(Reading { step, marks })
     }
 
     /// Begins an operation; returns when its first byte was about to be sent.
@@ -169,24 +169,24 @@ impl<P: Protocol> Line<P> {
         &mut self,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<Heard, ErrorKind> {
+    ) -> Result<Reading, ErrorKind> {
         let Some(bytes) = self.read()? else {
             return self.turn(patience, tally, Protocol::ended);
         };
         let mut rest = bytes.as_slice();
-        let mut all = Heard {
+        let mut all = Reading {
             step: Step::More,
             marks: Vec::new(),
         };
         while !rest.is_empty() {
             let mut left = 0;
-            let heard = self.turn(patience, tally, |protocol, session, turn| {
+            let reading = self.turn(patience, tally, |protocol, session, turn| {
                 let step = protocol.received(session, rest, turn);
                 left = turn.left;
                 step
             })?;
-            all.step = heard.step;
-            all.marks.extend(heard.marks);
+            all.step = reading.step;
+            all.marks.extend(reading.marks);
             rest = &rest[rest.len() - left.min(rest.len() - 1)..];
             if left == 0 {
                 break;
@@ -195,25 +195,25 @@ impl<P: Protocol> Line<P> {
         Ok(all)
     }
 
-    /// Hears until the machine says something else than to wait.
+    /// Receives until the machine wants something else than to wait.
     pub fn until_step(
         &mut self,
         patience: Patience<'_>,
         tally: &mut TlsTally,
-    ) -> Result<Heard, ErrorKind> {
+    ) -> Result<Reading, ErrorKind> {
         let mut marks = Vec::new();
         loop {
             patience.wait(&[self.socket.as_fd()], false)?;
-            let heard = self.receive(patience, tally)?;
-            marks.extend(heard.marks);
-            match heard.step {
+            let reading = self.receive(patience, tally)?;
+            marks.extend(reading.marks);
+            match reading.step {
                 Step::More | Step::Pause(_) => {}
-                step => return Ok(Heard { step, marks }),
+                step => return Ok(Reading { step, marks }),
             }
         }
     }
 
-    /// Hears until the machine can take an operation.
+    /// Receives until the machine can take an operation.
     pub fn until_ready(
         &mut self,
         patience: Patience<'_>,

@@ -6,8 +6,8 @@ use std::time::Duration;
 use steelyard_net::clock::monotonic_ns;
 use steelyard_wire::result::Payload;
 
-use super::answer::{Answer, Told, marker_in};
-use super::line::{Heard, Line, Patience, Route};
+use super::answer::{Answer, AnswerPart, marker_in};
+use super::line::{Line, Patience, Reading, Route};
 use crate::fault::ErrorKind;
 use crate::payload::{Finding, Marker, PayloadCheck, PayloadTally};
 use crate::protocols::imap::{self, Imap};
@@ -139,9 +139,9 @@ impl ImapWatch {
         self.line.start(patience)?;
         while !self.line.session.is_idling() {
             patience.wait(&[self.line.socket()], false)?;
-            let heard = self.line.receive(patience, tally)?;
-            self.note(&heard)?;
-            if heard.step == Step::Done(Ok(()), After::Ready) {
+            let reading = self.line.receive(patience, tally)?;
+            self.note(&reading)?;
+            if reading.step == Step::Done(Ok(()), After::Ready) {
                 // A message came before the server had begun to idle.
                 return Ok(());
             }
@@ -150,18 +150,18 @@ impl ImapWatch {
     }
 
     fn glance(&mut self, patience: Patience<'_>, tally: &mut TlsTally) -> Result<(), ErrorKind> {
-        let heard = self.line.receive(patience, tally)?;
-        self.note(&heard)
+        let reading = self.line.receive(patience, tally)?;
+        self.note(&reading)
     }
 
-    fn note(&mut self, heard: &Heard) -> Result<(), ErrorKind> {
-        for (phase, at_ns) in &heard.marks {
+    fn note(&mut self, reading: &Reading) -> Result<(), ErrorKind> {
+        for (phase, at_ns) in &reading.marks {
             if *phase == imap::IDLE_WAKE {
                 self.announced_ns = Some(*at_ns);
                 self.announced = self.line.session.exists();
             }
         }
-        match heard.step {
+        match reading.step {
             Step::Broken(kind) | Step::Done(Err(kind), _) => Err(kind),
             Step::Finished => Err(ErrorKind::PeerClosedEarly),
             _ => Ok(()),
@@ -279,9 +279,9 @@ impl ImapWatch {
             patience.wait(&[self.line.socket()], false)?;
             let bytes = self.line.read()?.ok_or(ErrorKind::PeerClosedEarly)?;
             let session = &mut self.line.session;
-            let over = answer.receive(&bytes, |told| match told {
-                Told::Literal(piece) => take(piece),
-                Told::Message(number, word) => session.note_size(number, word),
+            let over = answer.receive(&bytes, |part| match part {
+                AnswerPart::Literal(piece) => take(piece),
+                AnswerPart::Message(number, word) => session.note_size(number, word),
             })?;
             if over {
                 return Ok(());
@@ -355,9 +355,9 @@ fn session(
 ) -> Result<u64, ErrorKind> {
     line.until_ready(patience, tally)?;
     line.start(patience)?;
-    let heard = line.until_step(patience, tally)?;
-    let stat = heard.marks.iter().find(|(phase, _)| *phase == pop3::STAT);
-    match (heard.step, stat) {
+    let reading = line.until_step(patience, tally)?;
+    let stat = reading.marks.iter().find(|(phase, _)| *phase == pop3::STAT);
+    match (reading.step, stat) {
         (Step::Done(Ok(()), _), Some((_, at_ns))) => Ok(*at_ns),
         (Step::Done(Err(kind), _) | Step::Broken(kind), _) => Err(kind),
         _ => Err(ErrorKind::BadProtocol),

@@ -71,7 +71,7 @@ impl Protocol for Connect {
         self.targets.iter().map(name).collect()
     }
 
-    fn kind(&self, session: &Session, _lane: usize) -> usize {
+    fn kind(&self, session: &Session, _slot: usize) -> usize {
         session.target
     }
 
@@ -89,7 +89,7 @@ impl Protocol for Connect {
         Step::Done(Ok(()), After::Close)
     }
 
-    fn start(&mut self, _session: &mut Session, _lane: usize, _out: &mut Output) {}
+    fn start(&mut self, _session: &mut Session, _slot: usize, _out: &mut Output) {}
 
     fn received(&mut self, _session: &mut Session, _bytes: &[u8], _turn: &mut Turn<'_>) -> Step {
         Step::Broken(ErrorKind::BadProtocol)

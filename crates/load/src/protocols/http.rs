@@ -29,7 +29,7 @@ pub struct Http {
     kinds: Vec<String>,
     /// Index of the next path.
     next: u32,
-    lanes: usize,
+    slots: usize,
     verifier: Option<Verifier>,
     bodiless: bool,
     keep_alive: bool,
@@ -55,12 +55,12 @@ pub struct Session {
     spill: Vec<u8>,
     error: Option<ErrorKind>,
     closes: bool,
-    /// The request that is being answered, unless there are lanes.
+    /// The request that is being answered, unless there are slots.
     asked: Asked,
     more: Option<Box<More>>,
 }
 
-/// What only connections with lanes or checked payloads need.
+/// What only connections with slots or checked payloads need.
 #[derive(Debug)]
 struct More {
     place: usize,
@@ -91,7 +91,7 @@ impl Http {
             requests,
             kinds: operation.paths.clone(),
             next: 0,
-            lanes: operation.requests_at_once as usize,
+            slots: operation.requests_at_once as usize,
             verifier,
             bodiless: operation.method == "HEAD",
             keep_alive: operation.keep_alive,
@@ -123,8 +123,8 @@ impl Http {
         (Asked { kind, sequence }, marker)
     }
 
-    /// Another request for a connection with lanes or checked payloads.
-    fn start_more(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
+    /// Another request for a connection with slots or checked payloads.
+    fn start_more(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
         let Some(more) = &mut session.more else {
             return;
         };
@@ -133,8 +133,8 @@ impl Http {
             session.state = State::Awaiting;
         }
         session.asked = asked;
-        if self.lanes > 1 {
-            more.pipeline.push(lane, asked);
+        if self.slots > 1 {
+            more.pipeline.push(slot, asked);
             self.requests
                 .append(asked.kind as usize, marker.as_ref(), out);
         } else {
@@ -153,7 +153,7 @@ impl Session {
                 .is_some_and(|more| more.pipeline.len() > 1)
     }
 
-    /// Whether requests of other lanes have no answer yet.
+    /// Whether requests of other slots have no answer yet.
     fn is_waiting(&self) -> bool {
         self.more
             .as_ref()
@@ -170,8 +170,8 @@ impl Protocol for Http {
         !self.keep_alive
     }
 
-    fn lanes(&self) -> usize {
-        self.lanes
+    fn slots(&self) -> usize {
+        self.slots
     }
 
     fn has_room(&self, session: &Session) -> bool {
@@ -182,18 +182,18 @@ impl Protocol for Http {
         self.kinds.clone()
     }
 
-    fn kind(&self, session: &Session, lane: usize) -> usize {
+    fn kind(&self, session: &Session, slot: usize) -> usize {
         let asked = match &session.more {
-            Some(more) if self.lanes > 1 => more.pipeline.asked(lane),
+            Some(more) if self.slots > 1 => more.pipeline.asked(slot),
             _ => session.asked,
         };
         asked.kind as usize
     }
 
     fn open(&mut self, place: usize) -> Session {
-        let more = (self.lanes > 1 || self.verifier.is_some()).then(|| More {
+        let more = (self.slots > 1 || self.verifier.is_some()).then(|| More {
             place,
-            pipeline: Pipeline::new(if self.lanes > 1 { self.lanes } else { 0 }),
+            pipeline: Pipeline::new(if self.slots > 1 { self.slots } else { 0 }),
             check: PayloadCheck::body(None),
         });
         Session {
@@ -212,9 +212,9 @@ impl Protocol for Http {
         Step::Ready
     }
 
-    fn start(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
         if session.more.is_some() {
-            return self.start_more(session, lane, out);
+            return self.start_more(session, slot, out);
         }
         session.state = State::Awaiting;
         let (asked, _) = self.ask(0);

@@ -49,7 +49,7 @@ pub struct Http2 {
     requests: Requests,
     kinds: Vec<String>,
     next: u32,
-    lanes: usize,
+    slots: usize,
     verifier: Option<Verifier>,
     bodiless: bool,
     strict: bool,
@@ -64,7 +64,7 @@ enum Event {
     Nothing,
     /// Requests may be sent.
     Ready,
-    /// The reply in this lane is over.
+    /// The reply in this slot is over.
     Over(usize, Result<(), ErrorKind>),
     /// The peer will say no more that matters.
     Finished,
@@ -79,7 +79,7 @@ impl Http2 {
             requests,
             kinds: operation.paths.clone(),
             next: 0,
-            lanes: operation.requests_at_once as usize,
+            slots: operation.requests_at_once as usize,
             verifier,
             bodiless: operation.method == "HEAD",
             strict: operation.strict,
@@ -100,7 +100,7 @@ impl Http2 {
         }
     }
 
-    /// Ends the operation in lane `index`.
+    /// Ends the operation in slot `index`.
     fn over(
         &self,
         session: &mut Session,
@@ -108,18 +108,18 @@ impl Http2 {
         outcome: Result<(), ErrorKind>,
         turn: &mut Turn<'_>,
     ) -> Step {
-        let lane = &session.lanes[index];
-        turn.lane = index;
+        let slot = &session.slots[index];
+        turn.slot = index;
         if outcome.is_ok() {
-            turn.mark_at(TTFB, lane.first_byte_ns);
+            turn.mark_at(TTFB, slot.first_byte_ns);
             turn.mark(BODY);
         }
         if !session.has_sent_all(index) && outcome != Err(ErrorKind::H2Rst) {
-            frame::write_head(4, RST_STREAM, 0, lane.stream, &mut session.owed);
+            frame::write_head(4, RST_STREAM, 0, slot.stream, &mut session.owed);
             session.owed.extend_from_slice(&CANCEL.to_be_bytes());
         }
         session.close_stream(index);
-        if self.lanes > 1 {
+        if self.slots > 1 {
             turn.out.head.append(&mut session.owed);
         }
         let leaves = session.goaway.is_some() || session.is_exhausted();
@@ -168,8 +168,8 @@ impl Protocol for Http2 {
         false
     }
 
-    fn lanes(&self) -> usize {
-        self.lanes
+    fn slots(&self) -> usize {
+        self.slots
     }
 
     fn has_room(&self, session: &Session) -> bool {
@@ -180,8 +180,8 @@ impl Protocol for Http2 {
         self.kinds.clone()
     }
 
-    fn kind(&self, session: &Session, lane: usize) -> usize {
-        session.lanes[lane].asked.kind as usize
+    fn kind(&self, session: &Session, slot: usize) -> usize {
+        session.slots[slot].asked.kind as usize
     }
 
     fn alpn(&self) -> &'static [&'static [u8]] {
@@ -189,7 +189,7 @@ impl Protocol for Http2 {
     }
 
     fn open(&mut self, place: usize) -> Session {
-        Session::new(place, self.lanes)
+        Session::new(place, self.slots)
     }
 
     fn connected(&mut self, session: &mut Session, turn: &mut Turn<'_>) -> Step {
@@ -211,7 +211,7 @@ impl Protocol for Http2 {
         Step::More
     }
 
-    fn start(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
         let out = &mut out.head;
         out.append(&mut session.owed);
         let marker = self
@@ -224,10 +224,10 @@ impl Protocol for Http2 {
             self.next = 0;
         }
         let sequence = marker.map_or(0, |marker| marker.sequence);
-        let stream = session.open_stream(lane, Asked { kind, sequence });
+        let stream = session.open_stream(slot, Asked { kind, sequence });
         self.requests
             .write(kind as usize, stream, marker.as_ref(), out);
-        session.begin_body(lane, &self.requests.body, out);
+        session.begin_body(slot, &self.requests.body, out);
     }
 
     fn received(&mut self, session: &mut Session, bytes: &[u8], turn: &mut Turn<'_>) -> Step {
@@ -253,9 +253,9 @@ impl Protocol for Http2 {
                     turn.mark(GREETING);
                     return Step::Ready;
                 }
-                Ok(Event::Over(lane, outcome)) => {
+                Ok(Event::Over(slot, outcome)) => {
                     turn.left = rest.len();
-                    return self.over(session, lane, outcome, turn);
+                    return self.over(session, slot, outcome, turn);
                 }
                 Ok(Event::Finished) => return Step::Finished,
                 Err(kind) => return Step::Broken(kind),
@@ -273,11 +273,11 @@ impl Protocol for Http2 {
     }
 
     fn phase(&self, session: &Session) -> usize {
-        let alone = session.lanes.first().filter(|_| self.lanes == 1);
+        let alone = session.slots.first().filter(|_| self.slots == 1);
         match alone {
             _ if !session.greeting.over => GREETING,
             _ if session.busy == 0 => CONNECT,
-            Some(lane) if lane.answered && lane.error.is_none() => BODY,
+            Some(slot) if slot.answered && slot.error.is_none() => BODY,
             _ => TTFB,
         }
     }

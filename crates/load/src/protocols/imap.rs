@@ -194,7 +194,7 @@ impl Protocol for Imap {
         words.map(str::to_owned).collect()
     }
 
-    fn kind(&self, session: &Session, _lane: usize) -> usize {
+    fn kind(&self, session: &Session, _slot: usize) -> usize {
         let mut commands = self.commands.iter();
         commands
             .position(|(command, _)| *command == session.command)
@@ -256,7 +256,7 @@ impl Protocol for Imap {
         wake(session, turn)
     }
 
-    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _slot: usize, out: &mut Output) {
         session.moved = Moved::default();
         session.first_byte_ns = 0;
         session.operations += 1;

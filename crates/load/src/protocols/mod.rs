@@ -49,12 +49,12 @@ pub trait Protocol {
     fn one_shot(&self) -> bool;
 
     /// Operations that may be under way on one connection. With more than one, output must be
-    /// written to [`Output::head`] alone, and [`Turn::lane`] tells which operation is over.
-    fn lanes(&self) -> usize {
+    /// written to [`Output::head`] alone, and [`Turn::slot`] tells which operation is over.
+    fn slots(&self) -> usize {
         1
     }
 
-    /// Whether a connection that has a free lane can take an operation (`lanes` above 1 only).
+    /// Whether a connection that has a free slot can take an operation (`slots` above 1 only).
     fn has_room(&self, _session: &Self::Session) -> bool {
         true
     }
@@ -64,8 +64,8 @@ pub trait Protocol {
         Vec::new()
     }
 
-    /// Index into [`Self::kinds`] of the operation in `lane`; asked when it is over.
-    fn kind(&self, _session: &Self::Session, _lane: usize) -> usize {
+    /// Index into [`Self::kinds`] of the operation in `slot`; asked when it is over.
+    fn kind(&self, _session: &Self::Session, _slot: usize) -> usize {
         0
     }
 
@@ -91,8 +91,8 @@ pub trait Protocol {
         Step::More
     }
 
-    /// Begins an operation in `lane` on a connection that is [`Step::Ready`].
-    fn start(&mut self, session: &mut Self::Session, lane: usize, out: &mut Output);
+    /// Begins an operation in `slot` on a connection that is [`Step::Ready`].
+    fn start(&mut self, session: &mut Self::Session, slot: usize, out: &mut Output);
 
     /// `bytes` have arrived. All are consumed, unless the step ends an operation and
     /// [`Turn::left`] says how many at the end were not looked at: they come again at once.
@@ -145,7 +145,7 @@ pub trait Protocol {
         None
     }
 
-    /// Messages that the operation in the only lane has moved; asked when it has succeeded.
+    /// Messages that the operation in the only slot has moved; asked when it has succeeded.
     fn moved(&self, _session: &Self::Session) -> Moved {
         Moved::default()
     }
@@ -232,8 +232,8 @@ pub struct Turn<'a> {
     pub now_ns: u64,
     /// Bytes to send in answer.
     pub out: &'a mut Output,
-    /// The lane of the operation that a step speaks of.
-    pub lane: usize,
+    /// The slot of the operation that a step speaks of.
+    pub slot: usize,
     /// Bytes at the end of the input that were not looked at, or [`LOOK_AGAIN`].
     pub left: usize,
     marks: [(u8, u64); MOST_MARKS],
@@ -246,7 +246,7 @@ impl<'a> Turn<'a> {
         Self {
             now_ns,
             out,
-            lane: 0,
+            slot: 0,
             left: 0,
             marks: [(0, 0); MOST_MARKS],
             marked: 0,

@@ -37,7 +37,7 @@ pub struct Pop3 {
     growth: Growth,
     /// Marked messages of the last session.
     found: Vec<Finding>,
-    /// A damaged message is reported and removed like any other, instead of ending the session.
+    /// A damaged message is noted and removed like any other, instead of ending the session.
     takes_damaged: bool,
     /// Sessions begun at each place.
     rounds: Vec<u32>,
@@ -234,7 +234,7 @@ impl Protocol for Pop3 {
         self.greeted(session, turn.out)
     }
 
-    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _slot: usize, out: &mut Output) {
         session.state = State::Stat;
         out.head.extend_from_slice(b"STAT\r\n");
     }

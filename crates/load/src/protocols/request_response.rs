@@ -154,7 +154,7 @@ impl Protocol for RequestResponse {
         Step::Ready
     }
 
-    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _slot: usize, out: &mut Output) {
         let head = Head {
             request_bytes: self.operation.request_bytes,
             response_bytes: self.operation.response_bytes,

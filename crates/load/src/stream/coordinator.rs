@@ -1,11 +1,11 @@
-//! Speaks with the sink while the lanes run, and hands on what the conductor wants.
+//! Speaks with the sink while the endpoints run, and hands on what the conductor wants.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
 use steelyard_flow::handshake::Line;
-use steelyard_flow::{LaneReport, Run};
+use steelyard_flow::{EndpointReport, Run};
 use steelyard_net::clock::monotonic_ns;
 
 use super::dial::{Call, refused};
@@ -15,10 +15,10 @@ use crate::control::Control;
 /// Between two checks whether to stop.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How long the sink may take to tell what it has counted, beside the time to drain.
+/// How long the sink may take to report what it has counted, beside the time to drain.
 const PATIENCE_NS: u64 = 2_000_000_000;
 
-/// Begins, follows and ends the run at the far end, if that is a sink; returns when it has told
+/// Begins, follows and ends the run at the far end, if that is a sink; returns when it has
 /// everything, or is gone.
 pub fn follow(shared: &StreamRun<'_>, call: Option<Call>, run: &Run, control: &Control) {
     let Some(mut call) = call else {
@@ -71,7 +71,7 @@ fn begin(shared: &StreamRun<'_>, call: &mut Call, run: &Run) -> bool {
     match call.lines().next_line() {
         Ok(Some(line)) if line.word() == "ok" => true,
         Ok(Some(line)) => {
-            shared.tell(|told| told.refusal = Some(refused(&line)));
+            shared.add(|all| all.refusal = Some(refused(&line)));
             false
         }
         Ok(None) | Err(_) => false,
@@ -87,17 +87,17 @@ fn end(call: &Call, run: &Run) {
     let _ = call.say(Line::new("end").put("at_ns", there_ns));
 }
 
-/// Takes what the sink tells; `true` when that was the last of it.
+/// Takes a line of the sink; `true` when that was the last of it.
 fn take(shared: &StreamRun<'_>, line: &Line) -> bool {
     match line.word() {
-        "lane" => {
-            if let Some(report) = LaneReport::read(line) {
-                shared.tell(|told| told.peer.push(report));
+        "endpoint" => {
+            if let Some(report) = EndpointReport::read(line) {
+                shared.add(|all| all.peer.push(report));
             }
             false
         }
         "over" => {
-            shared.tell(|told| told.peer_cpu_ns = line.number("cpu_ns"));
+            shared.add(|all| all.peer_cpu_ns = line.number("cpu_ns"));
             true
         }
         _ => false,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use steelyard_flow::{Ending, LaneReport, Spec, Transport};
+use steelyard_flow::{Ending, EndpointReport, Spec, Transport};
 use steelyard_wire::result::{CountedBy, Flow, LoadResult, Stream, StreamInterval};
 
-use super::shared::Told;
+use super::shared::Reports;
 use crate::conduct::failure_kind;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
@@ -17,12 +17,12 @@ const PHASE: &str = "stream";
 
 /// Both ends of one direction of one flow.
 struct Ends<'a> {
-    own: &'a LaneReport,
-    peer: Option<&'a LaneReport>,
+    own: &'a EndpointReport,
+    peer: Option<&'a EndpointReport>,
 }
 
 impl<'a> Ends<'a> {
-    fn sender(&self) -> Option<&'a LaneReport> {
+    fn sender(&self) -> Option<&'a EndpointReport> {
         if self.own.sending {
             Some(self.own)
         } else {
@@ -30,7 +30,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    fn receiver(&self) -> Option<&'a LaneReport> {
+    fn receiver(&self) -> Option<&'a EndpointReport> {
         if self.own.sending {
             self.peer
         } else {
@@ -39,13 +39,13 @@ impl<'a> Ends<'a> {
     }
 
     /// Who counts: the receiver, if it says something.
-    fn counter(&self) -> &'a LaneReport {
+    fn counter(&self) -> &'a EndpointReport {
         self.receiver().unwrap_or(self.own)
     }
 
     /// Why the flow ended before its time, if it did.
     fn broken(&self, spec: &Spec, handshake: bool) -> Option<ErrorKind> {
-        let refused = |lane: &LaneReport| match lane.ending {
+        let refused = |endpoint: &EndpointReport| match endpoint.ending {
             Ending::Refused(errno) => Some(ErrorKind::from(errno)),
             _ => None,
         };
@@ -67,18 +67,18 @@ impl<'a> Ends<'a> {
 
     fn flow(&self, spec: &Spec, broken: Option<ErrorKind>) -> Flow {
         let (sender, receiver) = (self.sender(), self.receiver());
-        let sent = sender.and_then(|lane| lane.datagrams);
-        let arrived = receiver.and_then(|lane| lane.datagrams);
+        let sent = sender.and_then(|endpoint| endpoint.datagrams);
+        let arrived = receiver.and_then(|endpoint| endpoint.datagrams);
         let lost = sent.zip(arrived);
-        let tcp = sender.and_then(|lane| lane.tcp);
+        let tcp = sender.and_then(|endpoint| endpoint.tcp);
         let udp = spec.transport == Transport::Udp;
         Flow {
             flow: self.own.flow,
             outgoing: self.own.sending,
-            sent_bytes: sender.map(|lane| lane.window_bytes),
-            received_bytes: receiver.map(|lane| lane.window_bytes),
-            total_sent_bytes: sender.map(|lane| lane.total_bytes),
-            total_received_bytes: receiver.map(|lane| lane.total_bytes),
+            sent_bytes: sender.map(|endpoint| endpoint.window_bytes),
+            received_bytes: receiver.map(|endpoint| endpoint.window_bytes),
+            total_sent_bytes: sender.map(|endpoint| endpoint.total_bytes),
+            total_received_bytes: receiver.map(|endpoint| endpoint.total_bytes),
             datagrams_sent: sent.map(|sent| sent.count),
             datagrams_received: arrived.map(|arrived| arrived.count),
             datagrams_lost: lost.map(|(sent, got)| sent.count.saturating_sub(got.count)),
@@ -88,18 +88,21 @@ impl<'a> Ends<'a> {
             rtt_ns: tcp.filter(|_| !udp).map(|tcp| tcp.rtt_ns),
             retransmits: tcp.filter(|_| !udp).map(|tcp| tcp.retransmits),
             congestion_window_bytes: tcp.map(|tcp| tcp.congestion_window_bytes),
-            zero_copy_copied: sender.and_then(|lane| lane.copied),
+            zero_copy_copied: sender.and_then(|endpoint| endpoint.copied),
             broken: broken.map(|kind| kind.word().to_owned()),
         }
     }
 }
 
 /// The error of flows that were over before the window began.
-pub fn gone(peer: SocketAddr, told: &Told) -> LoadError {
-    let refused = told.own.iter().find_map(|lane| match lane.ending {
-        Ending::Refused(errno) => Some(ErrorKind::from(errno)),
-        _ => None,
-    });
+pub fn gone(peer: SocketAddr, reports: &Reports) -> LoadError {
+    let refused = reports
+        .own
+        .iter()
+        .find_map(|endpoint| match endpoint.ending {
+            Ending::Refused(errno) => Some(ErrorKind::from(errno)),
+            _ => None,
+        });
     let kind = refused.unwrap_or(ErrorKind::PeerClosedEarly);
     LoadError::NoConnection {
         address: peer.to_string(),
@@ -109,22 +112,22 @@ pub fn gone(peer: SocketAddr, told: &Told) -> LoadError {
     }
 }
 
-/// Puts into `result` what both ends have `told`.
+/// Puts into `result` what both ends have reported.
 pub fn complete(
     result: &mut LoadResult,
     spec: &Spec,
-    told: &Told,
+    reports: &Reports,
     interval_ns: u64,
     uncertainty_ns: Option<u64>,
     has_probes: bool,
 ) {
     let handshake = uncertainty_ns.is_some();
-    let ends: Vec<Ends<'_>> = told
+    let ends: Vec<Ends<'_>> = reports
         .own
         .iter()
         .map(|own| Ends {
             own,
-            peer: told
+            peer: reports
                 .peer
                 .iter()
                 .find(|peer| peer.flow == own.flow && peer.sending != own.sending),
@@ -153,7 +156,7 @@ pub fn complete(
         sent_datagrams_per_s: rates.datagrams(true),
         received_datagrams_per_s: rates.datagrams(false),
         intervals: intervals(&ends, interval_ns, window_ns),
-        peer_cpu_ns: told.peer_cpu_ns,
+        peer_cpu_ns: reports.peer_cpu_ns,
         window_uncertainty_ns: uncertainty_ns,
         flows,
     };
@@ -212,9 +215,9 @@ impl Rates {
                         .filter(move |ends| ends.own.sending == outgoing)
                         .map(Ends::counter)
                 };
-                let bytes = counters().map(|lane| lane.window_bytes).sum();
+                let bytes = counters().map(|endpoint| endpoint.window_bytes).sum();
                 let datagrams: Option<u64> = counters()
-                    .map(|lane| lane.datagrams.map(|datagrams| datagrams.count))
+                    .map(|endpoint| endpoint.datagrams.map(|datagrams| datagrams.count))
                     .sum();
                 (outgoing, a_second(bytes), datagrams.map(a_second))
             })
@@ -222,7 +225,7 @@ impl Rates {
         let offered = ends.iter().filter_map(Ends::sender);
         Self {
             ways,
-            offered: a_second(offered.map(|lane| lane.window_bytes).sum()),
+            offered: a_second(offered.map(|endpoint| endpoint.window_bytes).sum()),
         }
     }
 
@@ -251,7 +254,7 @@ fn intervals(ends: &[Ends<'_>], interval_ns: u64, window_ns: u64) -> Vec<StreamI
             let senders = || {
                 ends.iter()
                     .filter_map(Ends::sender)
-                    .filter_map(|lane| lane.rows.get(index))
+                    .filter_map(|endpoint| endpoint.rows.get(index))
             };
             let times: Vec<u64> = senders().filter_map(|row| row.rtt_ns).collect();
             let again: Vec<u64> = senders().filter_map(|row| row.retransmits).collect();

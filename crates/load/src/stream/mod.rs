@@ -1,6 +1,6 @@
 //! Bulk flows: bytes as fast as they go, or at a pace, and the latency beside them.
 //!
-//! Not a protocol of the generic worker: its operations have answers, a flow has none. The lanes
+//! Not a protocol of the generic worker: its operations have answers, a flow has none. The endpoints
 //! of the flows are moved by [`steelyard_flow::drive`], the same loop as at the far end; what is
 //! here opens them, agrees with the sink on window and counts, and makes the result.
 
@@ -68,10 +68,10 @@ pub fn run(
     let interval_ns = plan.interval_ns;
     let works = shared.works(flows, call.take(), probes.as_ref());
     let outcome = conduct(&plan, watch, works);
-    let told = shared.into_told()?;
+    let reports = shared.into_reports()?;
     let outcome = outcome.map_err(|error| match error {
         // No one has: the flows were over before the window began.
-        LoadError::Cancelled if !watch.cancel.load(Relaxed) => merge::gone(peer, &told),
+        LoadError::Cancelled if !watch.cancel.load(Relaxed) => merge::gone(peer, &reports),
         error => error,
     })?;
     let about = About {
@@ -82,13 +82,13 @@ pub fn run(
         kinds: Vec::new(),
         // Flows have no rounds, so that no law of users holds.
         one_shot: true,
-        lanes: 1,
+        slots: 1,
     };
     let mut result = report::result(&plan, &target, host, &about, outcome)?;
     merge::complete(
         &mut result,
         &spec,
-        &told,
+        &reports,
         interval_ns,
         uncertainty_ns,
         probes.is_some(),

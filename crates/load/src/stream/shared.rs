@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use steelyard_flow::{LaneReport, Run, Spec};
+use steelyard_flow::{EndpointReport, Run, Spec};
 
 use crate::error::LoadError;
 use crate::plan::Plan;
@@ -14,18 +14,18 @@ pub struct StreamRun<'a> {
     pub spec: &'a Spec,
     pub tag: u32,
     pub run: OnceLock<Run>,
-    /// Threads whose lanes are not over.
+    /// Threads whose endpoints are not over.
     pub moving: AtomicU32,
-    told: Mutex<Told>,
+    reports: Mutex<Reports>,
 }
 
-/// What both ends have told in the end.
+/// What both ends reported at the end.
 #[derive(Debug, Default)]
-pub struct Told {
-    /// Lanes of this end.
-    pub own: Vec<LaneReport>,
-    /// Lanes of the sink.
-    pub peer: Vec<LaneReport>,
+pub struct Reports {
+    /// Endpoints of this end.
+    pub own: Vec<EndpointReport>,
+    /// Endpoints of the sink.
+    pub peer: Vec<EndpointReport>,
     /// CPU time of the sink in the window.
     pub peer_cpu_ns: Option<u64>,
     /// Why the sink did not begin.
@@ -41,19 +41,19 @@ impl<'a> StreamRun<'a> {
             tag,
             run: OnceLock::new(),
             moving: AtomicU32::new(plan.job.threads),
-            told: Mutex::default(),
+            reports: Mutex::default(),
         }
     }
 
     /// What was reported, when all threads are over; an error if the sink refused to begin.
-    pub fn into_told(self) -> std::result::Result<Told, LoadError> {
-        let told = self.told.into_inner();
-        let mut told = told.unwrap_or_else(PoisonError::into_inner);
-        told.refusal.take().map_or(Ok(told), Err)
+    pub fn into_reports(self) -> std::result::Result<Reports, LoadError> {
+        let reports = self.reports.into_inner();
+        let mut reports = reports.unwrap_or_else(PoisonError::into_inner);
+        reports.refusal.take().map_or(Ok(reports), Err)
     }
 
     /// Adds what was reported.
-    pub fn tell(&self, add: impl FnOnce(&mut Told)) {
-        add(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner));
+    pub fn add(&self, add: impl FnOnce(&mut Reports)) {
+        add(&mut self.reports.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -1,4 +1,4 @@
-//! The threads of a run: lanes, probes, and who speaks with the sink.
+//! The threads of a run: endpoints, probes, and who speaks with the sink.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::io::Result;
-use steelyard_flow::{Border, LaneReport, Run, drive, lanes};
+use steelyard_flow::{Border, EndpointReport, Run, drive, endpoints};
 use steelyard_net::clock::monotonic_ns;
 
 use super::coordinator;
@@ -69,7 +69,7 @@ impl StreamRun<'_> {
         };
         let mut meter = Meter::default();
         let moved = thread::scope(|scope| {
-            // Beside the lanes, not among them: it sleeps all the time.
+            // Beside the endpoints, not among them: it sleeps all the time.
             if board == 0 {
                 scope.spawn(move || coordinator::follow(self, call, run, control));
             }
@@ -80,7 +80,7 @@ impl StreamRun<'_> {
         let end_ns = run.window_end_ns().min(monotonic_ns());
         let reports = moved?;
         let established = if reports.is_empty() { 0 } else { flows_here };
-        self.tell(|told| told.own.extend(reports));
+        self.add(|all| all.own.extend(reports));
         Ok(self.report(meter, established, end_ns))
     }
 
@@ -89,11 +89,11 @@ impl StreamRun<'_> {
         flows: Vec<(u32, OwnedFd)>,
         run: &Run,
         meter: &mut Meter,
-    ) -> Result<Vec<LaneReport>> {
+    ) -> Result<Vec<EndpointReport>> {
         let ways = (self.spec.to_sink, self.spec.from_sink);
         let mut own = Vec::with_capacity(2 * flows.len());
         for (flow, socket) in flows {
-            own.extend(lanes(socket, flow, self.spec, run, self.tag, ways)?);
+            own.extend(endpoints(socket, flow, self.spec, run, self.tag, ways)?);
         }
         drive(own, run, &mut |border| match border {
             Border::WindowStart => meter.start(),

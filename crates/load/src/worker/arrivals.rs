@@ -25,8 +25,8 @@ impl<P: Protocol> Worker<'_, P> {
             self.pacing.pace.advance();
             if let Some(place) = self.take_idle() {
                 self.start_operation(place, intended_ns, intended_ns);
-                if self.lanes > 1 {
-                    self.fill_lanes(place, now_ns);
+                if self.slots > 1 {
+                    self.fill_slots(place, now_ns);
                 }
                 self.welcome();
             } else if self.plan.is_unbounded() || !self.pacing.pace.push_waiting(intended_ns) {
@@ -54,7 +54,7 @@ impl<P: Protocol> Worker<'_, P> {
             let idle = match connection.state {
                 State::Idle => true,
                 State::Vacant => self.on_demand && connection.wake_ns == NEVER,
-                State::Talking => self.lanes > 1 && self.has_room(place),
+                State::Talking => self.slots > 1 && self.has_room(place),
                 State::Connecting | State::Securing => false,
             };
             if idle {
@@ -101,7 +101,7 @@ impl<P: Protocol> Worker<'_, P> {
     }
 }
 
-/// How late this thread wakes up from short waits: the guard before an arrival.
+/// How late this thread wakes up from short waits: the margin before an arrival.
 pub(super) fn wake_up_lateness_ns(poller: &Poller) -> io::Result<u64> {
     const WAITS: usize = 15;
     const WAIT: Duration = Duration::from_micros(100);

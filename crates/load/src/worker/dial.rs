@@ -72,8 +72,8 @@ impl<P: Protocol> Worker<'_, P> {
             let connection = &mut self.connections[place];
             connection.due_ns = now_ns + offset_ns as u64;
             let vacant = connection.state == State::Vacant && connection.wake_ns == NEVER;
-            if self.lanes > 1 {
-                self.fill_lanes(place, now_ns);
+            if self.slots > 1 {
+                self.fill_slots(place, now_ns);
             } else if connection.state == State::Idle || self.on_demand && vacant {
                 self.user_ready(place, now_ns);
                 self.welcome();
@@ -161,7 +161,7 @@ impl<P: Protocol> Worker<'_, P> {
         self.end_phase(place, 0, CONNECT, now_ns);
         let connection = &mut self.connections[place];
         connection.state = State::Talking;
-        if connection.lanes.is_empty() {
+        if connection.slots.is_empty() {
             connection.deadline_ns = now_ns + self.plan.job.timeout_ns;
         }
         if self.plan.tls.as_ref().is_some_and(|tls| tls.from_start) {
@@ -182,15 +182,15 @@ impl<P: Protocol> Worker<'_, P> {
             State::Securing => TLS,
             State::Talking | State::Idle => self.protocol.phase(&connection.session),
         };
-        if connection.lanes.is_empty() {
+        if connection.slots.is_empty() {
             self.records
                 .recorder
                 .connection_failed(now_ns, phase, error);
         } else if let Pace::Closed { think_ns } = self.pacing.pace {
             connection.due_ns = now_ns + think_ns;
         }
-        while let Some((lane, operation)) = self.connections[place].lanes.take_any() {
-            self.fail(place, lane, &operation, (phase, error), now_ns);
+        while let Some((slot, operation)) = self.connections[place].slots.take_any() {
+            self.fail(place, slot, &operation, (phase, error), now_ns);
             self.state.ended(&operation);
         }
         self.board.connection_failed(error);
@@ -199,7 +199,7 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// A connection has done its duty and is closed.
     pub(super) fn retire(&mut self, place: usize, now_ns: u64) {
-        if !self.connections[place].lanes.is_empty() {
+        if !self.connections[place].slots.is_empty() {
             // What else was on its way will not be answered.
             self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
         } else if self.connections[place].useful {
@@ -280,9 +280,9 @@ impl<P: Protocol> Worker<'_, P> {
             now_ns + (self.plan.job.timeout_ns / SCANS_A_TIMEOUT).min(LONGEST_SCAN_NS);
         for place in 0..self.connections.len() {
             let connection = &mut self.connections[place];
-            if self.lanes > 1 && connection.deadline_ns <= now_ns {
+            if self.slots > 1 && connection.deadline_ns <= now_ns {
                 // The operation that this was the deadline of may be answered.
-                let sent = connection.lanes.iter().map(|operation| operation.sent_ns);
+                let sent = connection.slots.iter().map(|operation| operation.sent_ns);
                 if let Some(oldest_ns) = sent.min() {
                     connection.deadline_ns = oldest_ns.saturating_add(self.plan.job.timeout_ns);
                 }

@@ -72,9 +72,9 @@ impl<P: Protocol> Worker<'_, P> {
 
     /// Reads until nothing is left; after a short read nothing is, but for the end itself.
     ///
-    /// What operations of several lanes have to say meanwhile leaves in one write at the end.
+    /// What operations of several slots have to say meanwhile leaves in one write at the end.
     fn read(&mut self, place: usize, generation: u32, ending: Ending) {
-        if self.lanes == 1 {
+        if self.slots == 1 {
             return self.read_all(place, generation, ending);
         }
         self.buffers.batching = Some(place);
@@ -160,7 +160,7 @@ impl<P: Protocol> Worker<'_, P> {
             .is_some_and(|tls| !tls.peer_has_closed());
         match connection.state {
             State::Securing => self.lost(place, ErrorKind::PeerClosedEarly, now_ns),
-            _ if truncated && !connection.lanes.is_empty() => {
+            _ if truncated && !connection.slots.is_empty() => {
                 self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
             }
             _ => {
@@ -186,27 +186,27 @@ impl<P: Protocol> Worker<'_, P> {
             Input::End => self.protocol.ended(session, &mut turn),
             Input::Side(event) => self.protocol.side(session, *event, &mut turn),
         };
-        let (lane, left) = (turn.lane, turn.left);
+        let (slot, left) = (turn.slot, turn.left);
         if let (Input::Bytes(bytes), Step::Done(Err(kind), _) | Step::Broken(kind)) = (input, &step)
         {
             self.records.recorder.replies.keep(phase, *kind, bytes);
         }
         for (phase, at_ns) in turn.marks() {
-            self.end_phase(place, lane, phase, at_ns);
+            self.end_phase(place, slot, phase, at_ns);
         }
-        let step = if self.lanes > 1 || self.connections[place].unsent.is_empty() {
+        let step = if self.slots > 1 || self.connections[place].unsent.is_empty() {
             step
         } else {
             answered_early(step)
         };
-        self.apply(place, lane, step, phase, now_ns);
+        self.apply(place, slot, step, phase, now_ns);
         left
     }
 
     /// Phases follow each other without gaps, so that they add up to the operation.
-    pub(super) fn end_phase(&mut self, place: usize, lane: usize, phase: usize, at_ns: u64) {
+    pub(super) fn end_phase(&mut self, place: usize, slot: usize, phase: usize, at_ns: u64) {
         let connection = &mut self.connections[place];
-        let (start_ns, part) = match connection.lanes.get_mut(lane) {
+        let (start_ns, part) = match connection.slots.get_mut(slot) {
             Some(operation) => (&mut operation.phase_start_ns, Some(operation.part)),
             None => (&mut connection.phase_start_ns, None),
         };
@@ -217,7 +217,7 @@ impl<P: Protocol> Worker<'_, P> {
         self.records.phase(place, part, phase, (at_ns, took_ns));
     }
 
-    fn apply(&mut self, place: usize, lane: usize, step: Step, phase: usize, now_ns: u64) {
+    fn apply(&mut self, place: usize, slot: usize, step: Step, phase: usize, now_ns: u64) {
         match step {
             Step::More => self.flush_unless_batching(place),
             Step::Pause(wait_ns) => {
@@ -236,7 +236,7 @@ impl<P: Protocol> Worker<'_, P> {
             }
             Step::Ready => self.session_ready(place, now_ns),
             Step::Done(outcome, after) => {
-                self.complete(place, lane, outcome, phase, now_ns);
+                self.complete(place, slot, outcome, phase, now_ns);
                 // One that is busy may still have a phase of the operation to report.
                 if after != After::Busy {
                     self.records.closed(place);
@@ -248,7 +248,7 @@ impl<P: Protocol> Worker<'_, P> {
                 }
             }
             // Agreed or not: who still waits for an answer has not got one.
-            Step::Finished if !self.connections[place].lanes.is_empty() => {
+            Step::Finished if !self.connections[place].slots.is_empty() => {
                 self.lost(place, ErrorKind::PeerClosedEarly, now_ns);
             }
             Step::Finished => self.retire(place, now_ns),
@@ -260,7 +260,7 @@ impl<P: Protocol> Worker<'_, P> {
         self.tried(place, true);
         let connection = &mut self.connections[place];
         connection.open = true;
-        if connection.lanes.is_empty() {
+        if connection.slots.is_empty() {
             self.ready(place, now_ns);
             return;
         }
@@ -268,7 +268,7 @@ impl<P: Protocol> Worker<'_, P> {
         self.protocol
             .start(&mut connection.session, 0, &mut self.buffers.out);
         self.flush_unless_batching(place);
-        if self.lanes > 1 {
+        if self.slots > 1 {
             self.ready(place, now_ns);
         }
     }
@@ -284,7 +284,7 @@ impl<P: Protocol> Worker<'_, P> {
     fn complete(
         &mut self,
         place: usize,
-        lane: usize,
+        slot: usize,
         outcome: Result<(), ErrorKind>,
         phase: usize,
         now_ns: u64,
@@ -302,16 +302,16 @@ impl<P: Protocol> Worker<'_, P> {
         if let Pace::Closed { think_ns } = self.pacing.pace {
             connection.due_ns = now_ns + think_ns;
         }
-        let Some(operation) = connection.lanes.take(lane) else {
+        let Some(operation) = connection.slots.take(slot) else {
             return;
         };
-        if connection.lanes.is_empty() && self.lanes > 1 {
+        if connection.slots.is_empty() && self.slots > 1 {
             connection.deadline_ns = NEVER;
         }
         self.state.ended(&operation);
         match outcome {
             Ok(()) => {
-                let kind = self.protocol.kind(&self.connections[place].session, lane);
+                let kind = self.protocol.kind(&self.connections[place].session, slot);
                 if operation.part == Part::Window {
                     let moved = self.protocol.moved(&self.connections[place].session);
                     self.records.moved.add_moved(moved);
@@ -323,21 +323,21 @@ impl<P: Protocol> Worker<'_, P> {
                     self.records.recorder.processing.record(took_ns);
                 }
             }
-            Err(error) => self.fail(place, lane, &operation, (phase, error), now_ns),
+            Err(error) => self.fail(place, slot, &operation, (phase, error), now_ns),
         }
     }
 
-    /// The operation that was in `lane` has failed.
+    /// The operation that was in `slot` has failed.
     pub(super) fn fail(
         &mut self,
         place: usize,
-        lane: usize,
+        slot: usize,
         operation: &Operation,
         (phase, error): (usize, ErrorKind),
         now_ns: u64,
     ) {
         let session = &self.connections[place].session;
-        let kind = self.protocol.kind(session, lane);
+        let kind = self.protocol.kind(session, slot);
         let refusal = self.protocol.refusal(session);
         let outcome = (phase, error);
         self.records

@@ -28,7 +28,7 @@ impl<P: Protocol> Worker<'_, P> {
         let under_way = self
             .connections
             .iter()
-            .flat_map(|connection| connection.lanes.iter());
+            .flat_map(|connection| connection.slots.iter());
         self.records.recorder.counts.inflight_at_stop = under_way
             .filter(|operation| operation.part == Part::Window)
             .count() as u64;

@@ -12,12 +12,12 @@ impl<P: Protocol> Worker<'_, P> {
     /// `place` can take an operation: the one that is due, or none yet.
     pub(super) fn ready(&mut self, place: usize, now_ns: u64) {
         let connection = &mut self.connections[place];
-        if connection.socket.is_some() && connection.lanes.is_empty() {
+        if connection.socket.is_some() && connection.slots.is_empty() {
             connection.state = State::Idle;
             connection.deadline_ns = NEVER;
         }
-        if self.lanes > 1 {
-            self.fill_lanes(place, now_ns);
+        if self.slots > 1 {
+            self.fill_slots(place, now_ns);
             return;
         }
         match &mut self.pacing.pace {
@@ -32,8 +32,8 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    /// A connection of several lanes takes what is due until it has no room.
-    pub(super) fn fill_lanes(&mut self, place: usize, now_ns: u64) {
+    /// A connection of several slots takes what is due until it has no room.
+    pub(super) fn fill_slots(&mut self, place: usize, now_ns: u64) {
         while self.has_room(place) {
             let started = match &mut self.pacing.pace {
                 Pace::Closed { .. } => {
@@ -54,11 +54,11 @@ impl<P: Protocol> Worker<'_, P> {
         }
     }
 
-    /// Whether a connection of several lanes can take an operation.
+    /// Whether a connection of several slots can take an operation.
     pub(super) fn has_room(&self, place: usize) -> bool {
         let connection = &self.connections[place];
         connection.open
-            && (connection.lanes.busy() as usize) < self.lanes
+            && (connection.slots.busy() as usize) < self.slots
             && self.protocol.has_room(&connection.session)
     }
 
@@ -107,8 +107,8 @@ impl<P: Protocol> Worker<'_, P> {
     ///
     /// `possible_ns` is when it was due and its connection was idle: later is the generator's fault.
     pub(super) fn start_operation(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
-        if self.lanes > 1 && self.connections[place].socket.is_some() {
-            self.start_in_a_lane(place, intended_ns, possible_ns);
+        if self.slots > 1 && self.connections[place].socket.is_some() {
+            self.start_in_slot(place, intended_ns, possible_ns);
             return;
         }
         let connection = &mut self.connections[place];
@@ -125,7 +125,7 @@ impl<P: Protocol> Worker<'_, P> {
             phase_start_ns: sent_ns,
             part: self.records.part(intended_ns),
         };
-        connection.lanes.put(0, operation);
+        connection.slots.put(0, operation);
         self.state.began(&operation);
         self.records.sent(place, &operation, possible_ns);
         if begins_with_connection {
@@ -138,23 +138,23 @@ impl<P: Protocol> Worker<'_, P> {
     }
 
     /// Its bytes join what this connection has to say; the stamp of sending comes with the write.
-    fn start_in_a_lane(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
+    fn start_in_slot(&mut self, place: usize, intended_ns: u64, possible_ns: u64) {
         let connection = &mut self.connections[place];
-        let Some(lane) = connection.lanes.free() else {
+        let Some(slot) = connection.slots.free() else {
             return;
         };
         self.protocol
-            .start(&mut connection.session, lane, &mut self.buffers.out);
+            .start(&mut connection.session, slot, &mut self.buffers.out);
         let operation = Operation {
             intended_ns,
             sent_ns: NEVER,
             phase_start_ns: NEVER,
             part: self.records.part(intended_ns),
         };
-        connection.lanes.put(lane, operation);
+        connection.slots.put(slot, operation);
         connection.state = State::Talking;
         self.state.began(&operation);
-        self.buffers.unstamped.push((lane as u32, possible_ns));
+        self.buffers.unstamped.push((slot as u32, possible_ns));
         self.flush_unless_batching(place);
     }
 
@@ -168,8 +168,8 @@ impl<P: Protocol> Worker<'_, P> {
         connection.deadline_ns = connection
             .deadline_ns
             .min(sent_ns + self.plan.job.timeout_ns);
-        for (lane, possible_ns) in self.buffers.unstamped.drain(..) {
-            if let Some(operation) = connection.lanes.get_mut(lane as usize) {
+        for (slot, possible_ns) in self.buffers.unstamped.drain(..) {
+            if let Some(operation) = connection.slots.get_mut(slot as usize) {
                 operation.sent_ns = sent_ns;
                 operation.phase_start_ns = sent_ns;
                 self.records.recorder.sent(operation, possible_ns);

@@ -10,7 +10,7 @@ use crate::tls::TlsTally;
 /// Records of one worker.
 pub(super) struct Records {
     pub recorder: Recorder,
-    /// Is told of every operation that ends.
+    /// Receives every operation that ends.
     listener: Option<Box<Listener>>,
     /// What its connections agreed on.
     pub tls: TlsTally,
@@ -102,8 +102,8 @@ impl Records {
         }
     }
 
-    /// Whether every operation that is over has been told.
-    pub fn has_told_all(&self) -> bool {
-        (self.listener.as_ref()).is_none_or(|listener| listener.has_told_all())
+    /// Whether every operation that is over has been reported.
+    pub fn has_reported_all(&self) -> bool {
+        (self.listener.as_ref()).is_none_or(|listener| listener.has_reported_all())
     }
 }

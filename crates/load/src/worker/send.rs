@@ -20,7 +20,7 @@ impl<P: Protocol> Worker<'_, P> {
     /// Hands `out` to the kernel; what it does not take follows when the socket is writable.
     pub(super) fn flush(&mut self, place: usize) {
         // Also what says nothing yet, because it waits behind another, has been given away.
-        if self.lanes > 1 {
+        if self.slots > 1 {
             self.stamp(place);
         }
         if self.buffers.out.is_empty() {
@@ -35,7 +35,7 @@ impl<P: Protocol> Worker<'_, P> {
             return;
         };
         if !connection.unsent.is_empty() {
-            // Only several lanes have more to say before everything is sent.
+            // Only several slots have more to say before everything is sent.
             connection
                 .unsent
                 .head
@@ -57,7 +57,7 @@ impl<P: Protocol> Worker<'_, P> {
                     self.watch_room(place);
                 }
                 self.count_out(count);
-                if self.lanes > 1 {
+                if self.slots > 1 {
                     self.buffers.out.clear();
                 }
             }

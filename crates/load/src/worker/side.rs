@@ -79,8 +79,8 @@ impl<P: Protocol> Worker<'_, P> {
             socket::set_send_buffer(&socket, bytes)?;
         }
         let generation = self.sides.next_generation();
-        let hears = plan.input != SideInput::Nothing || plan.secure;
-        let interest = match (there, hears) {
+        let reads = plan.input != SideInput::Nothing || plan.secure;
+        let interest = match (there, reads) {
             (false, _) => EventFlags::OUT,
             (true, true) => INPUT,
             (true, false) => NOTHING,
@@ -188,8 +188,8 @@ impl<P: Protocol> Worker<'_, P> {
             return;
         };
         // In TLS who sends has something to hear as well.
-        let hears = !side.deaf && (side.input != SideInput::Nothing || side.secure);
-        let mut interest = if input && hears { INPUT } else { NOTHING };
+        let reads = !side.deaf && (side.input != SideInput::Nothing || side.secure);
+        let mut interest = if input && reads { INPUT } else { NOTHING };
         if output {
             interest |= EventFlags::OUT;
         }

@@ -35,13 +35,13 @@ fn every_probe_is_a_connection_that_is_reset() {
 }
 
 #[test]
-fn open_and_refused_are_told_apart_by_target() {
+fn open_and_refused_are_distinguished_by_target() {
     let server = Server::start(|_, _| {});
-    let nobody = closed_port();
-    let result = run(&probe(&server, vec![nobody.clone()], 1, 40));
+    let closed = closed_port();
+    let result = run(&probe(&server, vec![closed.clone()], 1, 40));
     let (open, refused) = (
         &result.operations[&server.address.to_string()],
-        &result.operations[&nobody],
+        &result.operations[&closed],
     );
     assert_eq!((open.ok, open.errors), (20, 0));
     assert_eq!((refused.ok, refused.errors), (0, 20));

@@ -178,7 +178,7 @@ fn all_in(result: &LoadResult, phase: &str) -> u64 {
     result.latency_ns[&format!("phase.{phase}")].count
 }
 
-/// In whatever phase: data and 226 race.
+/// In whatever phase: data and 226 come in either order.
 fn failed_as(result: &LoadResult, kind: &str) -> u64 {
     let counts = result.errors.values().filter_map(|kinds| kinds.get(kind));
     counts.sum()
@@ -347,7 +347,7 @@ fn fewer_bytes_than_announced_are_no_success() {
 }
 
 #[test]
-fn refusals_are_told_apart_by_phase_and_kind() {
+fn refusals_are_distinguished_by_phase_and_kind() {
     let (refusing, _) = server(Way {
         answer: Some(|line| line.starts_with("RETR").then_some("550 no such file\r\n")),
         ..Way::default()
@@ -378,7 +378,7 @@ fn a_refusal_that_was_got_over_is_counted_for_nothing() {
 }
 
 #[test]
-fn a_login_that_is_refused_or_never_answered_is_told_apart() {
+fn a_login_that_is_refused_or_never_answered_is_distinguished() {
     let logins = |answer: fn(&str) -> Option<&'static str>| {
         let (server, _) = server(Way {
             answer: Some(answer),

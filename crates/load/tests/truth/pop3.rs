@@ -30,7 +30,7 @@ fn every_message_is_retrieved_in_every_session() {
 }
 
 #[test]
-fn deleted_messages_are_gone_and_the_sizes_before_and_after_are_told() {
+fn deleted_messages_are_gone_and_the_sizes_before_and_after_are_reported() {
     let mailbox = Mailbox::holding(6);
     let server = pop3(&mailbox, |_| None);
     let operation = Pop3Operation {

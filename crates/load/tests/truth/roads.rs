@@ -163,7 +163,7 @@ fn take_mail(mut stream: TcpStream, seen: &Seen) {
 }
 
 #[test]
-fn kinds_of_operations_run_side_by_side_and_are_told_apart() {
+fn kinds_of_operations_run_side_by_side_and_are_distinguished() {
     let web = Server::http(|stream, _| send(stream, REPLY));
     let mail = Server::start(take_mail);
     let part = |name: &str, weight, target, operation| MixPart {

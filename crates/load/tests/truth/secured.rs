@@ -195,7 +195,7 @@ fn an_end_that_tls_did_not_announce_is_no_end_of_a_body() {
 }
 
 #[test]
-fn a_server_that_does_not_speak_tls_is_told_apart() {
+fn a_server_that_does_not_speak_tls_is_distinguished() {
     let server = Server::start(|mut stream, _| {
         let _ = stream.write_all(b"220 this is no TLS\r\n");
         let mut rest = Vec::new();

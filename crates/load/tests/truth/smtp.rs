@@ -10,19 +10,19 @@ use steelyard_wire::job::{LoadJob, SmtpOperation};
 use crate::server::{Seen, Server, failures, run, send, smtp_job, try_run};
 
 /// Everything the clients said: one entry for each line, messages without their bodies.
-pub type Heard = Arc<Mutex<Vec<String>>>;
+pub type Lines = Arc<Mutex<Vec<String>>>;
 
 /// How a server answers one line; `None` for its usual answer.
 pub type Answer = fn(&str, u64) -> Option<&'static str>;
 
-pub fn server(answer: Answer) -> (Server, Heard) {
-    let heard = Heard::default();
-    let all = Arc::clone(&heard);
+pub fn server(answer: Answer) -> (Server, Lines) {
+    let received = Lines::default();
+    let all = Arc::clone(&received);
     let server = Server::start(move |stream, seen| converse(stream, seen, &all, answer));
-    (server, heard)
+    (server, received)
 }
 
-fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
+fn converse(mut stream: TcpStream, seen: &Seen, received: &Lines, answer: Answer) {
     let mut lines = BufReader::new(stream.try_clone().unwrap())
         .lines()
         .map_while(Result::ok);
@@ -32,7 +32,7 @@ fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
     );
     let (mut recipients, mut replies_each) = (0, false);
     while let Some(line) = lines.next() {
-        heard.lock().unwrap().push(line.clone());
+        received.lock().unwrap().push(line.clone());
         let number = seen.operations.load(SeqCst);
         let verb = line.split([' ', ':']).next().unwrap_or_default();
         let usual = match verb {
@@ -63,7 +63,7 @@ fn converse(mut stream: TcpStream, seen: &Seen, heard: &Heard, answer: Answer) {
         if reply.starts_with("354") {
             let message: Vec<String> = lines.by_ref().take_while(|line| line != ".").collect();
             let id = message.iter().find(|line| line.starts_with("Message-ID"));
-            heard.lock().unwrap().extend(id.cloned());
+            received.lock().unwrap().extend(id.cloned());
             let number = seen.operations.fetch_add(1, SeqCst);
             let reply = answer(".", number).unwrap_or("250 stored\r\n");
             let times = if replies_each { recipients } else { 1 };
@@ -82,8 +82,8 @@ pub fn some(server: &Server, operation: SmtpOperation, operations: u64) -> LoadJ
     }
 }
 
-pub fn count(heard: &Heard, verb: &str) -> usize {
-    heard
+pub fn count(received: &Lines, verb: &str) -> usize {
+    received
         .lock()
         .unwrap()
         .iter()
@@ -93,13 +93,13 @@ pub fn count(heard: &Heard, verb: &str) -> usize {
 
 #[test]
 fn messages_go_over_few_connections_and_none_equals_another() {
-    let (server, heard) = server(|_, _| None);
+    let (server, received) = server(|_, _| None);
     let result = run(&some(&server, SmtpOperation::default(), 60));
     assert_eq!(
         (result.counts.ok, server.operations(), server.connections()),
         (60, 60, 3)
     );
-    let lines = heard.lock().unwrap();
+    let lines = received.lock().unwrap();
     let ids: BTreeSet<&String> = lines
         .iter()
         .filter(|line| line.starts_with("Message-ID"))
@@ -116,7 +116,7 @@ fn messages_go_over_few_connections_and_none_equals_another() {
 
 #[test]
 fn one_message_for_each_connection_ends_with_quit_and_begins_with_connect() {
-    let (server, heard) = server(|_, _| None);
+    let (server, received) = server(|_, _| None);
     let operation = SmtpOperation {
         messages_per_connection: 1,
         ..SmtpOperation::default()
@@ -131,7 +131,7 @@ fn one_message_for_each_connection_ends_with_quit_and_begins_with_connect() {
         );
     }
     // The last good-byes may be under way when the run ends.
-    assert!(count(&heard, "QUIT") >= 17);
+    assert!(count(&received, "QUIT") >= 17);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn several_messages_for_each_connection_then_a_new_one() {
 
 #[test]
 fn refused_recipients_are_failures_of_their_phase_and_the_conversation_goes_on() {
-    let (server, heard) = server(|line, _| {
+    let (server, received) = server(|line, _| {
         line.starts_with("RCPT TO:<user2@")
             .then_some("550-no such\r\n550 user\r\n")
     });
@@ -166,7 +166,7 @@ fn refused_recipients_are_failures_of_their_phase_and_the_conversation_goes_on()
     assert_eq!(result.counts.errors, refused);
     assert_eq!(result.counts.ok, server.operations());
     assert_eq!(server.connections(), 3);
-    assert!(count(&heard, "RSET") as u64 >= refused - 3);
+    assert!(count(&received, "RSET") as u64 >= refused - 3);
     assert_eq!(result.latency_ns["phase.rcpt"].count, result.counts.ok);
 }
 

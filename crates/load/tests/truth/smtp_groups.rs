@@ -30,17 +30,17 @@ fn every_way_to_group_commands_delivers_every_message_once() {
         (Pipelining::Message, true, "mail+rcpt+bdat"),
     ] {
         for each in [0, 1, 7] {
-            let (server, heard) = server(offers);
+            let (server, received) = server(offers);
             let operation = grouped(pipelining, chunking, each);
             let result = run(&some(&server, operation, 60));
-            let told = format!("{pipelining:?} {chunking} {each}");
-            assert_eq!((result.counts.ok, result.counts.errors), (60, 0), "{told}");
-            assert_eq!(server.operations(), 60, "{told}");
-            assert_eq!(count(&heard, "RCPT"), 60, "{told}");
+            let case = format!("{pipelining:?} {chunking} {each}");
+            assert_eq!((result.counts.ok, result.counts.errors), (60, 0), "{case}");
+            assert_eq!(server.operations(), 60, "{case}");
+            assert_eq!(count(&received, "RCPT"), 60, "{case}");
             let name = format!("phase.{phase}");
-            assert_eq!(result.latency_ns[&name].count, 60, "{told}");
+            assert_eq!(result.latency_ns[&name].count, 60, "{case}");
             if each == 0 {
-                assert_eq!(server.connections(), 3, "{told}");
+                assert_eq!(server.connections(), 3, "{case}");
             }
         }
     }
@@ -61,7 +61,7 @@ fn a_second_message_waits_behind_the_first_in_an_open_run_too() {
 
 #[test]
 fn recipients_refused_in_a_group_fail_their_message_only() {
-    let (server, heard) = server(|line, number| match line {
+    let (server, received) = server(|line, number| match line {
         _ if line.starts_with("RCPT TO:<user2@") => Some("550 no\r\n"),
         _ => offers(line, number),
     });
@@ -70,25 +70,25 @@ fn recipients_refused_in_a_group_fail_their_message_only() {
         ..grouped(Pipelining::Message, false, 0)
     };
     let result = run(&some(&server, operation, 60));
-    // The server says 354 all the same: it hears a lone dot, which it counts as a message.
+    // The server says 354 all the same: it receives a lone dot, which it counts as a message.
     let refused = failures(&result, "mail+rcpt+data", "smtp_5xx");
-    assert_eq!(refused, count(&heard, "RCPT TO:<user2@") as u64);
+    assert_eq!(refused, count(&received, "RCPT TO:<user2@") as u64);
     assert_eq!(result.counts.ok + refused, 60);
-    assert_eq!(count(&heard, "Message-ID") as u64, result.counts.ok);
+    assert_eq!(count(&received, "Message-ID") as u64, result.counts.ok);
 }
 
 #[test]
 fn a_server_without_pipelining_gets_no_group() {
-    let (server, heard) = server(|_, _| None);
+    let (server, received) = server(|_, _| None);
     let operation = grouped(Pipelining::Envelope, false, 1);
     let error = try_run(&some(&server, operation, 5)).unwrap_err();
     assert!(error.to_string().contains("capability_missing"), "{error}");
-    assert_eq!(count(&heard, "MAIL"), 0);
+    assert_eq!(count(&received, "MAIL"), 0);
 }
 
 #[test]
 fn lmtp_wants_a_good_reply_for_each_recipient() {
-    let (server, heard) = server(|line, number| match line {
+    let (server, received) = server(|line, number| match line {
         "." if number % 2 == 0 => Some("452 full\r\n"),
         _ => offers(line, number),
     });
@@ -109,13 +109,13 @@ fn lmtp_wants_a_good_reply_for_each_recipient() {
     });
     assert_eq!(failures(&result, "eom", "no_room"), 20);
     assert_eq!(result.counts.ok, 20);
-    assert_eq!(count(&heard, "RCPT"), 120);
-    assert_eq!(count(&heard, "EHLO"), 0);
+    assert_eq!(count(&received, "RCPT"), 120);
+    assert_eq!(count(&received, "EHLO"), 0);
 }
 
 #[test]
 fn users_log_in_before_their_messages() {
-    let (server, heard) = server(offers);
+    let (server, received) = server(offers);
     let operation = SmtpOperation {
         login: Some(Login {
             user: "u{n}".to_owned(),
@@ -129,7 +129,7 @@ fn users_log_in_before_their_messages() {
     let result = run(&some(&server, operation, 9));
     assert_eq!(result.counts.ok, 9);
     assert_eq!(result.latency_ns["phase.auth"].count, 9);
-    let mut said: Vec<String> = heard.lock().unwrap().clone();
+    let mut said: Vec<String> = received.lock().unwrap().clone();
     said.retain(|line| line.starts_with("AUTH PLAIN "));
     said.sort();
     said.dedup();

@@ -44,14 +44,14 @@ fn streamed(job: &LoadJob) -> (LoadResult, Stream) {
 #[test]
 fn every_byte_of_a_tcp_flow_is_counted_once_at_both_ends() {
     let directions = [Direction::Send, Direction::Receive, Direction::Both];
-    for (direction, lanes) in directions.into_iter().zip([2, 2, 4]) {
+    for (direction, endpoints) in directions.into_iter().zip([2, 2, 4]) {
         let sink = stream_sink();
         let operation = StreamOperation {
             direction,
             ..StreamOperation::default()
         };
         let (result, stream) = streamed(&job("tcp", sink.address, operation));
-        assert_eq!(stream.flows.len(), lanes);
+        assert_eq!(stream.flows.len(), endpoints);
         for flow in &stream.flows {
             assert!(flow.total_sent_bytes.unwrap() > 0);
             assert_eq!(flow.total_sent_bytes, flow.total_received_bytes, "{flow:?}");

@@ -45,8 +45,8 @@ pub(super) fn add(root: &Path, values: &mut Values) {
 
 /// `model name` on x86; ARM tells implementer and part instead.
 fn model(info: &str) -> Option<String> {
-    let told = ["model name", "Model", "cpu model", "CPU part"];
-    told.iter().find_map(|key| keyed_text(info, key, ':'))
+    let keys = ["model name", "Model", "cpu model", "CPU part"];
+    keys.iter().find_map(|key| keyed_text(info, key, ':'))
 }
 
 fn count(info: &str) -> Option<String> {
@@ -81,8 +81,8 @@ fn turbo(root: &Path) -> Option<String> {
 
 /// What marks a container from inside; `None` outside of any.
 fn container(root: &Path) -> Option<String> {
-    if let Some(told) = text(&below(root, "/run/systemd/container")) {
-        return Some(told);
+    if let Some(text) = text(&below(root, "/run/systemd/container")) {
+        return Some(text);
     }
     let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
     marks

@@ -15,7 +15,7 @@ const INLINE_BYTES: u64 = 16 * 1024;
 /// The connection headers a reply can have.
 const CONNECTIONS: [&str; 3] = ["", "Connection: keep-alive\r\n", "Connection: close\r\n"];
 const KEEP: usize = 0;
-const KEEP_TOLD: usize = 1;
+const KEEP_EXPLICIT: usize = 1;
 const CLOSE: usize = 2;
 
 /// A reply other than the one asked for.
@@ -75,7 +75,7 @@ impl Replies {
     pub fn date(&mut self, unix_s: i64) {
         write_date(&mut self.date, unix_s);
         let identity = self.payload.then(Identity::default);
-        for connection in [KEEP, KEEP_TOLD, CLOSE] {
+        for connection in [KEEP, KEEP_EXPLICIT, CLOSE] {
             let mut bytes = std::mem::take(&mut self.prepared[connection].bytes);
             bytes.clear();
             let usual = self.usual;
@@ -166,7 +166,7 @@ impl Replies {
 fn connection(close: bool, old: bool) -> usize {
     match (close, old) {
         (true, _) => CLOSE,
-        (false, true) => KEEP_TOLD,
+        (false, true) => KEEP_EXPLICIT,
         (false, false) => KEEP,
     }
 }

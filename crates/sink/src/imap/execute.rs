@@ -80,7 +80,7 @@ impl Imap {
                 order.refuse(ErrorKind::UnknownCommand, "BAD No TLS here", out)
             }
             Verb::StartTls if session.secure => {
-                order.refuse(ErrorKind::BadSequence, "BAD TLS is spoken already", out)
+                order.refuse(ErrorKind::BadSequence, "BAD TLS is active already", out)
             }
             Verb::StartTls => {
                 order.good("OK Begin TLS", out);

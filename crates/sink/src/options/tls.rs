@@ -29,7 +29,7 @@ impl TlsServerOptions {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Certificate {
-    /// Made at the start by an authority of its own, which no one trusts until told to.
+    /// Made at the start by an authority of its own, which no one trusts until configured to.
     SelfSigned {
         /// Names and addresses clients connect to.
         #[serde(default = "loopback")]

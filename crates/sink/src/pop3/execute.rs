@@ -75,7 +75,7 @@ impl Pop3 {
                 wrong(out, ErrorKind::UnknownCommand, "-ERR No TLS here")
             }
             Verb::Stls if session.secure => {
-                wrong(out, ErrorKind::BadSequence, "-ERR TLS is spoken already")
+                wrong(out, ErrorKind::BadSequence, "-ERR TLS is active already")
             }
             Verb::Stls => {
                 say(out, "+OK Ready for TLS");

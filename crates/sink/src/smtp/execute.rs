@@ -118,7 +118,7 @@ impl Smtp {
             return unknown("STARTTLS");
         }
         if session.secure {
-            return sequence("503 5.5.1 TLS is spoken already\r\n");
+            return sequence("503 5.5.1 TLS is active already\r\n");
         }
         Answer::starting_tls()
     }

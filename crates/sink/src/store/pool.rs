@@ -129,6 +129,6 @@ fn answer(job: Job, outcome: Outcome) {
 }
 
 fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A poisoned lock still guards whole values: nothing can fail between the statements above.
+    // A poisoned lock still protects whole values: nothing can fail between the statements above.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -199,7 +199,7 @@ fn the_folder_that_others_look_for_is_made_when_the_rest_is_there_and_safe() {
 }
 
 #[test]
-fn errors_are_told_apart_by_what_can_be_done() {
+fn errors_are_distinguished_by_what_can_be_done() {
     for (errno, error) in [
         (Errno::NOSPC, StoreError::NoSpace),
         (Errno::DQUOT, StoreError::Quota),
@@ -223,7 +223,7 @@ fn replies_of(folder: &TempDir, steps: i64, errno: Errno, body: &str) -> Vec<Str
     };
     let files = Refusing::new(folder, steps, errno);
     let stop = StopHandle::new().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, bound) = mpsc::channel();
     let handle = stop.clone();
     let sink = std::thread::spawn(move || {
         let shared = Shared::open(&options).unwrap();
@@ -231,11 +231,11 @@ fn replies_of(folder: &TempDir, steps: i64, errno: Errno, body: &str) -> Vec<Str
             &shared,
             &options,
             &handle,
-            |at| tell.send(at).unwrap(),
+            |at| sender.send(at).unwrap(),
             Some(files),
         )
     });
-    let mut stream = TcpStream::connect(told.recv().unwrap().tcp().unwrap()).unwrap();
+    let mut stream = TcpStream::connect(bound.recv().unwrap().tcp().unwrap()).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
         .unwrap();

@@ -1,7 +1,7 @@
 //! The far end of streams and of exchanges: TCP and UDP on the same port number.
 //!
 //! Not on the event loops of the other protocols: a bulk flow keeps a thread busy by itself, and
-//! there are few of them. Each connection has a thread for its first words; the lanes of a session
+//! there are few of them. Each connection has a thread for its first words; the endpoints of a session
 //! have threads of their own, which run the same loop as the generator's.
 
 mod conversation;

@@ -11,13 +11,13 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use steelyard_flow::handshake::{Line, Lines};
-use steelyard_flow::{Border, Lane, LaneReport, Run, Spec, drive, lanes, prepare};
+use steelyard_flow::{Border, Endpoint, EndpointReport, Run, Spec, drive, endpoints, prepare};
 use steelyard_net::clock::monotonic_ns;
 use steelyard_net::usage::{CpuTime, thread_cpu};
 
 use super::{Hall, locked, refuse};
 
-/// Between two looks at whether the lanes are over.
+/// Between two looks at whether the endpoints are over.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A generator that says nothing for so long before it begins is gone.
@@ -31,7 +31,7 @@ pub(super) struct Session {
 }
 
 /// What one thread has counted, and its CPU time in the window.
-type Counted = Result<(Vec<LaneReport>, u64), Errno>;
+type Counted = Result<(Vec<EndpointReport>, u64), Errno>;
 
 impl Session {
     /// Takes a flow; says why not if it is none of this session, there already, or if the system
@@ -53,8 +53,8 @@ impl Session {
         }
     }
 
-    /// The lanes of all flows, dealt to `threads` threads.
-    fn deal(&self, run: &Run, tag: u32, threads: u32) -> Result<Vec<Vec<Lane>>, String> {
+    /// The endpoints of all flows, dealt to `threads` threads.
+    fn deal(&self, run: &Run, tag: u32, threads: u32) -> Result<Vec<Vec<Endpoint>>, String> {
         let flows = std::mem::take(&mut *locked(&self.flows));
         let asked = self.spec.flows;
         if flows.len() != asked as usize {
@@ -64,15 +64,15 @@ impl Session {
         let ways = (self.spec.from_sink, self.spec.to_sink);
         let mut all = Vec::new();
         for (flow, socket) in flows {
-            let lanes = lanes(socket, flow, &self.spec, run, tag, ways)
+            let endpoints = endpoints(socket, flow, &self.spec, run, tag, ways)
                 .map_err(|errno| format!("the sink's system refuses a setting: {errno}"))?;
-            all.extend(lanes);
+            all.extend(endpoints);
         }
-        let mut dealt: Vec<Vec<Lane>> = Vec::new();
+        let mut dealt: Vec<Vec<Endpoint>> = Vec::new();
         dealt.resize_with((threads as usize).clamp(1, all.len().max(1)), Vec::new);
         let places = dealt.len();
-        for (index, lane) in all.into_iter().enumerate() {
-            dealt[index % places].push(lane);
+        for (index, endpoint) in all.into_iter().enumerate() {
+            dealt[index % places].push(endpoint);
         }
         Ok(dealt)
     }
@@ -126,7 +126,7 @@ impl Hall {
             Ok(dealt) => dealt,
             Err(reason) => return refuse(lines.stream(), &reason),
         };
-        // Told before anything moves, so that a stop finds it.
+        // Announced before anything moves, so that a stop finds it.
         let run = session.run.get_or_init(|| run);
         if self.is_stopping() {
             run.abandon();
@@ -135,15 +135,15 @@ impl Hall {
         let threads = threads.inspect_err(|_| run.abandon())?;
         lines.stream().write_all(b"ok\n")?;
         watch(lines, run, &threads);
-        self.tell(lines.stream(), threads)
+        self.report(lines.stream(), threads)
     }
 
-    /// What was counted, when all lanes are over.
-    fn tell(&self, mut stream: &TcpStream, threads: Vec<JoinHandle<Counted>>) -> io::Result<()> {
+    /// What was counted, when all endpoints are over.
+    fn report(&self, mut stream: &TcpStream, threads: Vec<JoinHandle<Counted>>) -> io::Result<()> {
         let mut text = String::new();
         let mut cpu_ns = 0;
         for thread in threads {
-            // A thread that panics is a defect; its lanes are then missing from the report.
+            // A thread that panics is a defect; its endpoints are then missing from the report.
             let Ok(Ok((reports, spent_ns))) = thread.join() else {
                 continue;
             };
@@ -163,20 +163,22 @@ impl Hall {
     }
 }
 
-fn start(lanes: Vec<Lane>, run: &Arc<Run>) -> io::Result<JoinHandle<Counted>> {
+fn start(endpoints: Vec<Endpoint>, run: &Arc<Run>) -> io::Result<JoinHandle<Counted>> {
     let run = Arc::clone(run);
-    Builder::new().name("sink-lanes".to_owned()).spawn(move || {
-        let mut at_start = CpuTime::default();
-        let mut spent_ns = 0;
-        let reports = drive(lanes, &run, &mut |border| match border {
-            Border::WindowStart => at_start = thread_cpu(),
-            Border::WindowEnd => spent_ns = thread_cpu().since(at_start).total_ns(),
-        })?;
-        Ok((reports, spent_ns))
-    })
+    Builder::new()
+        .name("sink-endpoints".to_owned())
+        .spawn(move || {
+            let mut at_start = CpuTime::default();
+            let mut spent_ns = 0;
+            let reports = drive(endpoints, &run, &mut |border| match border {
+                Border::WindowStart => at_start = thread_cpu(),
+                Border::WindowEnd => spent_ns = thread_cpu().since(at_start).total_ns(),
+            })?;
+            Ok((reports, spent_ns))
+        })
 }
 
-/// Listens to the generator until the lanes are over; one that leaves ends them.
+/// Listens to the generator until the endpoints are over; one that leaves ends them.
 fn watch(lines: &mut Lines, run: &Run, threads: &[JoinHandle<Counted>]) {
     // A timeout that cannot be set would only make the end of the run late.
     let _ = lines.stream().set_read_timeout(Some(LOOK));

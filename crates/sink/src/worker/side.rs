@@ -1,4 +1,4 @@
-//! Second sockets in the event loop.
+//! Data connections in the event loop.
 
 use std::os::fd::AsFd;
 

@@ -132,7 +132,7 @@ fn bodies_are_read_and_thrown_away() {
 }
 
 #[test]
-fn a_client_that_waits_for_100_is_told_to_go_on() {
+fn a_client_that_waits_for_100_is_answered_to_go_on() {
     let sink = http();
     let mut peer = Peer::connect(sink.address);
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";

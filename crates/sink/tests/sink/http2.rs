@@ -85,7 +85,7 @@ fn a_path_chooses_status_and_body_as_in_http_1() {
     let sink = http();
     run(async {
         let mut client = connect(&sink, &Builder::new()).await;
-        for (path, status, length, told) in [
+        for (path, status, length, announced) in [
             ("/status/404", 404, 128, true),
             ("/status/299", 299, 128, true),
             ("/status/204", 204, 0, false),
@@ -100,7 +100,7 @@ fn a_path_chooses_status_and_body_as_in_http_1() {
             assert_eq!((head.status().as_u16(), body.len()), (status, length));
             assert_eq!(
                 head.headers().contains_key("content-length"),
-                told,
+                announced,
                 "{path}"
             );
         }

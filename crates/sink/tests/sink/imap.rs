@@ -189,7 +189,7 @@ fn one_session_sees_what_another_did() {
 }
 
 #[test]
-fn who_idles_is_told_at_once_on_whatever_loop() {
+fn who_idles_is_notified_at_once_on_whatever_loop() {
     let mut several = filled(1);
     several.threads = 3;
     let sink = start(several);

@@ -11,12 +11,12 @@ use crate::running::{Running, options, start};
 const MESSAGE: &str = "Subject: x\r\n\r\nhello\r\n.\r\n";
 
 fn lmtp(faults: &[&str]) -> Running {
-    let mut told = options(Protocol::Lmtp);
-    told.faults = faults
+    let mut options = options(Protocol::Lmtp);
+    options.faults = faults
         .iter()
         .map(|text| Fault::parse(text).unwrap())
         .collect();
-    start(told)
+    start(options)
 }
 
 fn ready(sink: &Running, recipients: &[&str]) -> Peer {

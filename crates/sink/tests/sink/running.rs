@@ -27,10 +27,11 @@ pub fn smtp() -> Running {
 
 pub fn start(options: SinkOptions) -> Running {
     let stop = StopHandle::new().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, bound) = mpsc::channel();
     let handle = stop.clone();
-    let thread = std::thread::spawn(move || serve(&options, &handle, |at| tell.send(at).unwrap()));
-    let Ok(at) = told.recv() else {
+    let thread =
+        std::thread::spawn(move || serve(&options, &handle, |at| sender.send(at).unwrap()));
+    let Ok(at) = bound.recv() else {
         panic!("{}", thread.join().unwrap().unwrap_err());
     };
     // A path has no address; its tests know the path.

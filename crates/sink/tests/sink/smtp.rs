@@ -221,7 +221,7 @@ fn only_the_true_end_ends_a_message() {
 }
 
 #[test]
-fn who_is_connected_is_told_when_the_sink_stops() {
+fn clients_are_notified_when_the_sink_stops() {
     let sink = smtp();
     let mut idle = Peer::introduced(sink.address);
     let mut busy = Peer::introduced(sink.address);

@@ -119,8 +119,8 @@ fn a_second_connection_is_resumed_from_a_ticket() {
 #[test]
 fn a_client_that_does_not_trust_is_counted_with_the_cause() {
     let Secured { sink, .. } = secured(options(Protocol::Smtp), true);
-    let stranger = Arc::new(client(&[], &[]));
-    let mut peer = connect(sink.address, &stranger);
+    let untrusting = Arc::new(client(&[], &[]));
+    let mut peer = connect(sink.address, &untrusting);
     assert!(std::io::Read::read(&mut peer.0, &mut [0]).is_err());
     drop(peer);
     let counters = sink.finish();

@@ -18,12 +18,12 @@ fn what_smtp_takes_is_pushed_to_who_idles_and_read_by_pop3() {
     let protocols = [Protocol::Smtp, Protocol::Pop3, Protocol::Imap];
     let listeners = protocols.map(listener);
     let stop = StopHandle::new().unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, bound) = mpsc::channel();
     let handle = stop.clone();
     let thread = std::thread::spawn(move || {
-        serve_together(&listeners, &handle, |all| tell.send(all).unwrap())
+        serve_together(&listeners, &handle, |all| sender.send(all).unwrap())
     });
-    let all = told.recv().unwrap();
+    let all = bound.recv().unwrap();
     let address = |index: usize| all[index].1.tcp().unwrap();
 
     let mut imap = Peer::connect(address(2));

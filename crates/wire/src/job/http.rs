@@ -19,7 +19,7 @@ pub struct HttpOperation {
     pub keep_alive: bool,
     /// Run the full parser on every reply, never the learned shortcut.
     pub strict: bool,
-    /// What is spoken on the connection.
+    /// The version of HTTP on the connection.
     pub version: HttpVersion,
     /// Requests under way on one connection: pipelined by HTTP/1.1, streams of HTTP/2.
     /// A user (closed mode) is a connection and keeps so many under way.
@@ -47,7 +47,7 @@ impl Default for HttpOperation {
     }
 }
 
-/// What is spoken on the connection.
+/// The version of HTTP on the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpVersion {

@@ -59,7 +59,7 @@ pub struct LoadJob {
     /// Width of one row of `series`.
     #[serde(default = "default_series_interval_ns")]
     pub series_interval_ns: u64,
-    /// How TLS is spoken where the target or the operation asks for it.
+    /// How TLS is used where the target or the operation asks for it.
     #[serde(default)]
     pub tls: TlsOptions,
     /// Connect to this unix socket instead of the target's host and port.

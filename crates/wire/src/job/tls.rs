@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How TLS is spoken, whether from the first byte (`https`, `smtps` ...) or after STARTTLS.
+/// How TLS is used, whether from the first byte (`https`, `smtps` ...) or after STARTTLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlsOptions {

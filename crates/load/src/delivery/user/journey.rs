@@ -120,9 +120,9 @@ impl<'a> User<'a> {
             if watch.glance(patience, &mut self.tally).is_err() {
                 return Err(ErrorKind::PeerClosedEarly);
             }
-            let heard = line.receive(patience, &mut self.tally)?;
+            let reading = line.receive(patience, &mut self.tally)?;
             marker = marker_in(&line.said).or(marker);
-            match heard.step {
+            match reading.step {
                 Step::More | Step::Pause(_) => {}
                 Step::Done(outcome, after) => {
                     let keeps = match after {

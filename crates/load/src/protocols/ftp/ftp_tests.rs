@@ -33,7 +33,7 @@ impl Exchange {
             left: 0,
             now_ns: 0,
         };
-        assert_eq!(exchange.told(Ftp::connected), Step::More);
+        assert_eq!(exchange.step(Ftp::connected), Step::More);
         exchange
     }
 
@@ -64,10 +64,10 @@ impl Exchange {
         exchange
     }
 
-    fn told(&mut self, tell: impl FnOnce(&mut Ftp, &mut Session, &mut Turn<'_>) -> Step) -> Step {
+    fn step(&mut self, act: impl FnOnce(&mut Ftp, &mut Session, &mut Turn<'_>) -> Step) -> Step {
         let mut out = Output::default();
         let mut turn = Turn::new(self.now_ns, &mut out);
-        let step = tell(&mut self.ftp, &mut self.session, &mut turn);
+        let step = act(&mut self.ftp, &mut self.session, &mut turn);
         self.marks
             .extend(turn.marks().map(|(phase, _)| phases::NAMES[phase]));
         self.left = turn.left;
@@ -76,15 +76,15 @@ impl Exchange {
     }
 
     fn receive(&mut self, reply: &str) -> Step {
-        self.told(|ftp, session, turn| ftp.received(session, reply.as_bytes(), turn))
+        self.step(|ftp, session, turn| ftp.received(session, reply.as_bytes(), turn))
     }
 
     fn side(&mut self, event: SideEvent<'_>) -> Step {
-        self.told(|ftp, session, turn| ftp.side(session, event, turn))
+        self.step(|ftp, session, turn| ftp.side(session, event, turn))
     }
 
     fn start(&mut self) {
-        self.told(|ftp, session, turn| {
+        self.step(|ftp, session, turn| {
             ftp.start(session, 0, turn.out);
             Step::More
         });
@@ -133,7 +133,7 @@ fn a_login_asks_for_the_size_of_the_file_once_for_all_connections() {
     assert_eq!(exchange.receive("213 5\r\n"), Step::Ready);
     assert_eq!(exchange.marks, ["banner", "user", "pass", "type", "size"]);
     exchange.session = exchange.ftp.open(1);
-    exchange.told(Ftp::connected);
+    exchange.step(Ftp::connected);
     for reply in ["220 hi\r\n", "230 no password\r\n"] {
         assert_eq!(exchange.receive(reply), Step::More);
     }
@@ -255,7 +255,7 @@ fn an_encrypted_upload_starts_when_both_150_and_tls_are_there() {
         exchange.receive("220 hi\r\n");
         assert_eq!(exchange.sent, "AUTH TLS\r\n");
         assert_eq!(exchange.receive("234 go\r\n"), Step::Secure);
-        exchange.told(Ftp::secured);
+        exchange.step(Ftp::secured);
         assert_eq!(exchange.sent, "USER anonymous\r\n");
         exchange.receive("230 you\r\n");
         assert_eq!(exchange.sent, "PBSZ 0\r\n");

@@ -80,7 +80,7 @@ impl Ftp {
             }
             (State::Size(file), 2 | 4 | 5) if code != 421 => {
                 turn.mark(phases::SIZE);
-                let bytes = passive::told_bytes(session.reply.text()).filter(|_| code == 213);
+                let bytes = passive::file_bytes(session.reply.text()).filter(|_| code == 213);
                 self.lengths[file] = bytes.map_or(Length::Unknown, Length::Bytes);
                 self.ask_for_size(session, file + 1, turn.out)
             }

@@ -181,7 +181,7 @@ impl Protocol for Ftp {
         self.work.kinds()
     }
 
-    fn kind(&self, session: &Session, _lane: usize) -> usize {
+    fn kind(&self, session: &Session, _slot: usize) -> usize {
         session.kind
     }
 
@@ -217,7 +217,7 @@ impl Protocol for Ftp {
         session.refusal
     }
 
-    fn start(&mut self, session: &mut Session, _lane: usize, out: &mut Output) {
+    fn start(&mut self, session: &mut Session, _slot: usize, out: &mut Output) {
         session.refusal = None;
         session.kind = self.work.pick(self.random.next_u32());
         let action = self.work.action(session.kind);

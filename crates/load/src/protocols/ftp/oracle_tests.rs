@@ -25,9 +25,9 @@ fn oracle<T>(reply: &str, ask: impl FnOnce(FtpStream) -> T) -> T {
         // The end of the stream ends what the reply does not.
         let _ = stream.write_all(reply.as_bytes());
     });
-    let told = ask(FtpStream::connect(address).unwrap());
+    let answer = ask(FtpStream::connect(address).unwrap());
     server.join().unwrap();
-    told
+    answer
 }
 
 fn code_by_oracle(reply: &str) -> Option<u16> {
@@ -43,15 +43,15 @@ fn code_by_oracle(reply: &str) -> Option<u16> {
 
 fn address_by_oracle(reply: &str, mode: Mode) -> Option<SocketAddr> {
     oracle(reply, |stream| {
-        let heard = Arc::new(Mutex::new(None));
-        let ear = Arc::clone(&heard);
+        let parsed = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&parsed);
         let mut stream = stream.passive_stream_builder(move |address| {
-            *ear.lock().unwrap() = Some(address);
+            *slot.lock().unwrap() = Some(address);
             Err(FtpError::BadResponse)
         });
         stream.set_mode(mode);
         let _ = stream.list(None);
-        let address = *heard.lock().unwrap();
+        let address = *parsed.lock().unwrap();
         address.filter(|address| address.port() > 0)
     })
 }
@@ -94,17 +94,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn replies_of_several_lines_have_the_code_that_another_client_hears(
+    fn replies_of_several_lines_have_the_code_of_another_client(
         first in known(),
         lines in prop::collection::vec(line(), 0..5),
         last in known(),
     ) {
         let between = lines.iter().fold(String::new(), |all, line| all + line + "\r\n");
         let reply = format!("{first}-hello\r\n{between}{last} end\r\n");
-        let heard = code_by_oracle(&reply);
+        let parsed = code_by_oracle(&reply);
         // The other client takes any three digits for a code, and says 0 of those it does not know.
-        prop_assume!(heard != Some(0));
-        prop_assert_eq!(code(&reply), heard, "{}", reply);
+        prop_assume!(parsed != Some(0));
+        prop_assert_eq!(code(&reply), parsed, "{}", reply);
     }
 
     #[test]

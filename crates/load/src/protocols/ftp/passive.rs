@@ -54,7 +54,7 @@ pub fn announced_bytes(text: &[u8]) -> Option<u64> {
 }
 
 /// The size in a 213 reply.
-pub fn told_bytes(text: &[u8]) -> Option<u64> {
+pub fn file_bytes(text: &[u8]) -> Option<u64> {
     number(text.trim_ascii())
 }
 
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(bytes("0.2 kbytes to download"), None);
         assert_eq!(bytes("(about 17 bytes)"), None);
         assert_eq!(bytes("File status okay"), None);
-        assert_eq!(told_bytes(b" 42\r"), Some(42));
-        assert_eq!(told_bytes(b"42 bytes"), None);
+        assert_eq!(file_bytes(b" 42\r"), Some(42));
+        assert_eq!(file_bytes(b"42 bytes"), None);
     }
 }

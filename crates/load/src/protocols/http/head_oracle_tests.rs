@@ -1,4 +1,4 @@
-//! Heads against `httparse` and against what RFC 9112 says about framing, told once more.
+//! Heads against `httparse` and against what RFC 9112 says about framing, written a second time.
 
 use proptest::prelude::*;
 

@@ -22,11 +22,11 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Of a connection with `lanes`.
-    pub fn new(lanes: usize) -> Self {
+    /// Of a connection with `slots`.
+    pub fn new(slots: usize) -> Self {
         Self {
-            waiting: VecDeque::with_capacity(lanes),
-            asked: vec![Asked::default(); lanes],
+            waiting: VecDeque::with_capacity(slots),
+            asked: vec![Asked::default(); slots],
         }
     }
 
@@ -41,12 +41,12 @@ impl Pipeline {
     }
 
     /// A request goes out.
-    pub fn push(&mut self, lane: usize, asked: Asked) {
-        self.waiting.push_back(lane as u16);
-        self.asked[lane] = asked;
+    pub fn push(&mut self, slot: usize, asked: Asked) {
+        self.waiting.push_back(slot as u16);
+        self.asked[slot] = asked;
     }
 
-    /// The lane whose answer is complete.
+    /// The slot whose answer is complete.
     pub fn pop(&mut self) -> usize {
         self.waiting.pop_front().map_or(0, usize::from)
     }
@@ -55,12 +55,12 @@ impl Pipeline {
     pub fn next(&self) -> Asked {
         self.waiting
             .front()
-            .map_or_else(Asked::default, |lane| self.asked[usize::from(*lane)])
+            .map_or_else(Asked::default, |slot| self.asked[usize::from(*slot)])
     }
 
-    /// The last request of `lane`.
-    pub fn asked(&self, lane: usize) -> Asked {
-        self.asked[lane]
+    /// The last request of `slot`.
+    pub fn asked(&self, slot: usize) -> Asked {
+        self.asked[slot]
     }
 }
 

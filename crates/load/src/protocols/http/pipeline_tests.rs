@@ -7,33 +7,33 @@ const ONE: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
 const MISSING: &[u8] = b"HTTP/1.1 404 No\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-fn pipelined(lanes: u32) -> Http {
+fn pipelined(slots: u32) -> Http {
     let operation = HttpOperation {
-        requests_at_once: lanes,
+        requests_at_once: slots,
         ..HttpOperation::default()
     };
     Http::new(&operation, &target(), 7).unwrap()
 }
 
-/// A connection on which `order` of lanes were asked for something.
+/// A connection on which `order` of slots were asked for something.
 fn asked(http: &mut Http, order: &[usize]) -> (Session, Output) {
     let mut session = http.open(3);
     let mut out = Output::default();
     http.connected(&mut session, &mut Turn::new(0, &mut out));
-    for lane in order {
-        http.start(&mut session, *lane, &mut out);
+    for slot in order {
+        http.start(&mut session, *slot, &mut out);
     }
     (session, out)
 }
 
-/// `(lane, step)` of everything that follows from `bytes`, fed as a worker does.
+/// `(slot, step)` of everything that follows from `bytes`, fed as a worker does.
 fn feed(http: &mut Http, session: &mut Session, mut bytes: &[u8]) -> Vec<(usize, Step)> {
     let mut steps = Vec::new();
     loop {
         let mut out = Output::default();
         let mut turn = Turn::new(1, &mut out);
         let step = http.received(session, bytes, &mut turn);
-        steps.push((turn.lane, step));
+        steps.push((turn.slot, step));
         if turn.left == 0 {
             return steps;
         }
@@ -45,7 +45,7 @@ const OK: Step = Step::Done(Ok(()), After::Ready);
 const NOT_FOUND: Step = Step::Done(Err(ErrorKind::BadStatus4xx), After::Ready);
 
 #[test]
-fn requests_of_all_lanes_go_out_behind_each_other() {
+fn requests_of_all_slots_go_out_behind_each_other() {
     let mut http = pipelined(3);
     let (_, out) = asked(&mut http, &[0, 1, 2]);
     let one = "GET /x HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n";
@@ -54,7 +54,7 @@ fn requests_of_all_lanes_go_out_behind_each_other() {
 }
 
 #[test]
-fn answers_belong_to_lanes_in_the_order_of_asking_split_at_every_byte() {
+fn answers_belong_to_slots_in_the_order_of_asking_split_at_every_byte() {
     let replies = [ONE, MISSING, ONE].concat();
     for at in 0..=replies.len() {
         let mut http = pipelined(3);
@@ -71,7 +71,7 @@ fn answers_belong_to_lanes_in_the_order_of_asking_split_at_every_byte() {
 }
 
 #[test]
-fn a_lane_that_is_used_again_queues_behind_the_others() {
+fn a_slot_that_is_used_again_queues_behind_the_others() {
     let mut http = pipelined(2);
     let (mut session, mut out) = asked(&mut http, &[0, 1]);
     assert_eq!(feed(&mut http, &mut session, ONE), [(0, OK)]);
@@ -121,11 +121,11 @@ fn nothing_may_follow_the_answer_that_announced_the_end() {
 
 #[test]
 fn paths_are_asked_for_in_turn_and_tell_their_kind() {
-    for lanes in [1, 4] {
+    for slots in [1, 4] {
         let operation = HttpOperation {
             paths: vec!["/a".to_owned(), "/b?c".to_owned()],
             body: "text".to_owned(),
-            requests_at_once: lanes,
+            requests_at_once: slots,
             ..HttpOperation::default()
         };
         let mut http = Http::new(&operation, &target(), 7).unwrap();
@@ -143,12 +143,12 @@ fn paths_are_asked_for_in_turn_and_tell_their_kind() {
     }
 }
 
-fn verifying(lanes: u32) -> Http {
+fn verifying(slots: u32) -> Http {
     let operation = HttpOperation {
         method: "POST".to_owned(),
         body: "question".to_owned(),
         verify: true,
-        requests_at_once: lanes,
+        requests_at_once: slots,
         ..HttpOperation::default()
     };
     Http::new(&operation, &target(), 7).unwrap().for_worker(2)
@@ -164,8 +164,8 @@ fn marked(sequence: u64, marked: &[u8], body: &str) -> Vec<u8> {
 
 #[test]
 fn a_verified_request_carries_the_marker_of_its_body() {
-    for lanes in [1, 2] {
-        let mut http = verifying(lanes);
+    for slots in [1, 2] {
+        let mut http = verifying(slots);
         let (_, out) = asked(&mut http, &[0]);
         let mut sent = out.head.clone();
         sent.extend_from_slice(&http.shared()[out.tail.clone()]);
@@ -190,10 +190,10 @@ fn bodies_are_checked_against_the_marker_of_the_reply() {
         (marked(5, b"answer", "answer"), Err(ErrorKind::BodyMismatch)),
         (ONE.to_vec(), Err(ErrorKind::CapabilityMissing)),
     ];
-    for lanes in [1, 2] {
+    for slots in [1, 2] {
         for (reply, outcome) in &cases {
             for at in 1..reply.len() {
-                let mut http = verifying(lanes);
+                let mut http = verifying(slots);
                 let (mut session, _) = asked(&mut http, &[0]);
                 let first = feed(&mut http, &mut session, &reply[..at]);
                 assert_eq!(first, [(0, Step::More)]);

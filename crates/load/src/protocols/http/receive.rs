@@ -117,9 +117,9 @@ impl Http {
         };
         let mut last = true;
         if let Some(more) = &mut session.more {
-            if self.lanes > 1 {
+            if self.slots > 1 {
                 session.asked = more.pipeline.next();
-                turn.lane = more.pipeline.pop();
+                turn.slot = more.pipeline.pop();
                 last = more.pipeline.is_empty();
             }
             if let (Ok(()), Some(verifier)) = (outcome, &mut self.verifier) {

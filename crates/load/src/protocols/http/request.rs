@@ -31,7 +31,7 @@ struct Request {
     /// Copied for each operation: empty, or the head without its empty line where that differs
     /// from operation to operation, or with it where paths share a body.
     head: Range<usize>,
-    /// Never copied with one lane.
+    /// Never copied with one slot.
     rest: Range<usize>,
 }
 

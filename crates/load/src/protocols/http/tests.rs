@@ -100,7 +100,7 @@ fn a_connection_that_ends_inside_a_reply_is_a_typed_failure() {
 }
 
 #[test]
-fn bytes_nobody_asked_for_break_the_connection() {
+fn bytes_no_one_asked_for_break_the_connection() {
     let mut http = machine(&HttpOperation::default());
     let twice: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\n";
     assert_eq!(

@@ -50,10 +50,10 @@ impl Http2 {
 
     fn take_content(&mut self, session: &mut Session, rest: &mut &[u8]) -> Event {
         let content = &mut session.content;
-        let lane = &mut session.lanes[content.lane];
+        let slot = &mut session.slots[content.slot];
         let (part, behind) = rest.split_at((content.bytes as usize).min(rest.len()));
         content.bytes -= part.len() as u32;
-        if let Some(check) = &mut lane.check {
+        if let Some(check) = &mut slot.check {
             check.feed(part);
         }
         let padding = (content.padding_bytes as usize).min(behind.len());
@@ -66,7 +66,7 @@ impl Http2 {
         if !content.end_stream {
             return Event::Nothing;
         }
-        let index = content.lane;
+        let index = content.slot;
         self.end_stream(session, index)
     }
 
@@ -98,9 +98,9 @@ impl Http2 {
                 flow_bytes,
                 end_stream,
             } => {
-                let lane = session.lane_of(stream)?.ok_or(ErrorKind::BadProtocol)?;
+                let slot = session.slot_of(stream)?.ok_or(ErrorKind::BadProtocol)?;
                 session.content = Content {
-                    lane,
+                    slot,
                     bytes: content_bytes,
                     padding_bytes,
                     end_stream,
@@ -109,10 +109,10 @@ impl Http2 {
                 self.begin_content(session, flow_bytes)
             }
             Frame::Headers { .. } => self.take_headers(session, frame, now_ns),
-            Frame::Reset { stream } => match session.lane_of(stream)? {
+            Frame::Reset { stream } => match session.slot_of(stream)? {
                 // After a whole reply it only says that the rest of the request is not wanted.
                 None => Ok(Event::Nothing),
-                Some(lane) => Ok(Event::Over(lane, Err(ErrorKind::H2Rst))),
+                Some(slot) => Ok(Event::Over(slot, Err(ErrorKind::H2Rst))),
             },
             Frame::Settings { ack, entries } => self.take_settings(session, ack, entries),
             Frame::Ping { ack, data } => {
@@ -146,13 +146,13 @@ impl Http2 {
         flow_bytes: u32,
     ) -> Result<Event, ErrorKind> {
         let content = session.content;
-        session.use_credit(content.lane, flow_bytes)?;
-        let lane = &mut session.lanes[content.lane];
-        lane.received_bytes += u64::from(content.bytes);
-        let too_much = lane
+        session.use_credit(content.slot, flow_bytes)?;
+        let slot = &mut session.slots[content.slot];
+        slot.received_bytes += u64::from(content.bytes);
+        let too_much = slot
             .declared_bytes
-            .is_some_and(|declared| lane.received_bytes > declared);
-        if !lane.answered || too_much {
+            .is_some_and(|declared| slot.received_bytes > declared);
+        if !slot.answered || too_much {
             return Err(ErrorKind::BadProtocol);
         }
         Ok(self.take_content(session, &mut &[][..]))
@@ -206,31 +206,31 @@ impl Http2 {
         end_stream: bool,
         now_ns: u64,
     ) -> Result<Event, ErrorKind> {
-        let index = session.lane_of(stream)?.ok_or(ErrorKind::BadProtocol)?;
+        let index = session.slot_of(stream)?.ok_or(ErrorKind::BadProtocol)?;
         let block = self.read_block(bytes)?;
-        let lane = &mut session.lanes[index];
-        if lane.first_byte_ns == 0 {
-            lane.first_byte_ns = now_ns;
+        let slot = &mut session.slots[index];
+        if slot.first_byte_ns == 0 {
+            slot.first_byte_ns = now_ns;
         }
         match block.status {
-            None if lane.answered && end_stream => {}
-            Some(status) if !lane.answered => {
-                lane.error = error_of(status)?;
+            None if slot.answered && end_stream => {}
+            Some(status) if !slot.answered => {
+                slot.error = error_of(status)?;
                 if status < 200 {
                     let whole = !end_stream;
                     return whole
                         .then_some(Event::Nothing)
                         .ok_or(ErrorKind::BadProtocol);
                 }
-                lane.answered = true;
+                slot.answered = true;
                 let bodiless = self.bodiless || status == 204 || status == 304;
-                lane.declared_bytes = if bodiless {
+                slot.declared_bytes = if bodiless {
                     Some(0)
                 } else {
                     block.content_length
                 };
                 if self.verifier.is_some() {
-                    lane.check = Some(Box::new(PayloadCheck::body(block.marker)));
+                    slot.check = Some(Box::new(PayloadCheck::body(block.marker)));
                 }
             }
             _ => return Err(ErrorKind::BadProtocol),
@@ -255,17 +255,17 @@ impl Http2 {
         Ok(block)
     }
 
-    /// The reply in lane `index` is whole: judges it.
+    /// The reply in slot `index` is whole: judges it.
     fn end_stream(&mut self, session: &mut Session, index: usize) -> Event {
-        let lane = &session.lanes[index];
-        let cut = lane
+        let slot = &session.slots[index];
+        let cut = slot
             .declared_bytes
-            .is_some_and(|declared| declared != lane.received_bytes);
-        let outcome = match (lane.error, cut, &mut self.verifier, &lane.check) {
+            .is_some_and(|declared| declared != slot.received_bytes);
+        let outcome = match (slot.error, cut, &mut self.verifier, &slot.check) {
             (Some(error), ..) => Err(error),
             (None, true, ..) => Err(ErrorKind::BadProtocol),
             (None, false, Some(verifier), Some(check)) => {
-                verifier.judge(session.place, lane.asked.sequence, check)
+                verifier.judge(session.place, slot.asked.sequence, check)
             }
             _ => Ok(()),
         };

@@ -18,8 +18,8 @@ const CREDIT_BYTES: u32 = 1 << 30;
 #[derive(Debug)]
 pub struct Session {
     pub place: usize,
-    pub lanes: Box<[Lane]>,
-    /// Lane of a stream, by its number; overwritten by later ones.
+    pub slots: Box<[Slot]>,
+    /// Slot of a stream, by its number; overwritten by later ones.
     ring: Box<[u16]>,
     pub next_stream: u32,
     pub busy: u32,
@@ -42,7 +42,7 @@ pub struct Session {
     peer_initial: i64,
     /// What the peer has sent since it was last given credit.
     used_bytes: u32,
-    /// Lanes whose body has not left completely.
+    /// Slots whose body has not left completely.
     unsent_bodies: u32,
     /// Frames that go out with the next write.
     pub owed: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Greeting {
 /// The rest of a DATA frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Content {
-    pub lane: usize,
+    pub slot: usize,
     pub bytes: u32,
     pub padding_bytes: u32,
     pub end_stream: bool,
@@ -68,7 +68,7 @@ pub struct Content {
 
 /// One stream.
 #[derive(Debug, Clone)]
-pub struct Lane {
+pub struct Slot {
     /// 0 while there is none.
     pub stream: u32,
     pub asked: Asked,
@@ -87,7 +87,7 @@ pub struct Lane {
     used_bytes: u32,
 }
 
-impl Lane {
+impl Slot {
     const FREE: Self = Self {
         stream: 0,
         asked: Asked {
@@ -108,12 +108,12 @@ impl Lane {
 }
 
 impl Session {
-    /// A connection with `lanes`, not yet open.
-    pub fn new(place: usize, lanes: usize) -> Self {
+    /// A connection with `slots`, not yet open.
+    pub fn new(place: usize, slots: usize) -> Self {
         Self {
             place,
-            lanes: vec![Lane::FREE; lanes].into_boxed_slice(),
-            ring: vec![0; lanes.next_power_of_two() * 2].into_boxed_slice(),
+            slots: vec![Slot::FREE; slots].into_boxed_slice(),
+            ring: vec![0; slots.next_power_of_two() * 2].into_boxed_slice(),
             next_stream: 1,
             busy: 0,
             greeting: Greeting::default(),
@@ -137,88 +137,88 @@ impl Session {
         self.next_stream > LARGEST
     }
 
-    /// Opens a stream in `lane`.
-    pub fn open_stream(&mut self, lane: usize, asked: Asked) -> u32 {
+    /// Opens a stream in `slot`.
+    pub fn open_stream(&mut self, slot: usize, asked: Asked) -> u32 {
         let stream = self.next_stream;
         self.next_stream += 2;
         self.busy += 1;
         let place = self.ring_place(stream);
-        self.ring[place] = lane as u16;
-        self.lanes[lane] = Lane {
+        self.ring[place] = slot as u16;
+        self.slots[slot] = Slot {
             stream,
             asked,
             peer_window: self.peer_initial,
-            ..Lane::FREE
+            ..Slot::FREE
         };
         stream
     }
 
-    /// The lane of `stream`; `None` if it is over, `Err` if it never was.
-    pub fn lane_of(&self, stream: u32) -> Result<Option<usize>, ErrorKind> {
+    /// The slot of `stream`; `None` if it is over, `Err` if it never was.
+    pub fn slot_of(&self, stream: u32) -> Result<Option<usize>, ErrorKind> {
         if stream.is_multiple_of(2) || stream >= self.next_stream {
             return Err(ErrorKind::BadProtocol);
         }
         let guess = usize::from(self.ring[self.ring_place(stream)]);
-        if self.lanes[guess].stream == stream {
+        if self.slots[guess].stream == stream {
             return Ok(Some(guess));
         }
-        Ok(self.lanes.iter().position(|lane| lane.stream == stream))
+        Ok(self.slots.iter().position(|slot| slot.stream == stream))
     }
 
-    /// Closes the stream in `lane`.
-    pub fn close_stream(&mut self, lane: usize) {
+    /// Closes the stream in `slot`.
+    pub fn close_stream(&mut self, slot: usize) {
         self.busy -= 1;
-        let lane = &mut self.lanes[lane];
-        lane.stream = 0;
-        lane.check = None;
-        self.unsent_bodies -= u32::from(std::mem::take(&mut lane.unsent));
+        let slot = &mut self.slots[slot];
+        slot.stream = 0;
+        slot.check = None;
+        self.unsent_bodies -= u32::from(std::mem::take(&mut slot.unsent));
     }
 
-    /// Whether the body of the request in `lane` has left.
-    pub fn has_sent_all(&self, lane: usize) -> bool {
-        !self.lanes[lane].unsent
+    /// Whether the body of the request in `slot` has left.
+    pub fn has_sent_all(&self, slot: usize) -> bool {
+        !self.slots[slot].unsent
     }
 
     /// Streams that may still be answered after GOAWAY.
     pub fn survivors(&self) -> usize {
         let last = self.goaway.unwrap_or(LARGEST);
-        let open = |lane: &&Lane| lane.stream > 0 && lane.stream <= last;
-        self.lanes.iter().filter(open).count()
+        let open = |slot: &&Slot| slot.stream > 0 && slot.stream <= last;
+        self.slots.iter().filter(open).count()
     }
 
     fn ring_place(&self, stream: u32) -> usize {
         (stream as usize >> 1) & (self.ring.len() - 1)
     }
 
-    /// Begins to send `body` on the stream in `lane`.
-    pub fn begin_body(&mut self, lane: usize, body: &[u8], out: &mut Vec<u8>) {
+    /// Begins to send `body` on the stream in `slot`.
+    pub fn begin_body(&mut self, slot: usize, body: &[u8], out: &mut Vec<u8>) {
         if !body.is_empty() {
-            self.lanes[lane].unsent = true;
+            self.slots[slot].unsent = true;
             self.unsent_bodies += 1;
-            self.send_body(lane, body, out);
+            self.send_body(slot, body, out);
         }
     }
 
     /// Sends as much of the body as the windows allow.
     fn send_body(&mut self, index: usize, body: &[u8], out: &mut Vec<u8>) {
-        let lane = &mut self.lanes[index];
-        while lane.sent_bytes < body.len() {
-            let window = lane.peer_window.min(self.peer_window).max(0) as usize;
-            let rest = &body[lane.sent_bytes..];
+        let slot = &mut self.slots[index];
+        while slot.sent_bytes < body.len() {
+            let window = slot.peer_window.min(self.peer_window).max(0) as usize;
+            let rest = &body[slot.sent_bytes..];
             let part = &rest[..rest.len().min(window).min(LONGEST_PAYLOAD)];
             if part.is_empty() {
                 return;
             }
             let last = part.len() == rest.len();
             let flags = if last { END_STREAM } else { 0 };
-            write_head(part.len(), DATA, flags, lane.stream, out);
+            write_head(part.len(), DATA, flags, slot.stream, out);
             out.extend_from_slice(part);
-            lane.sent_bytes += part.len();
+            slot.sent_bytes += part.len();
             let used = i64::from(part.len() as u32);
-            lane.peer_window -= used;
+            slot.peer_window -= used;
             self.peer_window -= used;
         }
-        lane.unsent = false;
+        slot.unsent = false;
         self.unsent_bodies -= 1;
     }
 
@@ -228,9 +228,9 @@ impl Session {
             return;
         }
         let mut owed = std::mem::take(&mut self.owed);
-        for lane in 0..self.lanes.len() {
-            if self.lanes[lane].unsent {
-                self.send_body(lane, body, &mut owed);
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].unsent {
+                self.send_body(slot, body, &mut owed);
             }
         }
         self.owed = owed;
@@ -241,8 +241,8 @@ impl Session {
         let window = if stream == 0 {
             &mut self.peer_window
         } else {
-            match self.lane_of(stream)? {
-                Some(lane) => &mut self.lanes[lane].peer_window,
+            match self.slot_of(stream)? {
+                Some(slot) => &mut self.slots[slot].peer_window,
                 None => return Ok(()),
             }
         };
@@ -257,21 +257,21 @@ impl Session {
     pub fn set_initial(&mut self, window: u32) -> Result<(), ErrorKind> {
         let change = i64::from(window) - self.peer_initial;
         self.peer_initial = i64::from(window);
-        for lane in self.lanes.iter_mut().filter(|lane| lane.stream > 0) {
-            lane.peer_window += change;
-            if lane.peer_window > i64::from(LARGEST) {
+        for slot in self.slots.iter_mut().filter(|slot| slot.stream > 0) {
+            slot.peer_window += change;
+            if slot.peer_window > i64::from(LARGEST) {
                 return Err(ErrorKind::BadProtocol);
             }
         }
         Ok(())
     }
 
-    /// The peer has used so much of its credit in `lane`: it gets it back in large portions.
+    /// The peer has used so much of its credit in `slot`: it gets it back in large portions.
     pub fn use_credit(&mut self, index: usize, bytes: u32) -> Result<(), ErrorKind> {
-        let lane = &mut self.lanes[index];
+        let slot = &mut self.slots[index];
         for (used, stream) in [
             (&mut self.used_bytes, 0),
-            (&mut lane.used_bytes, lane.stream),
+            (&mut slot.used_bytes, slot.stream),
         ] {
             *used = used
                 .checked_add(bytes)

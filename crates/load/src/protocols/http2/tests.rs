@@ -12,9 +12,9 @@ fn machine(operation: &HttpOperation) -> Http2 {
     Http2::new(operation, &target(), 7).unwrap()
 }
 
-fn usual(lanes: u32) -> HttpOperation {
+fn usual(slots: u32) -> HttpOperation {
     HttpOperation {
-        requests_at_once: lanes,
+        requests_at_once: slots,
         ..HttpOperation::default()
     }
 }
@@ -81,9 +81,9 @@ impl Client {
         client
     }
 
-    fn start(&mut self, lane: usize) -> &mut Self {
+    fn start(&mut self, slot: usize) -> &mut Self {
         let mut out = Output::default();
-        self.http.start(&mut self.session, lane, &mut out);
+        self.http.start(&mut self.session, slot, &mut out);
         assert!(out.tail.is_empty());
         self.sent.extend_from_slice(&out.head);
         self
@@ -94,9 +94,9 @@ impl Client {
             let mut out = Output::default();
             let mut turn = Turn::new(1, &mut out);
             let step = self.http.received(&mut self.session, bytes, &mut turn);
-            let (lane, left) = (turn.lane, turn.left);
+            let (slot, left) = (turn.slot, turn.left);
             self.sent.extend_from_slice(&out.head);
-            self.steps.push((lane, step));
+            self.steps.push((slot, step));
             if left == LOOK_AGAIN {
                 bytes = &[];
                 continue;
@@ -136,7 +136,7 @@ fn failed(kind: ErrorKind) -> Step {
 }
 
 #[test]
-fn replies_end_their_own_lanes_in_any_order() {
+fn replies_end_their_own_slots_in_any_order() {
     let mut client = Client::new(&usual(3), &[]);
     client.start(0).start(1).start(2);
     let streams: Vec<_> = client.frames().iter().map(|frame| frame.1).collect();
@@ -166,7 +166,7 @@ fn equal_requests_are_equal_bytes_but_for_the_stream() {
 }
 
 #[test]
-fn statuses_that_are_no_success_fail_the_lane_alone() {
+fn statuses_that_are_no_success_fail_the_slot_alone() {
     let mut client = Client::new(&usual(2), &[]);
     client.start(0).start(1);
     let missing = frame(HEADERS, ALL, 1, &[0x8d]);
@@ -178,7 +178,7 @@ fn statuses_that_are_no_success_fail_the_lane_alone() {
 }
 
 #[test]
-fn a_stream_that_is_reset_fails_its_lane_alone() {
+fn a_stream_that_is_reset_fails_its_slot_alone() {
     let mut client = Client::new(&usual(2), &[]);
     client.start(0).start(1);
     client.feed(&[frame(RST_STREAM, 0, 1, &[0, 0, 0, 7]), reply(3)].concat());
@@ -224,7 +224,7 @@ fn pings_and_settings_are_answered() {
     ]
     .concat();
     assert_eq!(client.sent, answers);
-    // With one lane they go out with the next request, so that they are never lost.
+    // With one slot they go out with the next request, so that they are never lost.
     let mut alone = Client::new(&usual(1), &[]);
     alone
         .start(0)
@@ -344,13 +344,13 @@ fn a_stream_is_found_whatever_others_have_come_since() {
     session.open_stream(0, Asked::default());
     for _ in 0..100 {
         let stream = session.open_stream(1, Asked::default());
-        assert_eq!(session.lane_of(stream), Ok(Some(1)));
+        assert_eq!(session.slot_of(stream), Ok(Some(1)));
         session.close_stream(1);
-        assert_eq!(session.lane_of(stream), Ok(None));
+        assert_eq!(session.slot_of(stream), Ok(None));
     }
-    assert_eq!(session.lane_of(1), Ok(Some(0)));
-    assert_eq!(session.lane_of(2), Err(ErrorKind::BadProtocol));
-    assert_eq!(session.lane_of(203), Err(ErrorKind::BadProtocol));
+    assert_eq!(session.slot_of(1), Ok(Some(0)));
+    assert_eq!(session.slot_of(2), Err(ErrorKind::BadProtocol));
+    assert_eq!(session.slot_of(203), Err(ErrorKind::BadProtocol));
 }
 
 #[test]

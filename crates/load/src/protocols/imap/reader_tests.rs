@@ -10,11 +10,11 @@ use super::super::response::{Response, Status};
 use super::*;
 
 /// What a reader parsed of one response: its beginning, and its literals.
-type Understood = (Vec<u8>, Vec<Vec<u8>>);
+type Parsed = (Vec<u8>, Vec<Vec<u8>>);
 
-fn read_all(bytes: &[u8], cuts: &[usize]) -> Result<Vec<Understood>, ErrorKind> {
+fn read_all(bytes: &[u8], cuts: &[usize]) -> Result<Vec<Parsed>, ErrorKind> {
     let mut reader = Reader::default();
-    let mut all: Vec<Understood> = Vec::new();
+    let mut all: Vec<Parsed> = Vec::new();
     let mut borders: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     borders.extend([0, bytes.len()]);
     borders.sort_unstable();
@@ -140,9 +140,9 @@ proptest! {
             }
             literals.push(own);
         }
-        let understood = read_all(&bytes, &cuts).unwrap();
-        prop_assert_eq!(understood.len(), responses.len());
-        for ((line, ours), (oracle, theirs)) in understood.iter().zip(responses.iter().zip(literals)) {
+        let parsed = read_all(&bytes, &cuts).unwrap();
+        prop_assert_eq!(parsed.len(), responses.len());
+        for ((line, ours), (oracle, theirs)) in parsed.iter().zip(responses.iter().zip(literals)) {
             prop_assert_eq!(ours, &theirs);
             let response = Response::of(line);
             prop_assert!(response.is_some_and(|ours| agree(ours, oracle)), "{:?}", response);
@@ -163,8 +163,8 @@ proptest! {
 #[test]
 fn free_text_that_looks_like_a_literal_is_text() {
     let bytes = b"S1 OK done {5}\r\n* OK wait {7}\r\n+ go {3}\r\n* LIST () NIL {3}\r\na\r\n\r\n";
-    let understood = read_all(bytes, &[]).unwrap();
-    let literals: Vec<usize> = understood.iter().map(|(_, own)| own.len()).collect();
+    let parsed = read_all(bytes, &[]).unwrap();
+    let literals: Vec<usize> = parsed.iter().map(|(_, own)| own.len()).collect();
     assert_eq!(literals, [0, 0, 0, 1]);
 }
 
@@ -177,8 +177,8 @@ fn a_line_without_end_is_refused_but_many_numbers_are_not() {
     let mut long = b"* SEARCH".to_vec();
     long.extend(b" 12345".repeat(20_000));
     long.extend_from_slice(b"\r\n* 1 EXISTS\r\n");
-    let understood = read_all(&long, &[9, 50_000, 100_000]).unwrap();
-    assert_eq!(understood[1].0, b"* 1 EXISTS");
+    let parsed = read_all(&long, &[9, 50_000, 100_000]).unwrap();
+    assert_eq!(parsed[1].0, b"* 1 EXISTS");
 }
 
 #[test]

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn responses_are_told_apart_by_their_first_words() {
+    fn responses_are_distinguished_by_their_first_words() {
         let message = Response::Message(12, b"FETCH", b"(FLAGS ())");
         for (line, response) in [
             (

@@ -52,7 +52,7 @@ impl Session {
         self.state == State::Ready
     }
 
-    /// `* number word` was heard in the answer to a command that the machine did not say.
+    /// `* number word` came in the answer to a command that the machine did not send.
     pub fn note_size(&mut self, number: u32, word: &[u8]) {
         if word.eq_ignore_ascii_case(b"EXISTS") {
             self.exists = number;

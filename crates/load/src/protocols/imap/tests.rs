@@ -89,7 +89,7 @@ impl Exchange {
         &self.sent
     }
 
-    /// Starts an operation and hears `reply`.
+    /// Starts an operation and receives `reply`.
     fn command(&mut self, reply: &str) -> Step {
         self.start();
         self.receive(reply)
@@ -266,7 +266,7 @@ fn a_reply_to_another_command_is_none() {
 }
 
 #[test]
-fn what_a_server_says_unasked_is_heard_between_operations() {
+fn unsolicited_responses_are_taken_between_operations() {
     let mut exchange = Exchange::selected(&operation(&[ImapCommand::Noop]), "", 1);
     assert_eq!(
         exchange.receive("* 5 EXISTS\r\n* 2 EXPUNGE\r\n* OK [ALERT] soon\r\n"),
@@ -458,7 +458,7 @@ fn after_the_last_command_of_a_connection_comes_logout() {
 }
 
 #[test]
-fn commands_are_drawn_by_weight_and_told_apart() {
+fn commands_are_drawn_by_weight_and_distinguished() {
     let commands = BTreeMap::from([
         (ImapCommand::Noop, 3.0),
         (ImapCommand::Search, 1.0),

@@ -153,7 +153,7 @@ impl Smtp {
 pub(super) fn turned_away(session: &mut Session, turn: &mut Turn<'_>) -> Step {
     match (session.state, session.current) {
         (State::Open, Some(message)) => {
-            turn.lane = usize::from(message.lane);
+            turn.slot = usize::from(message.slot);
             Step::Done(Err(ErrorKind::Smtp4xx), After::Close)
         }
         (State::Open | State::Rset | State::Quit, _) => Step::Finished,

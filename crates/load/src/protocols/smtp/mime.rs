@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_that_is_not_ascii_is_told_in_encoded_words() {
+    fn a_subject_that_is_not_ascii_is_written_in_encoded_words() {
         assert_eq!(subject("plain"), "plain");
         assert_eq!(subject("grün"), "=?utf-8?B?Z3LDvG4=?=");
         let long = subject(&"ü".repeat(100));

@@ -34,7 +34,7 @@ pub use session::Session;
 /// Longest reply to EHLO that is read.
 const LONGEST_TEXT: usize = 16 * 1024;
 
-/// Which of the family is spoken; by the scheme of the target.
+/// Which of the family is used; by the scheme of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// `smtp://`.
@@ -220,7 +220,7 @@ impl Protocol for Smtp {
         self.operation.messages_per_connection == 1
     }
 
-    fn lanes(&self) -> usize {
+    fn slots(&self) -> usize {
         match self.operation.pipelining {
             Pipelining::Message if !self.one_shot() => 2,
             _ => 1,
@@ -239,7 +239,7 @@ impl Protocol for Smtp {
         }
     }
 
-    fn kind(&self, session: &Session, _lane: usize) -> usize {
+    fn kind(&self, session: &Session, _slot: usize) -> usize {
         usize::from(session.wants_tls && self.is_mixed())
     }
 
@@ -260,8 +260,8 @@ impl Protocol for Smtp {
         self.greet_again(session, turn)
     }
 
-    fn start(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
-        self.begin(session, lane, out);
+    fn start(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
+        self.begin(session, slot, out);
     }
 
     fn received(&mut self, session: &mut Session, bytes: &[u8], turn: &mut Turn<'_>) -> Step {

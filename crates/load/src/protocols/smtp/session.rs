@@ -109,7 +109,7 @@ pub struct Transaction {
     /// Why it will have failed when it is over, and in which phase.
     pub failure: Option<(u8, ErrorKind)>,
     pub awaiting: Awaiting,
-    pub lane: u8,
+    pub slot: u8,
     /// Its envelope is on its way.
     pub sent: bool,
     /// Replies to RCPT, and those of them that were good.
@@ -186,13 +186,13 @@ impl Session {
 }
 
 impl Transaction {
-    pub(super) fn new(draw: u64, lane: usize) -> Self {
+    pub(super) fn new(draw: u64, slot: usize) -> Self {
         Self {
             draw,
             numbered: false,
             failure: None,
             awaiting: Awaiting::Mail,
-            lane: lane as u8,
+            slot: slot as u8,
             sent: false,
             answered: 0,
             accepted: 0,

@@ -21,7 +21,7 @@ struct Exchange {
     session: Session,
     sent: String,
     marks: Vec<&'static str>,
-    lane: usize,
+    slot: usize,
     left: usize,
 }
 
@@ -37,7 +37,7 @@ impl Exchange {
             session,
             sent: String::new(),
             marks: Vec::new(),
-            lane: 0,
+            slot: 0,
             left: 0,
         };
         let mut out = Output::default();
@@ -66,7 +66,7 @@ impl Exchange {
             .received(&mut self.session, reply.as_bytes(), &mut turn);
         self.marks
             .extend(turn.marks().map(|(phase, _)| PHASES[phase]));
-        (self.lane, self.left) = (turn.lane, turn.left);
+        (self.slot, self.left) = (turn.slot, turn.left);
         self.sent = self.text(out);
         step
     }
@@ -84,9 +84,9 @@ impl Exchange {
         self.start_in(0);
     }
 
-    fn start_in(&mut self, lane: usize) {
+    fn start_in(&mut self, slot: usize) {
         let mut out = Output::default();
-        self.smtp.start(&mut self.session, lane, &mut out);
+        self.smtp.start(&mut self.session, slot, &mut out);
         self.sent = self.text(out);
     }
 
@@ -95,7 +95,7 @@ impl Exchange {
         String::from_utf8(out.head).unwrap()
     }
 
-    /// Starts a message and hears `replies`; the last step.
+    /// Starts a message and receives `replies`; the last step.
     fn message(&mut self, replies: &[&str]) -> Step {
         self.start();
         replies
@@ -195,7 +195,7 @@ fn content_that_is_refused_leaves_nothing_to_reset() {
 }
 
 #[test]
-fn replies_that_nobody_asked_for_break_the_connection() {
+fn replies_that_no_one_asked_for_break_the_connection() {
     let broken = Step::Broken(ErrorKind::BadProtocol);
     let mut exchange = Exchange::greeted(&SmtpOperation::default());
     assert_eq!(exchange.receive("250 hello?\r\n"), broken);

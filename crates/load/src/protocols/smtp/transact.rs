@@ -12,8 +12,8 @@ use crate::protocols::{After, Output, Protocol, Step, Turn};
 
 impl Smtp {
     /// Begins a message: its envelope leaves at once unless the content before it must come first.
-    pub(super) fn begin(&mut self, session: &mut Session, lane: usize, out: &mut Output) {
-        let mut message = Transaction::new(self.random.next_u64(), lane);
+    pub(super) fn begin(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
+        let mut message = Transaction::new(self.random.next_u64(), slot);
         session.begun += 1;
         let may_follow = match session.current {
             None => true,
@@ -39,7 +39,7 @@ impl Smtp {
         let Some(mut message) = session.current else {
             return Step::Broken(ErrorKind::BadProtocol);
         };
-        turn.lane = usize::from(message.lane);
+        turn.slot = usize::from(message.slot);
         match message.awaiting {
             Awaiting::Reset => match code / 100 {
                 2 => {
@@ -218,7 +218,7 @@ impl Smtp {
         if self.operation.pipelining != Pipelining::Message {
             return;
         }
-        if self.lanes() > 1 {
+        if self.slots() > 1 {
             self.join(out);
         }
         if let Some(mut next) = session.next {
@@ -292,7 +292,7 @@ impl Smtp {
         outcome: Result<(), ErrorKind>,
         turn: &mut Turn<'_>,
     ) -> Step {
-        turn.lane = usize::from(message.lane);
+        turn.slot = usize::from(message.slot);
         session.current = session.next.take();
         if let Some(mut next) = session.current {
             if !next.sent {

@@ -61,7 +61,7 @@ impl Smtp {
         out.head.extend_from_slice(&scratch);
         self.scratch = scratch;
         out.tail = body;
-        if self.lanes() > 1 {
+        if self.slots() > 1 {
             self.join(out);
         }
         if self.operation.pipelining == Pipelining::Message && self.at_limit(session) {

@@ -100,7 +100,7 @@ fn without_the_extension_the_connection_fails() {
 #[test]
 fn the_next_envelope_leaves_with_the_content_of_the_message_before() {
     let mut exchange = greeted(&operation(Pipelining::Message));
-    assert_eq!(exchange.smtp.lanes(), 2);
+    assert_eq!(exchange.smtp.slots(), 2);
     exchange.start_in(0);
     assert_eq!(exchange.sent, envelope());
     exchange.start_in(1);
@@ -111,16 +111,16 @@ fn the_next_envelope_leaves_with_the_content_of_the_message_before() {
     assert!(exchange.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
     let replies = format!("250 stored\r\n{ACCEPTED}");
     assert_eq!(exchange.receive(&replies), Step::Done(Ok(()), After::Ready));
-    assert_eq!((exchange.lane, exchange.left), (0, ACCEPTED.len()));
+    assert_eq!((exchange.slot, exchange.left), (0, ACCEPTED.len()));
     exchange.start_in(0);
     assert_eq!(exchange.receive(ACCEPTED), Step::More);
-    assert_eq!(exchange.lane, 1);
+    assert_eq!(exchange.slot, 1);
     assert!(exchange.sent.ends_with(&format!("\r\n.\r\n{}", envelope())));
     assert_eq!(
         exchange.receive("250 stored\r\n"),
         Step::Done(Ok(()), After::Ready)
     );
-    assert_eq!(exchange.lane, 1);
+    assert_eq!(exchange.slot, 1);
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn an_envelope_that_waited_leaves_when_the_message_before_has_failed() {
     exchange.start_in(1);
     let step = exchange.receive("250 ok\r\n550 no\r\n503 no\r\n");
     assert_eq!(step, Step::Done(Err(ErrorKind::Smtp5xx), After::Ready));
-    assert_eq!((exchange.lane, exchange.left), (0, 0));
+    assert_eq!((exchange.slot, exchange.left), (0, 0));
     assert_eq!(exchange.sent, format!("RSET\r\n{}", envelope()));
 }
 
@@ -157,7 +157,7 @@ fn the_last_message_takes_quit_along() {
         ..operation(Pipelining::Message)
     };
     let mut exchange = greeted(&operation);
-    assert_eq!(exchange.smtp.lanes(), 1);
+    assert_eq!(exchange.smtp.slots(), 1);
     exchange.start();
     exchange.receive(ACCEPTED);
     assert!(exchange.sent.ends_with("\r\n.\r\nQUIT\r\n"));
@@ -169,7 +169,7 @@ fn the_last_message_takes_quit_along() {
 }
 
 #[test]
-fn two_messages_and_no_more_use_both_lanes() {
+fn two_messages_and_no_more_use_both_slots() {
     let operation = SmtpOperation {
         messages_per_connection: 2,
         ..operation(Pipelining::Message)
@@ -185,7 +185,7 @@ fn two_messages_and_no_more_use_both_lanes() {
     assert!(exchange.sent.ends_with("\r\n.\r\nQUIT\r\n"));
     let done = Step::Done(Ok(()), After::Busy);
     assert_eq!(exchange.receive("250 stored\r\n221 bye\r\n"), done);
-    assert_eq!(exchange.lane, 1);
+    assert_eq!(exchange.slot, 1);
     assert_eq!(exchange.receive("221 bye\r\n"), Step::Finished);
 }
 
@@ -240,7 +240,7 @@ fn a_chunk_behind_a_chunk_clears_what_a_failure_would_leave() {
     assert_eq!(exchange.left, "250 reset\r\n".len());
     let good = "250 reset\r\n250 ok\r\n250 ok\r\n250 stored\r\n";
     assert_eq!(exchange.receive(good), Step::Done(Ok(()), After::Ready));
-    assert_eq!(exchange.lane, 1);
+    assert_eq!(exchange.slot, 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use steelyard_net::poller::Interest;
 
 use crate::ledger::Ledger;
 use crate::pace::Pace;
-use crate::report::{LaneReport, TcpFacts};
+use crate::report::{EndpointReport, TcpFacts};
 use crate::run::{Run, Spec, Transport};
 use crate::step::{Ending, NEVER, Step};
 use crate::tcp::{TcpIn, TcpOut};
@@ -19,7 +19,7 @@ const DATAGRAM_BUFFER: u32 = 4 << 20;
 
 /// One direction of one flow at one end.
 #[derive(Debug)]
-pub struct Lane {
+pub struct Endpoint {
     flow: u32,
     pub(crate) socket: OwnedFd,
     pump: Pump,
@@ -31,7 +31,7 @@ pub struct Lane {
     tcp_at_start: TcpState,
     tcp_last: TcpState,
     tcp: Option<TcpFacts>,
-    pub(crate) told_bytes: u64,
+    pub(crate) reported_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -43,31 +43,31 @@ enum Pump {
     UdpIn(UdpIn),
 }
 
-/// The lanes of a connected socket: one that sends, one that receives, or both.
+/// The endpoints of a connected socket: one that sends, one that receives, or both.
 ///
 /// `tag` is what datagrams of the run carry. Fails with what the system refuses, for example an
 /// unknown congestion control.
-pub fn lanes(
+pub fn endpoints(
     socket: OwnedFd,
     flow: u32,
     spec: &Spec,
     run: &Run,
     tag: u32,
     (sends, receives): (bool, bool),
-) -> Result<Vec<Lane>> {
+) -> Result<Vec<Endpoint>> {
     prepare(&socket, spec)?;
     let kernel_paced = spec.transport == Transport::Tcp
         && spec.bytes_per_s > 0
         && set_pacing(&socket, spec.bytes_per_s).is_ok();
-    let mut lanes = Vec::with_capacity(2);
+    let mut endpoints = Vec::with_capacity(2);
     if receives {
-        // A descriptor of its own, since an event carries one lane.
+        // A descriptor of its own, since an event carries one endpoint.
         let own = dup(&socket)?;
         let pump = match spec.transport {
             Transport::Tcp => Pump::TcpIn(TcpIn::new(&own, spec.bytes_per_s > 0)),
             Transport::Udp => Pump::UdpIn(UdpIn::new(&own, spec.offload, tag)),
         };
-        lanes.push(Lane::new(flow, own, pump));
+        endpoints.push(Endpoint::new(flow, own, pump));
     }
     if sends {
         let rate = spec.bytes_per_s as f64;
@@ -83,9 +83,9 @@ pub fn lanes(
                 Pump::UdpOut(UdpOut::new(&socket, size, spec.offload, tag, pace))
             }
         };
-        lanes.push(Lane::new(flow, socket, pump));
+        endpoints.push(Endpoint::new(flow, socket, pump));
     }
-    Ok(lanes)
+    Ok(endpoints)
 }
 
 /// Sets what `spec` asks of a socket; fails with what the system refuses.
@@ -106,7 +106,7 @@ pub fn prepare(socket: &OwnedFd, spec: &Spec) -> Result<()> {
     Ok(())
 }
 
-impl Lane {
+impl Endpoint {
     fn new(flow: u32, socket: OwnedFd, pump: Pump) -> Self {
         Self {
             flow,
@@ -120,7 +120,7 @@ impl Lane {
             tcp_at_start: TcpState::default(),
             tcp_last: TcpState::default(),
             tcp: None,
-            told_bytes: 0,
+            reported_bytes: 0,
         }
     }
 
@@ -184,14 +184,14 @@ impl Lane {
             .flatten()
     }
 
-    pub(crate) fn report(self) -> LaneReport {
+    pub(crate) fn report(self) -> EndpointReport {
         let (sending, datagrams, copied) = match &self.pump {
             Pump::TcpOut(pump) => (true, None, pump.is_zero_copy().then_some(pump.copied)),
             Pump::TcpIn(_) => (false, None, None),
             Pump::UdpOut(pump) => (true, Some(pump.sent), None),
             Pump::UdpIn(pump) => (false, Some(pump.received()), None),
         };
-        LaneReport {
+        EndpointReport {
             flow: self.flow,
             sending,
             total_bytes: self.ledger.total_bytes,
