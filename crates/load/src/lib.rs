@@ -3,44 +3,24 @@
 //! [`run`] checks a job, starts one [`worker`] a thread, and turns what they recorded into a
 //! result document. Protocols are machines without input and output, see [`protocols`].
 
-mod about;
 mod conduct;
 mod connection;
-mod control;
 mod delivery;
 mod dispatch;
 mod error;
 mod fault;
-mod figures;
 mod find;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 #[path = "../../../fuzz/laws/load/mod.rs"]
 pub mod fuzzing;
-mod histogram;
-mod host;
-mod job_workers;
-mod listener;
-mod log;
-mod meter;
-mod mix;
-mod operation;
-mod pace;
-mod packed;
+mod measurement;
 mod payload;
 mod plan;
-mod progress;
 mod protocols;
-mod recorder;
 mod report;
-mod schedule;
-mod series;
-mod side;
-mod slots;
 mod stream;
-mod target;
 mod tls;
-mod verdict;
 mod worker;
 
 use std::sync::atomic::AtomicBool;
@@ -49,14 +29,14 @@ use std::sync::mpsc::Sender;
 use steelyard_wire::job::{LoadJob, Operation};
 use steelyard_wire::result::LoadResult;
 
+use conduct::job_workers::JobWorkers;
 use conduct::{Watch, conduct};
-use job_workers::JobWorkers;
 
+pub use conduct::{Progress, Stage};
 pub use error::LoadError;
 pub use fault::ErrorKind;
 pub use find::find;
-pub use listener::Ended;
-pub use progress::{Progress, Stage};
+pub use worker::listener::Ended;
 
 /// Runs `job` to its end, or until `cancel` is set, and reports what was measured.
 ///
@@ -74,7 +54,7 @@ pub fn run(
     };
     match &job.operation {
         Operation::Stream(operation) => stream::run(job, operation, &watch),
-        Operation::Mix(operation) => mix::run(job, operation, &watch),
+        Operation::Mix(operation) => dispatch::mix::run(job, operation, &watch),
         _ => run_job(&dispatch::workers(job)?, &watch),
     }
 }
@@ -110,7 +90,7 @@ pub fn probe(
 }
 
 fn run_job(workers: &JobWorkers, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {
-    let host = host::facts();
+    let host = measurement::host::facts();
     let outcome = conduct(&workers.plan, watch, workers.works(0))?;
     report::result(
         &workers.plan,

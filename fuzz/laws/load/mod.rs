@@ -14,6 +14,7 @@ use steelyard_wire::job::{
     Mechanism, Passive, Pipelining, Pop3Operation, SmtpOperation,
 };
 
+use crate::plan::target::Target;
 use crate::protocols::account::Places;
 use crate::protocols::ftp::Ftp;
 use crate::protocols::http::Http;
@@ -21,7 +22,6 @@ use crate::protocols::http2::Http2;
 use crate::protocols::imap::Imap;
 use crate::protocols::pop3::Pop3;
 use crate::protocols::smtp::{Dialect, Smtp};
-use crate::target::Target;
 use player::{agree, play};
 use script::Script;
 

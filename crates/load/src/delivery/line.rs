@@ -7,10 +7,10 @@ use steelyard_net::clock::monotonic_ns;
 use steelyard_net::socket::{self, Address};
 use steelyard_net::stream::{self, Received};
 
-use crate::control::Control;
 use crate::fault::ErrorKind;
 use crate::protocols::{Output, Protocol, Step, Turn};
 use crate::tls::{Tls, TlsPlan, TlsTally};
+use crate::worker::control::Control;
 
 /// Read at once.
 const BUFFER_BYTES: usize = 16 * 1024;

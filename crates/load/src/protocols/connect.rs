@@ -4,8 +4,8 @@ use steelyard_wire::job::ConnectOperation;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
+use crate::plan::target::Target;
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
-use crate::target::Target;
 
 /// One worker's probes; they take the targets in turn.
 #[derive(Debug, Clone)]

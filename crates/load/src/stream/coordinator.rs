@@ -10,7 +10,7 @@ use steelyard_net::clock::monotonic_ns;
 
 use super::dial::{Call, refused};
 use super::shared::StreamRun;
-use crate::control::Control;
+use crate::worker::control::Control;
 
 /// Between two checks whether to stop.
 const LOOK: Duration = Duration::from_millis(5);

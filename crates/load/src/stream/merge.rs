@@ -10,7 +10,7 @@ use super::shared::Reports;
 use crate::conduct::failure_kind;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::verdict::{self, StreamEvidence};
+use crate::report::verdict::{self, StreamEvidence};
 
 /// The phase under which flows that broke are counted.
 const PHASE: &str = "stream";

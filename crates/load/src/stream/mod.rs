@@ -19,15 +19,15 @@ use steelyard_net::socket::Address;
 use steelyard_wire::job::{Direction, LoadJob, Mode, StreamOperation};
 use steelyard_wire::result::LoadResult;
 
-use crate::about::About;
+use crate::conduct::job_workers::About;
 use crate::conduct::{Watch, conduct};
 use crate::error::LoadError;
-use crate::host;
+use crate::measurement::host;
 use crate::plan::Plan;
+use crate::plan::target::Target;
 use crate::protocols::Protocol;
 use crate::protocols::request_response::RequestResponse;
 use crate::report;
-use crate::target::Target;
 
 /// Of one write, unless the job says otherwise: well above what a call costs, and it stays in the
 /// cache between two of them.

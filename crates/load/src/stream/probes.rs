@@ -9,9 +9,9 @@ use steelyard_wire::result::Latency;
 
 use crate::conduct::{Watch, Work, conduct};
 use crate::error::LoadError;
-use crate::figures::Figures;
 use crate::plan::Plan;
 use crate::protocols::request_response::RequestResponse;
+use crate::report::figures::Figures;
 use crate::worker::Worker;
 
 /// How long the unloaded latency is looked at: a second, or as long as a median takes.

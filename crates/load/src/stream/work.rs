@@ -14,13 +14,13 @@ use super::dial::Call;
 use super::probes::Probes;
 use super::shared::StreamRun;
 use crate::conduct::Work;
-use crate::control::Control;
-use crate::meter::Meter;
+use crate::measurement::meter::Meter;
+use crate::measurement::recorder::{Recorder, Shape};
 use crate::protocols::Protocol;
 use crate::protocols::request_response::RequestResponse;
-use crate::recorder::{Recorder, Shape};
 use crate::tls::TlsTally;
 use crate::worker::Report;
+use crate::worker::control::Control;
 
 /// Between two looks at whether the run begins.
 const LOOK: Duration = Duration::from_millis(1);

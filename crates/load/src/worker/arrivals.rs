@@ -8,8 +8,8 @@ use steelyard_net::poller::Poller;
 
 use super::Worker;
 use crate::connection::{NEVER, State};
-use crate::pace::Pace;
 use crate::protocols::Protocol;
+use crate::worker::pace::Pace;
 
 /// Arrivals started before events are looked at again.
 const ARRIVALS_AT_ONCE: usize = 64;

@@ -11,9 +11,9 @@ use super::drive::Input;
 use super::{Stage, Worker};
 use crate::connection::{NEVER, State, token};
 use crate::fault::ErrorKind;
-use crate::operation::Part;
-use crate::pace::Pace;
+use crate::measurement::operation::Part;
 use crate::protocols::{CONNECT, Protocol, TLS};
+use crate::worker::pace::Pace;
 
 /// Users that begin before events are looked at again.
 const USERS_AT_ONCE: usize = 32;

@@ -8,12 +8,12 @@ use steelyard_net::poller::Event;
 use steelyard_net::stream::{self, Received};
 
 use super::Worker;
+use crate::connection::side::SIDE;
 use crate::connection::{NEVER, State, from_token};
 use crate::fault::ErrorKind;
-use crate::operation::{Operation, Part};
-use crate::pace::Pace;
+use crate::measurement::operation::{Operation, Part};
 use crate::protocols::{After, LOOK_AGAIN, Protocol, SideEvent, Step, Turn};
-use crate::side::SIDE;
+use crate::worker::pace::Pace;
 
 /// What an event tells about the end of what comes in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

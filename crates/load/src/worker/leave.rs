@@ -6,7 +6,7 @@ use steelyard_net::stream;
 
 use super::{Report, Worker};
 use crate::connection::{NEVER, State};
-use crate::operation::Part;
+use crate::measurement::operation::Part;
 use crate::protocols::Protocol;
 
 impl<P: Protocol> Worker<'_, P> {

@@ -4,9 +4,9 @@ use steelyard_net::clock::monotonic_ns;
 
 use super::Worker;
 use crate::connection::{NEVER, State};
-use crate::operation::Operation;
-use crate::pace::Pace;
+use crate::measurement::operation::Operation;
 use crate::protocols::Protocol;
+use crate::worker::pace::Pace;
 
 impl<P: Protocol> Worker<'_, P> {
     /// `place` can take an operation: the one that is due, or none yet.

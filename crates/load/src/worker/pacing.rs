@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::connection::NEVER;
-use crate::operation::Part;
-use crate::pace::Pace;
+use crate::measurement::operation::Part;
 use crate::plan::{Plan, Share};
+use crate::worker::pace::Pace;
 
 /// What starts operations of one worker, and how many it may still start.
 #[derive(Debug)]

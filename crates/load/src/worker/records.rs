@@ -1,11 +1,11 @@
 //! What one worker records, and who is notified of each operation.
 
 use crate::fault::ErrorKind;
-use crate::listener::Listener;
-use crate::operation::{Operation, Part};
+use crate::measurement::operation::{Operation, Part};
+use crate::measurement::recorder::Recorder;
 use crate::protocols::mailboxes::MailFigures;
-use crate::recorder::Recorder;
 use crate::tls::TlsTally;
+use crate::worker::listener::Listener;
 
 /// Records of one worker.
 pub(super) struct Records {

@@ -1,7 +1,7 @@
 //! How far the run of one worker has come, and what is in flight.
 
-use crate::meter::Meter;
-use crate::operation::{Operation, Part};
+use crate::measurement::meter::Meter;
+use crate::measurement::operation::{Operation, Part};
 
 /// Between two checks whether to stop.
 const TICK_NS: u64 = 10_000_000;

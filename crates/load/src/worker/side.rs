@@ -11,10 +11,10 @@ use steelyard_net::socket::{self, Address};
 
 use super::Worker;
 use super::drive::{Ending, Input};
+use crate::connection::side::{Bucket, SIDE, Side, SideState};
 use crate::connection::token;
 use crate::fault::ErrorKind;
 use crate::protocols::{Protocol, SideAddress, SideEvent, SideInput, SidePlan};
-use crate::side::{Bucket, SIDE, Side, SideState};
 use crate::tls::Tls;
 
 /// Tickets of a connection: a server gives a few, and each serves one data connection.

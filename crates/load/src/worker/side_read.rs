@@ -9,10 +9,10 @@ use steelyard_net::stream::{self, Received};
 use super::Worker;
 use super::drive::{Ending, Input};
 use super::secure::CLEAR_BYTES;
+use crate::connection::side::SideState;
 use crate::fault::ErrorKind;
-use crate::operation::Part;
+use crate::measurement::operation::Part;
 use crate::protocols::{Protocol, SideEvent, SideInput};
-use crate::side::SideState;
 
 /// Thrown away at once; others have their turn after that.
 const DISCARD_BYTES: usize = 16 << 20;

@@ -6,9 +6,9 @@ use steelyard_net::stream;
 
 use super::Worker;
 use super::drive::Input;
+use crate::connection::side::{Sending, SideState};
 use crate::fault::ErrorKind;
 use crate::protocols::{Protocol, SideEvent};
-use crate::side::{Sending, SideState};
 
 /// Calls before others have their turn.
 const CALLS_AT_ONCE: usize = 64;

@@ -7,7 +7,7 @@ use crate::delivery::line::{Line, Patience, Route};
 use crate::delivery::watch::{Arrival, Watch};
 use crate::delivery::{DELIVERED, SUBMIT};
 use crate::fault::ErrorKind;
-use crate::operation::{Operation, Part};
+use crate::measurement::operation::{Operation, Part};
 use crate::payload::{MAIL_FIELD, Marker};
 use crate::protocols::{After, Step};
 

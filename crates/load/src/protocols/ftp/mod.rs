@@ -23,11 +23,11 @@ use steelyard_wire::result::Payload;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::payload::{PayloadCheck, PayloadTally};
+use crate::plan::schedule::{Purpose, random_stream};
+use crate::plan::target::Target;
 use crate::protocols::{
     After, Output, Protocol, SideAddress, SideEvent, SideInput, SidePlan, Step, Turn,
 };
-use crate::schedule::{Purpose, random_stream};
-use crate::target::Target;
 
 use reply::ReplyReader;
 use session::State;

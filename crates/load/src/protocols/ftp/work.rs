@@ -8,7 +8,7 @@ use steelyard_wire::job::{FtpAction, FtpOperation};
 
 use crate::error::LoadError;
 use crate::payload::{FILE_LABEL, Marker, hexadecimal, write_decimal};
-use crate::schedule::{Purpose, random_stream};
+use crate::plan::schedule::{Purpose, random_stream};
 
 /// Uploads are made of this page, over and over: large enough for few calls, small enough to stay
 /// in a cache, and for the peer to read one while the next is written.

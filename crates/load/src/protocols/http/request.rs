@@ -8,8 +8,8 @@ use steelyard_wire::job::{HttpOperation, HttpVersion};
 
 use crate::error::LoadError;
 use crate::payload::Marker;
+use crate::plan::target::Target;
 use crate::protocols::Output;
-use crate::target::Target;
 
 /// Name of the field that carries a payload's marker.
 pub const MARKER_FIELD: &str = "x-steelyard-payload";

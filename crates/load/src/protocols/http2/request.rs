@@ -6,8 +6,8 @@ use steelyard_wire::job::HttpOperation;
 use super::frame::{CONTINUATION, END_HEADERS, END_STREAM, HEADERS, LONGEST_PAYLOAD, write_head};
 use crate::error::LoadError;
 use crate::payload::Marker;
+use crate::plan::target::Target;
 use crate::protocols::http::request::{MARKER_FIELD, body, check, declares_length, paths};
-use crate::target::Target;
 
 const AUTHORITY: u8 = 1;
 const METHOD_GET: u8 = 2;

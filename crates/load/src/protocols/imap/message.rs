@@ -3,7 +3,7 @@
 use rand_chacha::rand_core::RngCore;
 
 use crate::payload::{MAIL_FIELD, Marker, write_decimal};
-use crate::schedule::{Purpose, random_stream};
+use crate::plan::schedule::{Purpose, random_stream};
 
 const LINE: usize = 76;
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789  ";

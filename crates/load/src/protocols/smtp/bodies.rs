@@ -12,7 +12,7 @@ use super::choice::{self, Chosen};
 use super::mime::{self, Attachment, Encoding, Text};
 use crate::error::LoadError;
 use crate::payload::{hexadecimal, write_decimal};
-use crate::schedule::{Purpose, random_stream};
+use crate::plan::schedule::{Purpose, random_stream};
 
 /// Texts times attachments up to here are all prepared; of more, each is used at least once.
 const MOST_PAIRS: usize = 256;

@@ -24,8 +24,8 @@ use steelyard_wire::job::{Pipelining, SmtpOperation, StartTls};
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
+use crate::plan::schedule::{Purpose, random_stream};
 use crate::protocols::{Output, Protocol, Step, Turn};
-use crate::schedule::{Purpose, random_stream};
 use message::Messages;
 use session::State;
 

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use steelyard_wire::result::SeriesRow;
 
-use crate::histogram::CoarseHistogram;
-use crate::packed::{pack, unpack};
+use crate::measurement::histogram::CoarseHistogram;
+use crate::measurement::packed::{pack, unpack};
 
 /// Longer windows get wider intervals: memory must not grow with time.
 const MOST_ROWS: u64 = 600;

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use steelyard_wire::job::Mode;
 
 use crate::connection::NEVER;
+use crate::plan::schedule::Schedule;
 use crate::plan::{Plan, Share};
-use crate::schedule::Schedule;
 
 /// What starts operations of one worker.
 #[derive(Debug)]

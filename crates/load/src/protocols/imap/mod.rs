@@ -18,10 +18,10 @@ use steelyard_wire::result::Payload;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::payload::PayloadTally;
+use crate::plan::schedule::{Purpose, random_stream};
 use crate::protocols::account::{Accounts, Places};
 use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, Output, Protocol, Step, Turn};
-use crate::schedule::{Purpose, random_stream};
 use check::check;
 use message::Message;
 pub use reader::{Event, Reader};
@@ -353,5 +353,4 @@ impl Protocol for Imap {
 }
 
 #[cfg(test)]
-#[path = "imap/tests.rs"]
 mod tests;

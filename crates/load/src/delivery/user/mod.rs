@@ -12,18 +12,18 @@ use steelyard_wire::job::Mode;
 use super::line::{Line, Patience};
 use super::watch::Watch;
 use super::{Machines, PHASES};
-use crate::control::{Board, Control};
-use crate::meter::Meter;
-use crate::operation::{Operation, Part};
+use crate::measurement::meter::Meter;
+use crate::measurement::operation::{Operation, Part};
+use crate::measurement::recorder::{Recorder, Shape};
 use crate::payload::PayloadTally;
+use crate::plan::schedule::Schedule;
 use crate::plan::{Plan, Share};
 use crate::protocols::Protocol as _;
 use crate::protocols::mailboxes::MailFigures;
 use crate::protocols::smtp::Smtp;
-use crate::recorder::{Recorder, Shape};
-use crate::schedule::Schedule;
 use crate::tls::TlsTally;
 use crate::worker::Report;
+use crate::worker::control::{Board, Control};
 
 /// Between two tries to get ready, and between two looks at whether to stop.
 const AGAIN: Duration = Duration::from_millis(100);

@@ -11,10 +11,10 @@ use steelyard_wire::result::Payload;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
 use crate::payload::{Finding, PayloadCheck, PayloadTally};
+use crate::plan::schedule::{Purpose, random_stream};
 use crate::protocols::account::{Accounts, Places};
 use crate::protocols::mailboxes::{Growth, Moved};
 use crate::protocols::{After, CONNECT, Output, Protocol, Step, Turn};
-use crate::schedule::{Purpose, random_stream};
 use dialogue::go_on;
 use reader::Reader;
 
@@ -322,5 +322,4 @@ impl Protocol for Pop3 {
 }
 
 #[cfg(test)]
-#[path = "pop3/tests.rs"]
 mod tests;

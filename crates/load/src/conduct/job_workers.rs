@@ -2,15 +2,27 @@
 
 use steelyard_wire::job::{Mode, Operation, StartTls};
 
-use crate::about::About;
 use crate::conduct::Work;
-use crate::control::Control;
 use crate::error::LoadError;
 use crate::plan::Plan;
+use crate::plan::target::Target;
 use crate::protocols::Protocol;
-use crate::target::Target;
 use crate::tls::TlsPlan;
+use crate::worker::control::Control;
 use crate::worker::{Report, Worker};
+
+/// What the protocol says about the run.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Names of its phases.
+    pub phases: Vec<String>,
+    /// Names of the kinds of operations, if they are distinguished.
+    pub kinds: Vec<String>,
+    /// Connections come and go with operations.
+    pub one_shot: bool,
+    /// Operations on one connection at once.
+    pub slots: u32,
+}
 
 /// Starts worker `worker` on board `board` in the calling thread.
 type Start =

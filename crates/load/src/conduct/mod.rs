@@ -1,5 +1,7 @@
 //! Conducts a run: starts the workers, says when, watches, gathers.
 
+pub mod job_workers;
+
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -10,15 +12,48 @@ use steelyard_net::barrier;
 use steelyard_net::clock::{monotonic_ns, realtime_ns};
 use steelyard_wire::agent::FailureKind;
 
-use crate::control::Control;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::host::MachineTicks;
-use crate::listener::Ended;
-use crate::operation::Window;
+use crate::measurement::host::MachineTicks;
+use crate::measurement::operation::Window;
 use crate::plan::Plan;
-use crate::progress::{Progress, Stage};
 use crate::worker::Report;
+use crate::worker::control::Control;
+use crate::worker::listener::Ended;
+
+/// Where a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Connections are being opened.
+    Connecting,
+    /// Operations run but count for nothing.
+    Warmup,
+    /// Operations count.
+    Window,
+    /// Operations of the window are being completed, none starts.
+    Drain,
+}
+
+/// A glance at a run; figures lag by up to 50 ms and are for display only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Where the run is.
+    pub stage: Stage,
+    /// Since the stage began.
+    pub elapsed_ns: u64,
+    /// Planned length of the stage, where it has one.
+    pub planned_ns: Option<u64>,
+    /// Connections established.
+    pub connections: u64,
+    /// Operations answered well since the run began.
+    pub ok: u64,
+    /// Operations failed since the run began.
+    pub errors: u64,
+    /// Operations waiting for an answer.
+    pub inflight: u64,
+    /// Arrivals waiting for a connection.
+    pub backlog: u64,
+}
 
 /// What the caller gave to watch and to stop the run with.
 pub struct Watch<'a> {

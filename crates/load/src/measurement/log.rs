@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use crate::fault::ErrorKind;
-use crate::operation::{Operation, Part};
+use crate::measurement::operation::{Operation, Part};
 
 /// One operation that is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -14,16 +14,16 @@ use steelyard_wire::job::{
     SmtpOperation, StartTls,
 };
 
-use crate::about::About;
+use crate::conduct::job_workers::About;
+use crate::conduct::job_workers::JobWorkers;
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
-use crate::job_workers::JobWorkers;
 use crate::plan::Plan;
+use crate::plan::target::Target;
 use crate::protocols::account::Places;
 use crate::protocols::imap::Imap;
 use crate::protocols::pop3::Pop3;
 use crate::protocols::smtp::{Dialect, Smtp};
-use crate::target::Target;
 use crate::tls::{TlsPlan, TlsTally};
 use line::{Patience, Route};
 use user::User;

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
 
 use crate::fault::ErrorKind;
-use crate::listener::Ended;
-use crate::operation::Window;
+use crate::measurement::operation::Window;
+use crate::worker::listener::Ended;
 
 /// Written by the conductor, read by every worker about a hundred times a second.
 #[derive(Debug)]

@@ -1,12 +1,15 @@
 //! Which protocol carries out a job.
 
+pub mod mix;
+
 use steelyard_net::clock::realtime_ns;
 use steelyard_wire::job::{HttpVersion, LoadJob, Operation};
 
+use crate::conduct::job_workers::JobWorkers;
 use crate::delivery;
 use crate::error::LoadError;
-use crate::job_workers::JobWorkers;
 use crate::plan::Plan;
+use crate::plan::target::Target;
 use crate::protocols::account::Places;
 use crate::protocols::connect::Connect;
 use crate::protocols::ftp::Ftp;
@@ -16,9 +19,8 @@ use crate::protocols::imap::Imap;
 use crate::protocols::pop3::Pop3;
 use crate::protocols::request_response::RequestResponse;
 use crate::protocols::smtp::{Dialect, Smtp};
-use crate::target::Target;
 
-/// The workers that `job` needs; for a mix see [`crate::mix`].
+/// The workers that `job` needs; for a mix see [`crate::dispatch::mix`].
 pub fn workers(job: &LoadJob) -> Result<JobWorkers, LoadError> {
     if let Some(operation) = delivery::of(&job.operation) {
         return delivery::workers(job, operation);

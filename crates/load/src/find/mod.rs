@@ -13,8 +13,8 @@ use steelyard_wire::find::{FindJob, FindOutcome, FindResult, FindState, FindStep
 use steelyard_wire::job::{LoadJob, Mode};
 use steelyard_wire::result::{LoadResult, VerdictState, Warning, WarningKind};
 
+use crate::conduct::Progress;
 use crate::error::LoadError;
-use crate::progress::Progress;
 
 /// A busy machine may disturb the generator once; a step that it disturbs so often is given up.
 const TRIES: u32 = 3;

@@ -2,10 +2,13 @@
 
 mod arrivals;
 mod connections;
+pub mod control;
 mod dial;
 mod drive;
 mod leave;
+pub mod listener;
 mod operate;
+pub mod pace;
 mod pacing;
 mod records;
 mod run_state;
@@ -23,17 +26,17 @@ use steelyard_net::poller::{Event, Poller};
 use steelyard_net::usage;
 use steelyard_wire::result::Payload;
 
+use crate::connection::side::Sides;
 use crate::connection::{Connection, NEVER};
-use crate::control::{Board, Control};
-use crate::listener::Listener;
-use crate::meter::Meter;
-use crate::operation::Part;
+use crate::measurement::meter::Meter;
+use crate::measurement::operation::Part;
+use crate::measurement::recorder::{Recorder, Shape};
 use crate::plan::{Plan, Share};
 use crate::protocols::mailboxes::MailFigures;
 use crate::protocols::{Output, Protocol};
-use crate::recorder::{Recorder, Shape};
-use crate::side::Sides;
 use crate::tls::TlsTally;
+use crate::worker::control::{Board, Control};
+use crate::worker::listener::Listener;
 use connections::Connections;
 use pacing::Pacing;
 use records::Records;

@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 
 use crate::fault::ErrorKind;
-use crate::operation::Operation;
+use crate::measurement::operation::Operation;
 
 /// An operation that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +117,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::operation::Part;
+    use crate::measurement::operation::Part;
 
     const OPERATION: Operation = Operation {
         intended_ns: 5,

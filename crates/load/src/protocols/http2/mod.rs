@@ -15,9 +15,9 @@ use steelyard_wire::result::Payload;
 
 use crate::error::LoadError;
 use crate::fault::ErrorKind;
+use crate::plan::target::Target;
 use crate::protocols::http::pipeline::{Asked, Verifier};
 use crate::protocols::{After, CONNECT, LOOK_AGAIN, Output, Protocol, Step, Turn};
-use crate::target::Target;
 use block::Block;
 use frame::{HEAD_BYTES, Malformed, RST_STREAM, SETTINGS, WINDOW_UPDATE};
 use request::Requests;

@@ -2,7 +2,7 @@
 
 use steelyard_net::usage::{CpuTime, thread_cpu};
 
-use crate::host;
+use crate::measurement::host;
 
 /// Readings of one worker thread at the window's borders.
 #[derive(Debug, Default, Clone)]

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use steelyard_wire::job::{LoadJob, MixOperation, MixPart, Mode, Operation};
 use steelyard_wire::result::{HostClient, LoadResult, Target as TargetFacts};
 
-use crate::about::About;
+use crate::conduct::job_workers::About;
+use crate::conduct::job_workers::JobWorkers;
 use crate::conduct::{Outcome, Watch, conduct};
 use crate::dispatch;
 use crate::error::LoadError;
-use crate::figures::Figures;
-use crate::host;
-use crate::job_workers::JobWorkers;
+use crate::measurement::host;
 use crate::plan::Plan;
 use crate::report;
-use crate::verdict;
+use crate::report::figures::Figures;
+use crate::report::verdict;
 
 /// Runs every part at the same time in one window.
 pub fn run(job: &LoadJob, mix: &MixOperation, watch: &Watch<'_>) -> Result<LoadResult, LoadError> {

@@ -1,5 +1,8 @@
 //! From what workers measured to the result document.
 
+pub mod figures;
+pub mod verdict;
+
 use std::collections::BTreeMap;
 
 use steelyard_wire::job::Mode;
@@ -7,19 +10,19 @@ use steelyard_wire::result::{
     Cpu, HostClient, KindFigures, Latency, Load, LoadResult, Rates, Target as TargetFacts, Tool,
 };
 
-use crate::about::About;
 use crate::conduct::Outcome;
+use crate::conduct::job_workers::About;
 use crate::error::LoadError;
 use crate::fault::{FaultTable, Replies};
-use crate::figures::Figures;
-use crate::histogram::CoarseHistogram;
-use crate::log;
+use crate::measurement::histogram::CoarseHistogram;
+use crate::measurement::log;
+use crate::measurement::recorder::{KindRecord, Recorder};
+use crate::measurement::series;
 use crate::plan::Plan;
+use crate::plan::target::Target;
 use crate::protocols::mailboxes::MailFigures;
-use crate::recorder::{KindRecord, Recorder};
-use crate::series;
-use crate::target::Target;
-use crate::verdict::{self, Evidence, Little};
+use crate::report::figures::Figures;
+use crate::report::verdict::{Evidence, Little};
 
 /// The result of a run; an error if its log cannot be written.
 pub fn result(
@@ -182,7 +185,7 @@ fn tool() -> Tool {
 fn cpu(figures: &Figures, outcome: &Outcome, window_ns: u64) -> Cpu {
     let meters = || figures.meters.iter();
     let busiest = meters()
-        .map(crate::meter::Meter::busy_ns)
+        .map(crate::measurement::meter::Meter::busy_ns)
         .max()
         .unwrap_or(0);
     Cpu {

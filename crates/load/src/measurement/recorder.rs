@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use steelyard_wire::result::Counts;
 
 use crate::fault::{ErrorKind, FaultTable, Replies};
-use crate::histogram::{CoarseHistogram, FineHistogram};
-use crate::log::Logged;
-use crate::operation::{Operation, Part, Window};
-use crate::series::Series;
+use crate::measurement::histogram::{CoarseHistogram, FineHistogram};
+use crate::measurement::log::Logged;
+use crate::measurement::operation::{Operation, Part, Window};
+use crate::measurement::series::Series;
 
 /// Counts and distributions of one worker. Nothing is allocated while operations go well.
 #[derive(Debug, Clone)]
@@ -294,7 +294,7 @@ impl Recorder {
         }
     }
 
-    /// Adds what another worker has measured; `series` stay apart, see [`crate::series::merge`].
+    /// Adds what another worker has measured; `series` stay apart, see [`crate::measurement::series::merge`].
     pub fn add(&mut self, other: &Self) {
         let first = [self.first_sent_ns, other.first_sent_ns];
         self.first_sent_ns = first.into_iter().flatten().min();

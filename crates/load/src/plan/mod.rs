@@ -1,5 +1,8 @@
 //! A job, checked, and the share that each worker has in it.
 
+pub mod schedule;
+pub mod target;
+
 use std::net::IpAddr;
 
 use steelyard_net::barrier;
@@ -8,7 +11,7 @@ use steelyard_net::socket::Address;
 use steelyard_wire::job::{LoadJob, Mode, Operation};
 
 use crate::error::LoadError;
-use crate::series;
+use crate::measurement::series;
 use crate::tls::TlsPlan;
 
 /// A checked job with its address.

@@ -64,7 +64,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::histogram::CoarseHistogram;
+    use crate::measurement::histogram::CoarseHistogram;
 
     #[test]
     fn small_values_are_kept_and_larger_ones_as_the_highest_of_their_bucket() {

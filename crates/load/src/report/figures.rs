@@ -2,10 +2,10 @@
 
 use steelyard_wire::result::Payload;
 
-use crate::meter::Meter;
+use crate::measurement::meter::Meter;
+use crate::measurement::recorder::Recorder;
+use crate::measurement::series::Series;
 use crate::protocols::mailboxes::MailFigures;
-use crate::recorder::Recorder;
-use crate::series::Series;
 use crate::tls::TlsTally;
 use crate::worker::Report;
 

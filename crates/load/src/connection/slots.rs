@@ -1,6 +1,6 @@
 //! The operations that a connection carries: one, or several at once.
 
-use crate::operation::Operation;
+use crate::measurement::operation::Operation;
 
 /// Operations under way on one connection, each in a slot of its own.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Slots {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Part;
+    use crate::measurement::operation::Part;
 
     fn operation(intended_ns: u64) -> Operation {
         Operation {

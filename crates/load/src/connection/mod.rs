@@ -1,9 +1,12 @@
 //! What a worker remembers of one connection.
 
+pub mod side;
+pub mod slots;
+
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 
-use crate::slots::Slots;
+use crate::connection::slots::Slots;
 use crate::tls::Tls;
 
 /// "No instant": never reached.
