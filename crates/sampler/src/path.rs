@@ -7,7 +7,7 @@ use std::path::Path;
 
 use steelyard_wire::facts::{PathFacts, PathKind};
 
-use crate::place::{locate, name};
+use crate::kernel_files::place::{locate, name};
 
 /// Facts of a path for the controller.
 pub fn path_facts(root: &Path, path: &Path) -> io::Result<PathFacts> {

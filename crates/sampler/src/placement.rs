@@ -6,9 +6,9 @@ use std::path::Path;
 
 use steelyard_wire::process::ThreadPlace;
 
-use crate::parse::{fields, lines, number};
-use crate::process::{stat_field, stat_fields};
-use crate::source::{below, names, text};
+use crate::kernel_files::parse::{fields, lines, number};
+use crate::kernel_files::source::{below, names, text};
+use crate::readers::process::{stat_field, stat_fields};
 
 /// Threads of `pid` and of all below it, by process and number.
 ///

@@ -8,10 +8,10 @@ use std::time::Duration;
 use steelyard_net::clock::{monotonic_ns, thread_cpu_ns};
 use steelyard_wire::sample::{SampleJob, Samples};
 
-use crate::reader::Reader;
-use crate::source::Missing;
+use crate::kernel_files::source::Missing;
+use crate::readers::Reader;
+use crate::readers::{battery, cgroup, disk, family, machine, network, sensor, threads};
 use crate::table::Table;
-use crate::{battery, cgroup, disk, family, machine, network, sensor, threads};
 
 /// Shortest and longest interval, milliseconds.
 pub const INTERVAL_MS: std::ops::RangeInclusive<u64> = 100..=60_000;

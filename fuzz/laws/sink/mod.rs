@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use steelyard_hpack::Decoder;
 
-use crate::ftp::{Files, Ftp};
-use crate::http::Http;
-use crate::imap::Imap;
-use crate::inbox::Inbox;
 use crate::maildrop::Maildrops;
 use crate::options::{BodyEnd, HttpOptions, Protocol, SinkOptions, TlsServerOptions};
-use crate::pop3::Pop3;
-use crate::smtp::{Smtp, Target};
+use crate::protocols::ftp::{Files, Ftp};
+use crate::protocols::http::Http;
+use crate::protocols::imap::Imap;
+use crate::protocols::pop3::Pop3;
+use crate::protocols::smtp::{Smtp, Target};
+use crate::store::inbox::Inbox;
 use player::{Story, compare, play, play_moving};
 use script::Script;
 
@@ -64,7 +64,7 @@ pub fn http2(input: &[u8]) {
         return;
     };
     let options = web(script.options);
-    let data = [crate::http2::frame::PREFACE, script.data].concat();
+    let data = [crate::protocols::http2::frame::PREFACE, script.data].concat();
     let script = Script {
         data: &data,
         ..script

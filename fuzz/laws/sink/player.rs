@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::os::fd::AsFd;
 
 use super::script::Script;
-use crate::connection::BUFFER_BYTES;
+use crate::counters::tally::Tally;
 use crate::error::SinkError;
+use crate::event_loop::connection::BUFFER_BYTES;
 use crate::options::{Protocol as Name, SinkOptions};
-use crate::protocol::{Event, Order, What};
-use crate::protocol::{Flow, Protocol, Turn};
-use crate::shape::Shape;
+use crate::protocols::shape::Shape;
+use crate::protocols::{Event, Order, What};
+use crate::protocols::{Flow, Protocol, Turn};
 use crate::store::Stored;
-use crate::tally::Tally;
 
 /// What came of a dialogue.
 #[derive(Debug, PartialEq, Eq)]

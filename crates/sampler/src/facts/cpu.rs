@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{Table, Values, add_files, keyed_text};
-use crate::source::{below, names, text};
+use crate::kernel_files::source::{below, names, text};
 
 const FILES: &Table = &[
     ("cpu.online", "/sys/devices/system/cpu/online"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Values, chosen};
-use crate::source::{below, names, text};
+use crate::kernel_files::source::{below, names, text};
 
 const QUEUE: [(&str, &str); 8] = [
     ("rotational", "queue/rotational"),

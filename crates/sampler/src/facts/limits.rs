@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Values;
-use crate::source::{below, text};
+use crate::kernel_files::source::{below, text};
 
 /// Fact, controller and file of version 1, file of version 2.
 const LIMITS: [(&str, &str, &str, &str); 5] = [

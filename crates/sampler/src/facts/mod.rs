@@ -13,7 +13,7 @@ use std::path::Path;
 
 use steelyard_wire::facts::Facts;
 
-use crate::source::{below, text};
+use crate::kernel_files::source::{below, text};
 
 /// Facts so far, by dotted name.
 type Values = BTreeMap<String, Option<String>>;

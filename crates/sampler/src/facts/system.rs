@@ -5,7 +5,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::{Table, Values, add_files, chosen, keyed_text};
-use crate::source::{below, text};
+use crate::kernel_files::source::{below, text};
 
 const FILES: &Table = &[
     ("boot_id", "/proc/sys/kernel/random/boot_id"),

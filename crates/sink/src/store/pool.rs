@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use crate::error::SinkError;
-use crate::inbox::{Inbox, LoopEvent};
+use crate::store::inbox::{Inbox, LoopEvent};
 use crate::store::maildir::Maildir;
 use crate::store::{Message, Outcome, StoreError, StoreJob};
 

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::{AlertDescription, Error, HandshakeKind, ServerConfig, ServerConnection};
 
-use crate::tally::{ErrorKind, Tally};
+use crate::counters::tally::{ErrorKind, Tally};
 
 /// Handed to TLS at once: what is not sent waits in there a second time.
 const MOST_BYTES: usize = 64 * 1024;
