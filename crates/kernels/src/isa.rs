@@ -76,7 +76,7 @@ impl Proof {
         proof.ok_or(KernelError::NoSuchIsa(isa))
     }
 
-    /// The instruction set that is proven.
+    /// The instruction set that is proved available.
     pub(crate) fn isa(self) -> Isa {
         match self {
             Self::Portable(_) => Isa::Portable,

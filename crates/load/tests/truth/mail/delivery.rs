@@ -177,10 +177,10 @@ fn users_without_a_mailbox_of_their_own_are_refused() {
             users,
             think_time_ns: 0,
         };
-        let crowded = LoadJob {
+        let too_many = LoadJob {
             mode,
             ..job.clone()
         };
-        assert!(try_run(&crowded).is_err());
+        assert!(try_run(&too_many).is_err());
     }
 }
