@@ -25,7 +25,7 @@ def machines_of(study: StudyDesign, records: Sequence[TrialRecord]) -> dict[str,
 
 
 def carrier_facts(record: TrialRecord) -> dict[str, str | None]:
-    """Of the machine itself: a guest tells of the processor that it is given."""
+    """Of the machine itself: a guest reports the processor that it is given."""
     return record.facts.get("host") or record.facts.get("system", {})
 
 
