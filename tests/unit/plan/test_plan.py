@@ -104,9 +104,9 @@ def test_the_forecast_adds_up(study: Study) -> None:
     forecast = make_plan(study, 1).forecast
     assert forecast.trial_s == pytest.approx(2.8)
     assert forecast.visit_s == pytest.approx(8.4)
-    assert forecast.calibration_s == pytest.approx(3 * 1.4)
-    assert forecast.total_s == pytest.approx(28 * 8.4 + 4.2)
-    assert forecast.earliest_verdict_s == pytest.approx(8 * 8.4 + 4.2)
+    assert forecast.calibration_s == pytest.approx(3 * 2.0)
+    assert forecast.total_s == pytest.approx(28 * 8.4 + 6.0)
+    assert forecast.earliest_verdict_s == pytest.approx(8 * 8.4 + 6.0)
     assert forecast.disk_bytes > 0
 
 
