@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import a_study, measured, noisy
@@ -10,6 +12,7 @@ from steelyard.judge.findings import DifferenceFinding, RunFindings
 from steelyard.judge.validity.facts import is_declared, subject_of
 from steelyard.plan.make import make_plan
 from steelyard.report.sentences.differences import difference_lines
+from steelyard.study.read import read_study_bytes
 
 BOTH = {"kernel.release": "6.1", "memory.total_bytes": "8589934592"}
 
@@ -94,3 +97,20 @@ def test_what_follows_from_the_study_file_is_declared(
 def test_facts_of_other_machines_have_the_subject_of_the_fact() -> None:
     assert subject_of("host: kernel.release") == "kernel"
     assert subject_of("host: memory.total_bytes") == "memory"
+
+
+def test_accepted_differences_are_read_from_the_study_file() -> None:
+    text = b"""
+study: accepts
+question: Is it faster in a guest?
+systems:
+  one: {platform: native, service: {use: sink-http}}
+  two: {platform: native, service: {use: sink-http}}
+baseline: one
+workload: {use: http}
+load: {users: 1}
+trials: {margin: 5 %, window: 1 s}
+accepted_differences: {kernel.release: it is that of the distribution}
+"""
+    study = read_study_bytes(text, Path("study.yaml"))
+    assert study.accepted_differences == {"kernel.release": "it is that of the distribution"}
