@@ -77,14 +77,15 @@ def _interval(streams: list[Stream]) -> Row:
 
     def shared(turn: int) -> None:
         tests = Robust().tests(streams[turn])
-        ends["shared"] += tests.intervals(MARGIN_LOG, rates, 0.012)
+        ends["shared"] += [each.present for each in tests.sizes(MARGIN_LOG, rates, 0.012)]
 
     def alone(turn: int) -> None:
         for rate in rates:
             side = Rejections(streams[turn])
             for one in (side, side.mirrored):
                 _each_alone(one, rate)
-            ends["alone"] += RobustInference(side, None).intervals(MARGIN_LOG, [rate], 0.012)
+            found = RobustInference(side, None).sizes(MARGIN_LOG, [rate], 0.012)
+            ends["alone"] += [each.present for each in found]
 
     times = in_turn([shared, alone], min(REPEATS, 3))
     if ends["shared"] != ends["alone"]:

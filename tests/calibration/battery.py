@@ -13,7 +13,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy; see conftest.py
 
@@ -43,7 +43,8 @@ _STOPS = (0.0, math.log(1.05))
 class Part:
     """One part of the judge: the goals (as in ``store.py``) that rest on it, and its figures.
 
-    ``others``: of every goal that has no judge of its own.
+    ``others``: of every goal that has no judge of its own. The sizes of verdicts are of no goal:
+    goals count words.
     """
 
     goals: tuple[str, ...]
@@ -74,11 +75,23 @@ def _two_systems() -> Iterator[object]:
     for noise in _SOME_NOISES:
         for effect in _STOPS:
             cell = Cell(noise, effect=effect, horizon=40, paths=1_000)
-            batch = drawn(cell, 0, 3)
-            for number, outcome in enumerate(judged(batch, cell.horizon)):
+            for outcome in judged(drawn(cell, 0, 3), cell.horizon):
                 yield [outcome.words, outcome.at]
+
+
+def _verdicts() -> Iterator[object]:
+    """As a report gives them, with sizes and what is withheld."""
+    for noise in _SOME_NOISES:
+        for effect in _STOPS:
+            cell = Cell(noise, effect=effect, horizon=40, paths=1_000)
+            batch = drawn(cell, 0, 3)
+            for number in range(3):
                 yield from _verdict(verdict_of(batch, number, cell))
     yield from _recorded()
+    for seed in range(3):
+        yield from _three_systems_at_two_loads(seed)
+    yield from _beside_a_covariate()
+    yield from _pairs_by_normality()
 
 
 def _recorded() -> Iterator[object]:
@@ -99,8 +112,6 @@ def _several_systems() -> Iterator[object]:
         alpha = 0.05 / cell.comparisons
         for outcome in judged(drawn(cell, 0, 2), cell.horizon, alpha=alpha):
             yield [outcome.words, outcome.at]
-    for seed in range(3):
-        yield from _three_systems_at_two_loads(seed)
 
 
 def _three_systems_at_two_loads(seed: int) -> Iterator[object]:
@@ -126,6 +137,9 @@ def _pairs() -> Iterator[object]:
     for task in on_pairs():
         if any(noise in task.cell for noise in _SOME_NOISES):
             yield from _tally(task, 16)
+
+
+def _pairs_by_normality() -> Iterator[object]:
     for seed in range(4):
         random = np.random.default_rng(seed)
         first = random.random(20) < 0.5
@@ -140,9 +154,13 @@ def _with_covariates() -> Iterator[object]:
     cell = Cell("AR(1) 0.9", effect=math.log(1.05), horizon=40, paths=1_000, canary=True)
     for outcome in judged(drawn(cell, 0, 3), cell.horizon):
         yield [outcome.words, outcome.at]
+
+
+def _beside_a_covariate() -> Iterator[object]:
+    cell = Cell("AR(1) 0.9", effect=math.log(1.05), horizon=40, paths=1_000)
     random = generator_of("battery, covariate", 0)
     for number in range(2):
-        batch = drawn(replace(cell, canary=False), number, 1)
+        batch = drawn(cell, number, 1)
         names = np.where(batch.signs[:, 0] > 0, "b", "a").tolist()
         beside = batch.values[0] + random.normal(0, 0.02, len(names))
         found = judge_trials(
@@ -220,6 +238,7 @@ def _tally(task: Task, studies: int) -> Iterator[object]:
 PARTS: dict[str, Part] = {
     "two systems": Part(("G1",), _two_systems, others=True),
     "several systems": Part(("G1",), _several_systems, others=True),
+    "verdicts": Part((), _verdicts),
     "covariates": Part(("G21",), _with_covariates),
     "elimination": Part(("G19",), _of_goal("G19", 1)),
     "pairs by a t test": Part(("G20",), _pairs),

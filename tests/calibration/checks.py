@@ -135,7 +135,8 @@ def consistent(noise: str, effect: float, studies: int = 100) -> Check:
 
     def check() -> str | None:
         for number, verdict in enumerate(verdicts(cell, studies, MARGIN)):
-            low, high = verdict.low_log, verdict.high_log
+            shown = verdict.deciding_look or verdict
+            low, high = shown.low_log, shown.high_log
             if VerdictWord.FASTER in verdict.words and (low is None or low < 0):
                 return f"study {number} is faster, and its interval begins at {low}"
             if VerdictWord.SLOWER in verdict.words and (high is None or high > 0):
@@ -149,7 +150,7 @@ def words_of(cell: Cell, studies: int) -> Iterator[tuple[VerdictWord, ...]]:
     """The words of ``judge_trials`` on each study, without the intervals, which take longer."""
     for batch in _batches(cell, studies):
         for index in range(len(batch.values)):
-            with patch.object(own_trials, "finding", lambda judged, _margin: judged):
+            with patch.object(own_trials, "finding", lambda judged, *_: judged):
                 yield verdict_of(batch, index, cell).words
 
 

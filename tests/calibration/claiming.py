@@ -13,6 +13,7 @@ from steelyard.judge.analyses.claims.bounds import bounded
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.claims.judged import judge_part, word_of
 from steelyard.judge.visits.readings import Readings
+from steelyard.study import workload_study
 from steelyard.study.model import ClaimSpec
 
 _MARGIN_LOG = math.log1p(0.02)
@@ -61,6 +62,7 @@ UNTRUE = (Claiming("within 5 %, 12 % more", (_WITHIN,), math.log(1.12)),)
 def claimed(case: Claiming, batch: int, studies: int) -> Tally:
     """Studies in which any of the claims is supported, and in which any is contradicted."""
     study = study_of(claims=case.claims)
+    own = workload_study.study_of(study, {})
     counts: Counter[str] = Counter()
     for number in range(studies):
         plan, records = measured(
@@ -74,7 +76,7 @@ def claimed(case: Claiming, batch: int, studies: int) -> Tally:
         readings = Readings(plan, records)
         words = {
             word_of([judge_part(claim, part, readings, _MARGIN_LOG) for part in claim.parts])
-            for claim in bounded(study, plan)
+            for claim in bounded(own, plan)
         }
         counts.update(str(word) for word in words & {ClaimWord.SUPPORTED, ClaimWord.CONTRADICTED})
     return Tally(studies, counts)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from unittest.mock import patch
 
 import numpy as np
+from pydantic import ValidationError
 from tests.calibration.cells import big_stick
 
 from steelyard.errors import AnalysisError
@@ -16,6 +17,7 @@ from steelyard.inference.diagnostics import carry_over, shape_of
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import judge_trials
 from steelyard.judge.findings import VerdictFinding
+from steelyard.judge.kinds.verdict_notes import EffectChanges
 from steelyard.judge.own_trials.visits import MeasuredVisits
 from steelyard.judge.visits.series import Pair, Series
 
@@ -138,13 +140,32 @@ def carry_over_withholds() -> str | None:
     return None if words == wanted else f"{words}"
 
 
-def a_word_that_does_not_last_is_taken_back() -> str | None:
-    """An effect of 6 % that turns after the first look that decides leaves no word behind."""
+def an_effect_that_changes_is_within_its_interval() -> str | None:
+    """10 %, and 15 % from the 11th of 48 visits: the interval holds the mean of all."""
+    order = _order(visits=48)
+    later = np.where(np.arange(48) < 10, 1.0, 1.15 / 1.10)
+    figures = _figures(order, 1.10) * np.where(np.array(order) == "B", later, 1.0)
+    try:
+        found = judge_trials(order, figures, baseline="A", paths=500).of("B")
+    except ValidationError as refused:
+        return str(refused)
+    mean = (10 * math.log(1.10) + 38 * math.log(1.15)) / 48
+    if found.low_log is None or found.high_log is None or not found.low_log < mean < found.high_log:
+        return f"{found.low_log}..{found.high_log} does not hold {mean}"
+    told = any(isinstance(note, EffectChanges) for note in found.notes)
+    return None if told else "nothing is said of a change from 10 to 15 %"
+
+
+def a_verdict_is_not_withdrawn() -> str | None:
+    """An effect of 6 % that turns after it was decided leaves its verdict, with both parts."""
     order = _order(visits=24)
-    turned = np.where(np.arange(24) < 10, 1.0, 1.06**-2)
+    turned = np.where(np.arange(24) < 12, 1.0, 1.06**-2)
     figures = _figures(order, 1.06) * np.where(np.array(order) == "B", turned, 1.0)
+    early = judge_trials(order[:12], figures[:12], baseline="A", paths=500).of("B")
     found = judge_trials(order, figures, baseline="A", paths=500).of("B")
-    return None if found.word is VerdictWord.UNDECIDED else f"{found.word}: {found.estimate_log}"
+    if found.word is not early.word:
+        return f"{early.word} after 12 visits, {found.word} after 24"
+    return None if found.deciding_look is not None else f"no look that decided: {found.low_log}"
 
 
 def clean_studies_are_not_withheld() -> str | None:

@@ -15,7 +15,7 @@ from tests.calibration.tally import Tally
 from tests.unit.judge.studies import RESPONSES
 
 from steelyard.inference.assumption import RobustInference
-from steelyard.inference.confidence import Interval
+from steelyard.inference.confidence import UNBOUNDED, Size
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparisons.comparison import judge
@@ -65,7 +65,7 @@ def unequal_failures(case: Failing, batch: int, studies: int) -> Tally:
             beside=case.beside,
         )
         told = tuple(count.failure_findings(plan, records))
-        with patch.object(RobustInference, "intervals", _no_end):  # intervals take longest
+        with patch.object(RobustInference, "sizes", _no_end):  # intervals take longest
             found = next(
                 count.failure_contrasts(study, [Pair(BASE, OTHER)], Readings(plan, records), told)
             )
@@ -77,8 +77,8 @@ def unequal_failures(case: Failing, batch: int, studies: int) -> Tally:
     return Tally(studies, counts)
 
 
-def _no_end(*_given: object) -> list[Interval]:
-    return [Interval(None, None)]
+def _no_end(*_given: object) -> list[Size]:
+    return [Size(UNBOUNDED, UNBOUNDED)]
 
 
 def undefined_percentiles(share: float, batch: int, studies: int) -> Tally:

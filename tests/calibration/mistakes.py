@@ -19,14 +19,16 @@ from tests.calibration.cells import Batch, Signs
 
 from steelyard.inference import diagnostics, exact, sequential
 from steelyard.inference.assumption import RobustInference
-from steelyard.inference.confidence import Interval
+from steelyard.inference.confidence import Interval, Size
 from steelyard.inference.estimate import estimate
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.spending import spent
-from steelyard.judge.comparisons import withholding
+from steelyard.judge.comparisons import comparison, withholding
+from steelyard.judge.comparisons.comparison import Standing
 from steelyard.judge.own_trials import verdicts
 from steelyard.judge.own_trials.visits import MeasuredVisits
 from steelyard.judge.visits import series
+from steelyard.judge.visits.series import Visits
 
 _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
 _R = np.random.Generator
@@ -122,7 +124,7 @@ def nothing_shared(*arguments: Any, **options: Any) -> Iterator[Any]:
 
 at_the_bounds = sequential._at_the_bounds
 _decide = RobustInference.decide
-_intervals = RobustInference.intervals
+_sizes = RobustInference.sizes
 
 
 def no_evidence_is_equality(tests: exact.SequentialTests) -> list[VerdictWord]:
@@ -168,12 +170,6 @@ def direction_of_the_medians() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def words_that_need_not_last() -> Iterator[None]:
-    with never(withholding, "contradicted"), never(withholding, "changes_sign"):
-        yield
-
-
 def never(room: object, reason: str) -> AbstractContextManager[object]:
     """A reason to withhold that is never given."""
     return patch.object(room, reason, nothing)
@@ -207,28 +203,45 @@ def bars_that_do_not_overlap(tests: RobustInference, _margin_log: float, _alpha:
 
 def one_sided_ends(
     tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
-) -> list[Interval]:
-    return _intervals(tests, margin_log, [2 * alpha for alpha in alphas], guess)
+) -> list[Size]:
+    return _sizes(tests, margin_log, [2 * alpha for alpha in alphas], guess)
+
+
+def what_early_looks_have_left(
+    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+) -> list[Size]:
+    return [Size(each.constant, each.constant) for each in _sizes(tests, margin_log, alphas, guess)]
 
 
 def normal_ends(
     tests: RobustInference, _margin_log: float, alphas: Sequence[float], _guess: float
-) -> list[Interval]:
+) -> list[Size]:
     """Estimate and standard errors, with a quantile of the normal law: not valid at a stop."""
     seen = estimate(tests.stream.values, tests.stream.other)
     if seen is None:
-        return [Interval(None, None)] * len(alphas)
+        return [_of_one(Interval(None, None))] * len(alphas)
     reach = [float(norm.isf(alpha)) * seen.standard_error_log for alpha in alphas]
-    return [Interval(seen.ratio_log - each, seen.ratio_log + each) for each in reach]
+    return [_of_one(Interval(seen.ratio_log - each, seen.ratio_log + each)) for each in reach]
 
 
 def moved_inwards(
     tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
-) -> list[Interval]:
+) -> list[Size]:
     return [
-        Interval(None if low is None else low + margin_log / 8, high)
-        for low, high in _intervals(tests, margin_log, alphas, guess)
+        _of_one(Interval(None if low is None else low + margin_log / 8, high))
+        for (low, high), _ in _sizes(tests, margin_log, alphas, guess)
     ]
+
+
+def _of_one(interval: Interval) -> Size:
+    return Size(interval, interval)
+
+
+def asked_of_all_visits(
+    present: Standing, readings: Visits, margin_log: float
+) -> Iterator[Standing]:
+    if present.decision.words:
+        yield comparison._answered(present, readings, margin_log)
 
 
 def not_inside(left: diagnostics.CarryOver, margin_log: float) -> bool:

@@ -17,7 +17,7 @@ from tests.calibration.checks import Check, at_the_margin, consistent, covered, 
 from steelyard.inference import diagnostics, exact, randomisation, sequential
 from steelyard.inference.assumption import RobustInference
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.comparisons import notes, withholding
+from steelyard.judge.comparisons import comparison, notes, withholding
 from steelyard.judge.own_trials import arguments, rows, verdicts
 from steelyard.judge.own_trials.visits import MeasuredVisits
 
@@ -153,17 +153,17 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "90 % printed as 95 %: one-sided ends at the level of two sides",
-        _replaced(RobustInference, "intervals", mistakes.one_sided_ends),
+        _replaced(RobustInference, "sizes", mistakes.one_sided_ends),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
         "an interval of normal quantiles at a stop that the data chose",
-        _replaced(RobustInference, "intervals", mistakes.normal_ends),
+        _replaced(RobustInference, "sizes", mistakes.normal_ends),
         covered(INDEPENDENT, 0.02),
     ),
     Mutation(
         "ends of the interval moved inwards instead of outwards",
-        _replaced(RobustInference, "intervals", mistakes.moved_inwards),
+        _replaced(RobustInference, "sizes", mistakes.moved_inwards),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
@@ -187,9 +187,14 @@ MUTATIONS: tuple[Mutation, ...] = (
         contracts.a_stall_is_seen_in_a_small_arm,
     ),
     Mutation(
-        "a word of an early look that all visits do not bear out is said all the same",
-        mistakes.words_that_need_not_last,
-        contracts.a_word_that_does_not_last_is_taken_back,
+        "the interval keeps what early looks have excluded, whatever the effect does since",
+        _replaced(RobustInference, "sizes", mistakes.what_early_looks_have_left),
+        contracts.an_effect_that_changes_is_within_its_interval,
+    ),
+    Mutation(
+        "reasons to withhold asked again after the verdict, of all visits",
+        _replaced(comparison, "_asked", mistakes.asked_of_all_visits),
+        contracts.a_verdict_is_not_withdrawn,
     ),
     Mutation(
         "carry-over not looked for",

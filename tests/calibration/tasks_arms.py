@@ -50,7 +50,7 @@ def _judged(name: str, noise: str, effect: float, batch: int, studies: int) -> T
         words.update(str(word) for word in found.words if word in DECISIVE)
         words["undecided"] += not found.words
         words["opposite"] += VerdictWord.SLOWER in found.words and effect > 0
-        [(low, high)] = tests.intervals(MARGIN, [ALPHA / 2], 0.0)
+        [(_, (low, high))] = tests.sizes(MARGIN, [ALPHA / 2], 0.0)
         words["wrong"] += (low is not None and low > 0) or (high is not None and high < 0)
         stops[found.at or HORIZON] += 1
     return Tally(studies, words, stops)

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from steelyard.inference import confidence, paired_t, sequential
-from steelyard.inference.confidence import Interval, Rejections
+from steelyard.inference.confidence import Interval, Rejections, Size
 from steelyard.inference.estimate import Estimate, estimate
 from steelyard.inference.robust import Floats
 from steelyard.inference.sequential import Decision, Memory, VerdictWord, first_of, look_above
@@ -45,9 +45,9 @@ class Inference(Protocol):
     def excluded(self, bound: float, margin_log: float, alpha: float, /) -> int | None:
         """The look by which every ratio up to ``bound`` was rejected; ``None`` if not yet."""
 
-    def intervals(
+    def sizes(
         self, margin_log: float, alphas: Sequence[float], estimate_log: float, /
-    ) -> list[Interval]:
+    ) -> list[Size]:
         """The ratios that are not rejected, with each of the rates at either end."""
 
 
@@ -135,10 +135,8 @@ class RobustInference:
     def excluded(self, bound: float, margin_log: float, alpha: float) -> int | None:
         return sequential.excluded(self.side, bound, margin_log, alpha)
 
-    def intervals(
-        self, margin_log: float, alphas: Sequence[float], estimate_log: float
-    ) -> list[Interval]:
-        return confidence.intervals(self.side, margin_log, alphas, estimate_log)
+    def sizes(self, margin_log: float, alphas: Sequence[float], estimate_log: float) -> list[Size]:
+        return confidence.sizes(self.side, margin_log, alphas, estimate_log)
 
 
 class PairedInference:
@@ -174,13 +172,12 @@ class PairedInference:
             return None
         return self.rejected_to(bound, alpha)
 
-    def intervals(
-        self, _margin_log: float, alphas: Sequence[float], _estimate_log: float
-    ) -> list[Interval]:
+    def sizes(self, _margin_log: float, alphas: Sequence[float], estimate_log: float) -> list[Size]:
         found = []
         for alpha in alphas:
             low, high = self.low_end(alpha), self.mirrored.low_end(alpha)
-            found.append(Interval.of_ends(low, high))
+            constant = Interval.of_ends(low, high)
+            found.append(Size(confidence.with_estimate([constant], estimate_log), constant))
         return found
 
     def rejected_to(self, bound: float, alpha: float) -> int | None:

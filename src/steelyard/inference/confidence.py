@@ -1,10 +1,14 @@
-"""The confidence sequence of the ratio: every ratio that no look so far has rejected.
+"""The size of an effect: the interval of a look, and the ratios that no look has rejected.
 
 A ratio is rejected once its one-sided tests have crossed their boundaries at any look so far. The
-low end lies below all ratios that no upward test has rejected, the high end above all that no
-downward test has. There is no bisection: at few visits the rejected ratios are not a half-line,
-and a shortcut would let interval and decision contradict each other. All ratios are natural
-logarithms, other over baseline.
+ratios that are left are a confidence sequence of *one constant ratio*: it can only shrink, and
+where the ratio changes during the study it keeps what early looks have excluded. The interval of
+the present look therefore also holds what Welch's test allows of all visits at this look, and the
+estimate, which is of the same visits (a repeated confidence interval; Jennison and Turnbull 1989).
+It contains the sequence, so it covers a constant ratio at least as often.
+
+There is no bisection: at few visits the rejected ratios are not a half-line. All ratios are
+natural logarithms, other over baseline.
 """
 
 from __future__ import annotations
@@ -59,13 +63,32 @@ class Interval(NamedTuple):
         return Interval(high, low)
 
 
+UNBOUNDED = Interval(None, None)
+
+
+class Size(NamedTuple):
+    """What the visits say of the ratio: at the present look, and by all looks if it is constant.
+
+    ``constant`` is empty where every constant ratio was rejected at some look.
+    """
+
+    present: Interval
+    constant: Interval
+
+    def changes(self, estimate_log: float) -> bool:
+        """Whether no constant ratio, or not the one estimated of all visits, fits all looks."""
+        low, high = self.constant
+        below = low is not None and estimate_log < low
+        return self.constant.empty or below or (high is not None and estimate_log > high)
+
+
 class Rejections:
     """The upward tests of one stream that were made so far: none is made twice."""
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self._looks: dict[tuple[float, float], int | None] = {}
-        self._below: dict[float, Floats] = {}
+        self._lows: dict[float, Floats] = {}
 
     @cached_property
     def mirrored(self) -> Rejections:
@@ -78,10 +101,14 @@ class Rejections:
         return [self._looks[shift, alpha] for shift in shifts.tolist()]
 
     def below(self, alpha: float) -> Floats:
-        """The ratio below which Welch's test rejects all, after each look."""
-        if alpha not in self._below:
+        """The ratio below which Welch's test has rejected all by each look; never falling."""
+        return np.asarray(np.maximum.accumulate(self.lows(alpha)))
+
+    def lows(self, alpha: float) -> Floats:
+        """The ratio below which Welch's test rejects all at each look by itself."""
+        if alpha not in self._lows:
             stream = self.stream
-            self._below[alpha] = welch.rejected_below(
+            self._lows[alpha] = welch.lows(
                 stream.values,
                 stream.other,
                 stream.horizon,
@@ -89,7 +116,7 @@ class Rejections:
                 once=stream.once,
                 covariate=stream.covariate,
             )
-        return self._below[alpha]
+        return self._lows[alpha]
 
     def unknown(self, shifts: Floats, alpha: float) -> list[tuple[float, float]]:
         """Those of the ratios, each with the rate, that were not tested yet."""
@@ -167,17 +194,42 @@ def fixed_grid(margin_log: float) -> Floats:
     return np.concatenate([-right[:0:-1], right])
 
 
-def intervals(
+def sizes(
     side: Rejections, margin_log: float, alphas: Sequence[float], estimate_log: float
-) -> list[Interval]:
-    """For each rate the largest tested ratio below all that are not rejected, and the reverse.
+) -> list[Size]:
+    """The size at each rate.
 
     All ends are searched for side by side; each is the same as when it is searched for alone.
     """
     sides = ((side, estimate_log), (side.mirrored, -estimate_log))
     searches = [_low_end(one, margin_log, rate, at) for rate in alphas for one, at in sides]
     ends = _side_by_side(searches)
-    return [Interval.of_ends(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)]
+    constant = [
+        Interval.of_ends(low, high) for low, high in zip(ends[::2], ends[1::2], strict=True)
+    ]
+    return [
+        Size(_present(side, rate, each, estimate_log), each)
+        for rate, each in zip(alphas, constant, strict=True)
+    ]
+
+
+def _present(side: Rejections, alpha: float, constant: Interval, estimate_log: float) -> Interval:
+    """What some test allows at this look, and the estimate."""
+    by_welch = Interval.of_ends(*(_bounded(each.lows(alpha)[-1]) for each in (side, side.mirrored)))
+    return with_estimate([by_welch] if constant.empty else [by_welch, constant], estimate_log)
+
+
+def with_estimate(intervals: Sequence[Interval], estimate_log: float) -> Interval:
+    """The shortest interval that holds all of these, and the estimate."""
+    lows, highs = [each.low for each in intervals], [each.high for each in intervals]
+    return Interval(
+        None if None in lows else min(estimate_log, *(low for low in lows if low is not None)),
+        None if None in highs else max(estimate_log, *(high for high in highs if high is not None)),
+    )
+
+
+def _bounded(low: float) -> float | None:
+    return float(low) if math.isfinite(low) else None
 
 
 def _side_by_side(searches: Sequence[Search]) -> list[float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -133,15 +134,43 @@ def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:
     return float(coefficients[2]) - half, float(coefficients[2]) + half
 
 
-def halves(values: Floats, other: Mask) -> tuple[float, float] | None:
-    """The effect in the first and in the second half of the visits; ``None`` if too few."""
-    effects = []
-    for part in (slice(None, len(values) // 2), slice(len(values) // 2, None)):
-        here, there = values[part][other[part]], values[part][~other[part]]
-        if min(len(here), len(there)) < _SMALLEST_ARM // 2:
-            return None
-        effects.append(float(np.median(here) - np.median(there)))
-    return effects[0], effects[1]
+class Change(NamedTuple):
+    """The effect in the first ``at`` visits, and in those that follow."""
+
+    at: int
+    first_log: float
+    second_log: float
+
+
+def change_of(values: Floats, other: Mask) -> Change | None:
+    """The effect in the two parts whose means differ most for their visits; ``None`` if too few.
+
+    Each part has two visits or more of either arm; its effect is the difference of their medians.
+    """
+    places = range(_SMALLEST_ARM, len(values) - _SMALLEST_ARM + 1)
+    clear = {at: _clearness(values, other, at) for at in places}
+    at = max(clear, key=lambda place: clear[place], default=None)
+    if at is None or clear[at] < 0:
+        return None
+    first, second = (
+        float(np.median(values[part][other[part]]) - np.median(values[part][~other[part]]))
+        for part in _parts(at)
+    )
+    return Change(at, first, second)
+
+
+def _clearness(values: Floats, other: Mask, at: int) -> float:
+    """How far apart the effects before and after are, in units of the noise; -1 if too few."""
+    arms = [values[part][mask[part]] for part in _parts(at) for mask in (other, ~other)]
+    if min(map(len, arms)) < _SMALLEST_ARM // 2:
+        return -1.0
+    means = [float(arm.mean()) for arm in arms]
+    apart = abs(means[0] - means[1] - means[2] + means[3])
+    return apart / math.sqrt(sum(1 / len(arm) for arm in arms))
+
+
+def _parts(at: int) -> tuple[slice, slice]:
+    return slice(at), slice(at, None)
 
 
 def _spread(arm: Floats) -> float:

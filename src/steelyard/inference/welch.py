@@ -37,7 +37,7 @@ class Contrast(NamedTuple):
     freedom: float
 
 
-def rejected_below(
+def lows(
     values: Floats,
     other: Mask,
     horizon: int,
@@ -46,9 +46,11 @@ def rejected_below(
     once: bool = False,
     covariate: Floats | None = None,
 ) -> Floats:
-    """The ratio below which all are rejected, after each look from the 8th visit; -inf if none.
+    """The ratio below which all are rejected at each look from the 8th visit; -inf if none.
 
-    Shape (looks,), never falling. ``once``: one look, after the last visit, may spend all.
+    Shape (looks,), each of its own look: what an earlier one has rejected is not kept. Beyond twice
+    the ``horizon`` nothing is left to spend. ``once``: one look, after the last visit, may spend
+    all.
     """
     last = len(values)
     if once:
@@ -61,7 +63,7 @@ def rejected_below(
         for look in range(FIRST_LOOK, FIRST_LOOK + len(asked))
     ]
     found[: len(asked)] = _lows(contrasts, asked)
-    return np.asarray(np.maximum.accumulate(found))
+    return found
 
 
 def _first(covariate: Floats | None, visits: int) -> Floats | None:

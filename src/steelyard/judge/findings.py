@@ -7,8 +7,7 @@ baseline, in the raw response (a response time that doubles has ``+0.69`` whatev
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from pydantic import Field, model_validator
 
@@ -55,17 +54,36 @@ class ResponseFinding(Frozen):
     primary: bool
 
 
+class DecidingLook(Frozen):
+    """Estimate and interval after the visits that decided, in the raw response.
+
+    Given where the interval of all visits no longer excludes what the verdict does.
+    """
+
+    n_baseline: int
+    n_other: int
+    estimate_log: float
+    low_log: float | None
+    high_log: float | None
+
+    @model_validator(mode="after")
+    def _holds_the_estimate(self) -> DecidingLook:
+        refuse_outside(self.estimate_log, self.low_log, self.high_log)
+        return self
+
+
 class VerdictFinding(Frozen):
     """One comparison of one system with the baseline: one response, one condition or all.
 
     ``words`` holds all that held at the look that decided (``faster`` and ``equivalent`` may hold
-    together). ``conditions`` is ``None`` for the verdict over all conditions (the mean over
+    together), and is never withdrawn. Estimate and intervals are those of all visits; the
+    interval of *equivalent* (``equivalence_``) is given where that is a word. ``conditions`` is
+    ``None`` for the verdict over all conditions (the mean over
     conditions of the logs). An interval end is ``None`` when it is not bounded. ``n_baseline``
     and ``n_other`` count visits, the unit of inference. ``family`` names the comparisons that
     share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
     ``guardrails`` are looked at once a difference is found.
     ``withheld``: why the tests decide and the verdict is not given.
-    ``no_ratio``: the effect changes during the study, so that no interval of it is given.
     ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
     """
 
@@ -87,6 +105,7 @@ class VerdictFinding(Frozen):
     n_baseline: int
     n_other: int
     decided_at_visit: int | None
+    deciding_look: DecidingLook | None = None
     noise_log: float | None
     visits_to_decide: int | None
     exploratory: bool
@@ -95,7 +114,6 @@ class VerdictFinding(Frozen):
     stall_rate_other: float | None
     withheld: Withheld | None = None
     not_judged: tuple[NotJudged, ...] = ()
-    no_ratio: bool = False
     guardrails: tuple[GuardrailFinding, ...] = ()
     notes: tuple[VerdictNote, ...] = ()
 
@@ -105,35 +123,22 @@ class VerdictFinding(Frozen):
         withheld = () if self.withheld is None else (self.withheld,)
         return (*withheld, *self.not_judged, *self.notes)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _ends_agree_with_words(cls, given: Any) -> Any:
-        """Clamp each end to the ratio that the decision rejects: 0, or the margin.
-
-        Ratios are rejected one by one, and with few visits some may remain between two that are
-        rejected. An end in such a gap would contradict the decision.
-        """
-        if not isinstance(given, dict) or "words" not in given:
-            return given
-        words = {str(word) for word in given["words"]}
-        if VerdictWord.EQUIVALENT in words:
-            margin = given["margin_log"]
-            given = _held(given, "equivalence_low_log", "equivalence_high_log", -margin, margin)
-        if words & {VerdictWord.FASTER, VerdictWord.SLOWER}:
-            more = (given["estimate_log"] or 0.0) > 0
-            least, most = (0.0, math.inf) if more else (-math.inf, 0.0)
-            given = _held(given, "low_log", "high_log", least, most)
-        return given
+    @model_validator(mode="after")
+    def _intervals_hold_the_estimate(self) -> VerdictFinding:
+        refuse_outside(self.estimate_log, self.low_log, self.high_log)
+        refuse_outside(self.estimate_log, self.equivalence_low_log, self.equivalence_high_log)
+        return self
 
 
-def _held(given: dict[str, Any], low: str, high: str, least: float, most: float) -> dict[str, Any]:
-    """The same with both ends within two bounds; one that is not known stays so."""
-    ends = {low: given[low], high: given[high]}
-    if ends[low] is not None:
-        ends[low] = max(ends[low], least)
-    if ends[high] is not None:
-        ends[high] = min(ends[high], most)
-    return given | ends
+def refuse_outside(estimate: float | None, low: float | None, high: float | None) -> None:
+    """Refuse an estimate that lies outside its own interval.
+
+    Raises:
+        ValueError: it does.
+    """
+    below = estimate is not None and low is not None and estimate < low
+    if below or (estimate is not None and high is not None and estimate > high):
+        raise ValueError(f"the estimate {estimate} lies outside its interval {low}..{high}")
 
 
 class CellFinding(Frozen):

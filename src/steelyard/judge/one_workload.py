@@ -35,8 +35,9 @@ from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.analyses.steadiness.windows import steadiness_caveats, steady_findings
 from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparisons.aa_control import judged_control, readings_of
-from steelyard.judge.comparisons.comparison import Judged, finding, judge
+from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import comparisons, contestants, not_compared, pairs
+from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
 from steelyard.judge.stopping.stop import workload_caveats
 from steelyard.judge.validity.study_caveats import study_caveats
@@ -83,7 +84,7 @@ class Evidence:
 
     @cached_property
     def verdicts(self) -> tuple[VerdictFinding, ...]:
-        return tuple(finding(each, self.margin_log) for each in self.judged)
+        return tuple(finding(each, self.readings, self.margin_log) for each in self.judged)
 
     @cached_property
     def overall(self) -> list[Judged]:
@@ -160,7 +161,7 @@ def _compared(evidence: Evidence) -> Part:
     return {
         "verdicts": evidence.verdicts,
         "rankings": tuple(ranked),
-        "aa_control": None if aa_control is None else finding(aa_control, margin),
+        "aa_control": None if aa_control is None else finding(aa_control, readings, margin),
         "claims": tuple(claim_findings(study, plan, readings, evidence.scaling)),
     }
 

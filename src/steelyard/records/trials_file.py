@@ -104,16 +104,20 @@ def read_trials(path: Path, response: str) -> TrialsFile:
     Raises:
         StudyError: it cannot be read, or is not CSV with the columns that are needed.
     """
-    why = "it is not UTF-8 text"
     try:
         text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, "it is not UTF-8 text") from error
     except OSError as error:
-        text, why = "\0", error.strerror or why
+        raise _unreadable(path, error.strerror or str(error)) from error
     if "\0" in text:
-        _refuse([Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")])
+        raise _unreadable(path, "it is not UTF-8 text")
     return parse_trials(text, path, response)
+
+
+def _unreadable(path: Path, why: str) -> StudyError:
+    complaint = Complaint(path, 1, 1, f"cannot be read: {why}", "name a text file in UTF-8")
+    return StudyError([complaint], slug=_SLUG)
 
 
 def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
@@ -150,13 +154,14 @@ def _refuse(*kinds: Sequence[Complaint]) -> None:
     """Raise all complaints, of each kind the first alone where many are alike."""
     told: list[Complaint] = []
     for kind in kinds:
-        if len(kind) > _ALIKE:
-            message = f"{kind[0].message} (and {len(kind) - 1} more rows alike)"
-            told.append(replace(kind[0], message=message))
-        else:
-            told += kind
+        told += [_first_of(kind)] if len(kind) > _ALIKE else kind
     if told:
         raise StudyError(told, slug=_SLUG)
+
+
+def _first_of(alike: Sequence[Complaint]) -> Complaint:
+    more = f"{alike[0].message} (and {len(alike) - 1} more rows alike)"
+    return replace(alike[0], message=more)
 
 
 def _refuse_empty(found: TrialsFile) -> None:

@@ -34,12 +34,18 @@ def test_an_equal_dummy_is_told_and_changes_nothing() -> None:
 
 
 def test_a_baseline_that_differs_from_itself_withholds_everything() -> None:
-    found = findings(0.9)
+    found = findings(0.8, b=0.99)
     own = [v for v in found.workloads[0].verdicts if not v.exploratory]
     assert {v.word for v in own} == {VerdictWord.UNDECIDED}
     assert own[0].withheld == AaControlDiffers(baseline="a", other="a-again")
     assert found.workloads[0].claims[0].word is ClaimWord.UNDECIDED
     assert any("differs from itself" in line for line in sure_lines(views(found)[0]))
+
+
+def test_a_control_that_differs_only_later_stands_beside_the_verdict() -> None:
+    verdict = findings(0.97).workloads[0].verdicts[0]
+    assert verdict.word is VerdictWord.SLOWER
+    assert AaControlDiffers(baseline="a", other="a-again") in verdict.notes
 
 
 def test_the_dummy_takes_no_part_of_the_error_rate_and_no_place() -> None:
@@ -60,5 +66,5 @@ def test_the_dummy_races_as_long_as_anybody_does() -> None:
 def test_the_look_withholds_with_the_findings() -> None:
     study = a_study(NAMES, (1,), 16, aa_control="a-again")
     plan = make_plan(study, 3)
-    records = measured(plan, noisy({"b": 0.8, "a-again": 0.9}))
+    records = measured(plan, noisy({"b": 0.99, "a-again": 0.8}))
     assert not look(study, plan, records).decided

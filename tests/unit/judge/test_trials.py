@@ -13,9 +13,7 @@ from steelyard.inference.randomisation import big_stick, random_pairs
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
 from steelyard.judge.kinds.verdict_notes import (
-    DecisionContradicted,
     EffectChanges,
-    EffectChangesSign,
     NoVariation,
     NoVisits,
     OneConstant,
@@ -242,20 +240,23 @@ def reversing(systems: list[str], at: int, ratio: float = 1.06) -> list[float]:
 
 
 @pytest.mark.parametrize(("visits", "at"), [(24, 12), (32, 12), (60, 30), (96, 20)])
-def test_what_the_first_visits_decided_is_taken_back_when_the_effect_turns(
-    visits: int, at: int
-) -> None:
+def test_an_effect_that_turns_is_given_in_its_two_parts(visits: int, at: int) -> None:
     systems = coin(visits)
     verdict = judged(systems, reversing(systems, at)).of("b")
-    assert verdict.word is VerdictWord.UNDECIDED
-    assert isinstance(verdict.withheld, DecisionContradicted | EffectChanges | EffectChangesSign)
+    [change] = [note for note in verdict.notes if isinstance(note, EffectChanges)]
+    assert abs((change.last_visit_before or 0) - at) <= 2
+    assert (verdict.withheld is None) == (verdict.word is not VerdictWord.UNDECIDED)
 
 
-def test_of_an_effect_that_turns_no_interval_of_one_ratio_is_given() -> None:
+def test_of_an_effect_that_turns_the_look_that_decided_is_given_beside_all_visits() -> None:
     systems = coin(24)
     verdict = judged(systems, reversing(systems, 12)).of("b")
-    assert verdict.no_ratio
-    assert (verdict.low_log, verdict.high_log) == (None, None)
+    then = verdict.deciding_look
+    assert then is not None
+    assert then.n_baseline + then.n_other == verdict.decided_at_visit
+    assert verdict.low_log is not None
+    assert verdict.high_log is not None
+    assert verdict.low_log < 0 < verdict.high_log
 
 
 def test_what_a_third_system_leaves_behind_is_seen_where_it_was_before() -> None:

@@ -20,7 +20,7 @@ from steelyard.judge.comparisons.withholding import carry_over_decides
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
-    EffectChangesSign,
+    EffectChanges,
     InterferenceExplains,
     TooManyInvalid,
 )
@@ -49,10 +49,9 @@ def with_invalid(every: int, *, of: tuple[str, ...] = ("fast", "durable")) -> Ve
     return judge_study(study, plan, records, run="r").workloads[0].verdicts[0]
 
 
-def test_more_than_a_tenth_of_invalid_trials_refuses_the_study() -> None:
-    verdict = with_invalid(4)
-    assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.withheld == TooManyInvalid(invalid=12, measured=60, limit_share=0.1)
+def test_more_than_a_tenth_of_invalid_trials_is_a_reason_to_doubt_the_study() -> None:
+    refused = TooManyInvalid(invalid=12, measured=60, limit_share=0.1)
+    assert refused in with_invalid(4).reasons
 
 
 def test_a_tenth_of_invalid_trials_is_left_out_as_always() -> None:
@@ -64,7 +63,7 @@ def test_invalid_trials_of_one_system_alone_are_kept_and_told() -> None:
     assert "invalid_unequal" in kinds(verdict)
 
 
-def test_an_effect_that_turns_round_withholds_the_verdict() -> None:
+def test_a_verdict_stands_when_the_effect_turns_round_and_both_parts_are_given() -> None:
     study = a_study(users=(1,), per_cell=24)
     plan = make_plan(study, 3)
     random = np.random.default_rng(1)
@@ -75,8 +74,12 @@ def test_an_effect_that_turns_round_withholds_the_verdict() -> None:
         return float(1000 * ratio * np.exp(random.normal(0, 0.005)))
 
     verdict = judge_study(study, plan, measured(plan, turning), run="r").workloads[0].verdicts[0]
-    assert verdict.word is VerdictWord.UNDECIDED
-    assert verdict.withheld == EffectChangesSign()
+    assert verdict.word is VerdictWord.SLOWER
+    assert verdict.withheld is None
+    [change] = [note for note in verdict.notes if isinstance(note, EffectChanges)]
+    assert change.last_visit_before == len(plan.visits) // 2
+    assert change.first_log == pytest.approx(math.log(0.7), abs=0.02)
+    assert change.second_log == pytest.approx(math.log(1.1), abs=0.02)
 
 
 def test_a_steady_effect_is_not_called_unstable() -> None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.findings import BottleneckNote, RunFindings, VerdictFinding
+from steelyard.judge.findings import BottleneckNote, DecidingLook, RunFindings, VerdictFinding
 from steelyard.judge.kinds.caveats import (
     ErrorRateByRandomisation,
     GeneratorOnSameMachine,
@@ -266,12 +267,18 @@ def test_what_was_not_tested_stands_at_the_end_but_for_what_stands_above() -> No
     assert "What was not tested:" not in verdict_lines(changed(golden("plain"), caveats=()))
 
 
-def test_no_interval_reaches_beyond_what_its_word_has_put_out() -> None:
+def test_an_estimate_outside_its_interval_is_refused() -> None:
     plain = golden("decided").workloads[0].verdicts[0].model_dump()
-    ends = {"equivalence_low_log": -0.1709, "equivalence_high_log": 0.1909, "margin_log": 0.1823}
-    alike = plain | ends | {"word": "equivalent", "words": ("equivalent",)}
-    assert VerdictFinding.model_validate(alike).equivalence_high_log == 0.1823
-    assert VerdictFinding.model_validate(alike).equivalence_low_log == -0.1709
-    slower = {"estimate_log": -0.4, "low_log": -0.6, "high_log": 0.01}
-    found = VerdictFinding.model_validate(plain | slower | {"words": ("slower",)})
-    assert (found.low_log, found.high_log) == (-0.6, 0.0)
+    outside = {"estimate_log": -0.4, "low_log": -0.3, "high_log": 0.01}
+    with pytest.raises(ValidationError, match="outside its interval"):
+        VerdictFinding.model_validate(plain | outside)
+
+
+def test_where_all_visits_deny_the_verdict_the_look_that_decided_comes_first() -> None:
+    view = views(golden("decided"))[0]
+    verdict = next(v for v in view.own.verdicts if v.word is VerdictWord.SLOWER)
+    then = DecidingLook(n_baseline=5, n_other=4, estimate_log=-0.5, low_log=-0.7, high_log=-0.2)
+    update = {"deciding_look": then, "estimate_log": -0.1, "low_log": -0.3, "high_log": 0.1}
+    text = str(verdict_sentence(verdict.model_copy(update=update), view))
+    assert text.index("9 visits") < text.index("; of all")
+    assert text.index("39") < text.index("9.5")

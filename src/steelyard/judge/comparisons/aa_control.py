@@ -1,15 +1,16 @@
 """The A/A control: the baseline, measured twice under two names, must be equal to itself.
 
 A difference between the two is a defect of the study, not of a system: something else than the
-systems decides, and every decision is withheld.
+systems decides, and no decision is announced from there on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from steelyard.inference.assumption import assumption_of
-from steelyard.inference.sequential import VerdictWord
+from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, Family
 from steelyard.judge.kinds.verdict_notes import AaControlDiffers
@@ -26,18 +27,22 @@ def readings_of(
     study: WorkloadStudy, plan: Plan, records: Sequence[TrialRecord], effort: Effort = EFFORT
 ) -> Readings:
     """The records, distrusted where the A/A control differs."""
-    readings = Readings(
+    return Readings(
         plan,
         records,
-        assumption=assumption_of(study.judge.engine, effort.memory),
+        assumption=assumption_of(study.judge.engine, effort.memory or Memory()),
         paths=effort.paths,
         reference_kernel=study.trials.reference_kernel_s is not None,
+        control=None if study.trials.aa_control is None else partial(_control_differs, study),
     )
+
+
+def _control_differs(study: WorkloadStudy, readings: Readings) -> AaControlDiffers | None:
     found = judged_control(study, readings)
-    if found is not None and _DIFFERENT & set(found.decision.words):
-        pair = found.comparison.pair
-        readings.distrusted = AaControlDiffers(baseline=pair.baseline, other=pair.other)
-    return readings
+    if found is None or not _DIFFERENT & set(found.present.decision.words):
+        return None
+    pair = found.comparison.pair
+    return AaControlDiffers(baseline=pair.baseline, other=pair.other)
 
 
 def judged_control(study: WorkloadStudy, readings: Readings) -> Judged | None:

@@ -1,36 +1,33 @@
-"""One comparison judged: word, ratio, interval, notes."""
+"""One comparison judged: open, or decided at one look and so for good.
+
+The tests decide at the first look at which all that contradicts a verdict is rejected. What may
+forbid to announce it is asked of the visits up to that look; where something does, the comparison
+stays open and is asked again when the visits have grown by a quarter, and at the budget. A verdict
+that was announced is never withdrawn: what is seen later stands beside it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from steelyard.inference.assumption import Inference
-from steelyard.inference.confidence import Interval
-from steelyard.inference.diagnostics import shape_of
 from steelyard.inference.estimate import Estimate, estimate, visits_to_decide
 from steelyard.inference.sequential import UNDECIDED, Decision, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.comparisons.families import Comparison
 from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
-from steelyard.judge.comparisons.notes import notes_on
 from steelyard.judge.comparisons.withholding import invalid_unequal, veto
-from steelyard.judge.findings import VerdictFinding
-from steelyard.judge.kinds.verdict_notes import (
-    DecisionContradicted,
-    EffectChanges,
-    EffectChangesSign,
-    GuardrailsOpen,
-    InvalidUnequal,
-    Withheld,
-)
+from steelyard.judge.kinds.verdict_notes import GuardrailsOpen, InvalidUnequal, Withheld
 from steelyard.judge.visits.series import Series, Visits, without_variation
+
+ASKED_AGAIN = 1.25
+"""A comparison whose decision is withheld is asked again after so many times the visits."""
 
 
 @dataclass(frozen=True)
-class Judged:
-    """The decision of the engine on a comparison, and what may forbid to announce it.
+class Standing:
+    """One comparison after some of its visits: what the tests decide, and what may be announced.
 
     ``veto`` is the reason why a decision of the tests is withheld. ``guardrails`` are those of the
     winner, once there is one; ``invalid`` says why invalid trials were not left out.
@@ -38,17 +35,11 @@ class Judged:
 
     comparison: Comparison
     series: Series
-    tests: Inference | None
-    decision: Decision
-    veto: Withheld | None
+    tests: Inference | None = None
+    decision: Decision = UNDECIDED
+    veto: Withheld | None = None
     guardrails: tuple[CheckedGuardrail, ...] = ()
     invalid: InvalidUnequal | None = None
-
-    @property
-    def word(self) -> VerdictWord:
-        if self.series.problems:
-            return VerdictWord.NOT_JUDGED
-        return self.words[0] if self.words else VerdictWord.UNDECIDED
 
     @property
     def words(self) -> tuple[VerdictWord, ...]:
@@ -79,6 +70,55 @@ class Judged:
             return self.tests.estimate()
         return estimate(self.series.values, self.series.other)
 
+
+@dataclass(frozen=True)
+class Judged:
+    """A comparison as all visits leave it.
+
+    ``present`` has all visits, and the size is theirs. ``said`` has the visits up to the look that
+    decided; while the comparison is open, those that were last asked, or all.
+    """
+
+    present: Standing
+    said: Standing
+
+    @property
+    def comparison(self) -> Comparison:
+        return self.present.comparison
+
+    @property
+    def series(self) -> Series:
+        return self.present.series
+
+    @property
+    def tests(self) -> Inference | None:
+        return self.present.tests
+
+    @property
+    def decision(self) -> Decision:
+        return self.said.decision
+
+    @property
+    def words(self) -> tuple[VerdictWord, ...]:
+        return self.said.words
+
+    @property
+    def withheld(self) -> Withheld | None:
+        return self.said.withheld
+
+    @property
+    def word(self) -> VerdictWord:
+        if self.words:
+            return self.words[0]
+        return VerdictWord.NOT_JUDGED if self.series.problems else VerdictWord.UNDECIDED
+
+    @property
+    def decided_at_visit(self) -> int | None:
+        return self.said.series.visits[-1] if self.words else None
+
+    def estimate(self) -> Estimate | None:
+        return self.present.estimate()
+
     def forecast(self, margin_log: float) -> int | None:
         """About how many further visits; ``None`` when decided, or nothing is in sight.
 
@@ -96,6 +136,49 @@ class Judged:
 
 def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged:
     """The word on one comparison as the records stand: cheap enough to ask after each visit."""
+    present = _tested(comparison, readings, margin_log)
+    if present.tests is not None and present.tests.stream.once:
+        checked = replace(present, guardrails=_guardrails(comparison, present.decision, readings))
+        return Judged(checked, checked)
+    said = present
+    for each in _asked(present, readings, margin_log):
+        said = each
+        if said.words:
+            break
+    return Judged(present, said)
+
+
+def _asked(present: Standing, readings: Visits, margin_log: float) -> Iterator[Standing]:
+    """The looks at which the tests have decided and may be announced, with what stands against.
+
+    Where every visit counts, a longer series decides as its beginning did; where some are invalid
+    or have no value, each look has to be judged as it was.
+    """
+    comparison, regular = present.comparison, _regular(present, readings)
+    if regular and present.decision.at is None:
+        return
+    first = present.decision.at if regular else FIRST_LOOK
+    next_look = float(first or FIRST_LOOK)
+    budget = None if present.tests is None else present.tests.stream.horizon
+    for look, visit in enumerate(present.series.visits, start=1):
+        if look < next_look and look != budget:
+            continue
+        known = readings.until(visit)
+        standing = _tested(comparison, known, margin_log)
+        if standing.decision.words:
+            yield _answered(standing, known, margin_log)
+            next_look = ASKED_AGAIN * look
+
+
+def _regular(present: Standing, readings: Visits) -> bool:
+    """Whether nothing was left out of the visits, so that their beginning is as it was then."""
+    if present.series.problems or present.comparison.scale != "log":
+        return not present.series.problems
+    return not any(invalid for invalid, _ in readings.invalid(present.comparison.pair).values())
+
+
+def _tested(comparison: Comparison, readings: Visits, margin_log: float) -> Standing:
+    """What the tests decide, whatever may forbid to announce it."""
     invalid = invalid_unequal(comparison, readings) if comparison.scale == "log" else None
     series = readings.series(
         comparison.pair,
@@ -107,16 +190,16 @@ def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged
     if comparison.scale == "log":
         series = without_variation(series)
     if series.problems or len(series.values) < FIRST_LOOK:
-        return Judged(comparison, series, None, UNDECIDED, None, invalid=invalid)
+        return Standing(comparison, series, invalid=invalid)
     tests = readings.tests(series, comparison.pair, exploratory=comparison.exploratory)
     decision = tests.decide(margin_log, comparison.share)
-    if not decision.words:
-        return Judged(comparison, series, tests, decision, None, invalid=invalid)
-    forbidden = None
-    if not tests.stream.once:
-        forbidden = veto(comparison, series, decision, readings, margin_log)
-    guardrails = _guardrails(comparison, decision, readings)
-    return Judged(comparison, series, tests, decision, forbidden, guardrails, invalid)
+    return Standing(comparison, series, tests, decision, invalid=invalid)
+
+
+def _answered(standing: Standing, readings: Visits, margin_log: float) -> Standing:
+    comparison, decision = standing.comparison, standing.decision
+    forbidden = veto(comparison, standing.series, decision, readings, margin_log)
+    return replace(standing, veto=forbidden, guardrails=_guardrails(comparison, decision, readings))
 
 
 def _alike(decision: Decision) -> tuple[VerdictWord, ...]:
@@ -140,99 +223,3 @@ def _guardrails(
         )
         for spec in comparison.guardrails
     )
-
-
-def finding(judged: Judged, margin_log: float) -> VerdictFinding:
-    """All findings of one comparison, in the raw response."""
-    comparison, series = judged.comparison, judged.series
-    sign = -1 if comparison.response.direction == "lower" else 1
-    found = judged.estimate()
-    known = series.defined()
-    shape = shape_of(known.values, known.other)
-    ends = _ends(judged.tests, margin_log, comparison.share, found, sign)
-    empty: set[str] = ends.pop("empty")
-    no_ratio = "" in empty or (bool(empty) and VerdictWord.EQUIVALENT in judged.words)
-    if no_ratio and judged.words:
-        judged = replace(judged, veto=EffectChanges())
-    no_ratio |= isinstance(judged.veto, DecisionContradicted) or (
-        isinstance(judged.veto, EffectChangesSign) and not _within(ends, found, sign)
-    )
-    if no_ratio:
-        ends = dict.fromkeys(ends)
-    return VerdictFinding(
-        response=comparison.response.name,
-        baseline=comparison.pair.baseline,
-        other=comparison.pair.other,
-        conditions=comparison.conditions,
-        word=judged.word,
-        words=judged.words or (judged.word,),
-        margin_log=margin_log,
-        alpha=comparison.alpha,
-        family=comparison.family,
-        estimate_log=None if found is None else sign * found.ratio_log,
-        interval_level=1 - comparison.share,
-        n_baseline=series.n_baseline,
-        n_other=series.n_other,
-        decided_at_visit=_decided_at(judged),
-        noise_log=None if found is None else found.noise_log,
-        visits_to_decide=judged.forecast(margin_log),
-        exploratory=comparison.exploratory,
-        spread_ratio=None if series.problems else shape.spread_ratio,
-        stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
-        stall_rate_other=None if series.problems else shape.stall_rate_other,
-        withheld=judged.withheld,
-        not_judged=series.problems,
-        no_ratio=no_ratio,
-        guardrails=tuple(each.finding() for each in judged.guardrails),
-        notes=tuple(
-            notes_on(
-                comparison,
-                series,
-                words=judged.words,
-                withheld=judged.withheld,
-                guardrails=judged.guardrails,
-                invalid=judged.invalid,
-                horizon=_horizon(judged.tests),
-                welch_test=judged.tests is None or judged.tests.welch,
-                found=found,
-                shape=shape,
-                margin_log=margin_log,
-                empty=bool(empty),
-            )
-        ),
-        **ends,
-    )
-
-
-def _horizon(tests: Inference | None) -> int | None:
-    """The budget in visits; ``None`` where there is one look, after the last."""
-    return None if tests is None or tests.stream.once else tests.stream.horizon
-
-
-def _decided_at(judged: Judged) -> int | None:
-    at = judged.decision.at
-    return judged.series.visits[at - 1] if judged.words and at is not None else None
-
-
-def _within(ends: Mapping[str, float | None], found: Estimate | None, sign: int) -> bool:
-    """Whether the estimate lies in its own interval, as it does of a constant ratio."""
-    low, high = ends["low_log"], ends["high_log"]
-    effect_log = 0.0 if found is None else sign * found.ratio_log
-    return (low is None or low <= effect_log) and (high is None or effect_log <= high)
-
-
-def _ends(
-    tests: Inference | None, margin_log: float, alpha: float, found: Estimate | None, sign: int
-) -> dict[str, Any]:
-    """Both intervals as fields of the finding; ``empty`` has those that allow no constant ratio."""
-    empty: set[str] = set()
-    ends: dict[str, Any] = {"empty": empty}
-    both = [Interval(None, None)] * 2
-    if tests is not None and found is not None:
-        both = tests.intervals(margin_log, (alpha / 2, alpha), found.ratio_log)
-    for name, interval in zip(("", "equivalence_"), both, strict=True):
-        if interval.empty:
-            empty.add(name)
-        low, high = (None, None) if interval.empty else interval.signed(sign)
-        ends |= {f"{name}low_log": low, f"{name}high_log": high}
-    return ends

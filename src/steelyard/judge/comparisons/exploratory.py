@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import Comparison, Family, scale_of
+from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import VerdictFinding
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Conditions, Pair
@@ -33,7 +34,7 @@ def by_itself(
         family=Family(response=response.label, scope="exploratory"),
         scale=scale_of(response),
     )
-    return finding(judge(comparison, readings, margin), margin)
+    return finding(judge(comparison, readings, margin), readings, margin)
 
 
 def each_by_itself(

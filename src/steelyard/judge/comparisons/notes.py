@@ -46,7 +46,7 @@ def notes_on(
     found: Estimate | None,
     shape: Shape,
     margin_log: float,
-    empty: bool,
+    changes: EffectChanges | None,
 ) -> Iterator[VerdictNote]:
     """All but the reason why a decision is ``withheld``. ``welch_test``: beside the exact one."""
     if series.problems:
@@ -57,8 +57,8 @@ def notes_on(
     yield from _not_guarded(guardrails)
     if len(series.visits) < FIRST_LOOK:
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
-    if empty and not isinstance(withheld, EffectChanges):
-        yield EffectChanges()
+    if changes is not None and not isinstance(withheld, EffectChanges):
+        yield changes
     yield from _shape(shape, series, welch_test=welch_test)
     yield from _carry_over(series, margin_log, withheld)
     yield from _below_resolution(comparison, words, found, margin_log, horizon)

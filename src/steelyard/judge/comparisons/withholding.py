@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from steelyard.inference.diagnostics import carry_over, counts_differ, halves
+from steelyard.inference.diagnostics import carry_over, counts_differ
 from steelyard.inference.estimate import estimate
 from steelyard.inference.robust import ROUNDING_LOG, Floats
 from steelyard.inference.sequential import Decision, VerdictWord
@@ -21,8 +20,7 @@ from steelyard.judge.comparisons.interference_checks import (
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
     CarryOverFound,
-    DecisionContradicted,
-    EffectChangesSign,
+    EffectChanges,
     FailedAttemptsDecide,
     InvalidUnequal,
     StepsTooCoarse,
@@ -33,7 +31,6 @@ from steelyard.judge.visits.series import Pair, Series, Visits, is_constant
 
 MOST_INVALID = 0.10
 FEW_INVALID = 2
-_CLEAR_SES = 2.0
 
 
 def veto(
@@ -63,7 +60,6 @@ def unreliable(pair: Pair, series: Series, readings: Visits, margin_log: float) 
         or too_many_invalid(pair, readings)
         or carry_over_found(series, margin_log)
         or interference_unequal(pair, series, readings)
-        or changes_sign(series)
     )
 
 
@@ -102,24 +98,8 @@ def carry_over_found(series: Series, margin_log: float) -> CarryOverFound | None
     return CarryOverFound(low_log=left.low_log, high_log=left.high_log)
 
 
-def changes_sign(series: Series) -> EffectChangesSign | None:
-    """An effect that is clear in both halves of the visits, with opposite signs."""
-    known = series.defined()
-    effects = halves(known.values, known.other)
-    found = estimate(known.values, known.other)
-    if found is None or effects is None:
-        return None
-    first, second = effects
-    error = 2 * found.noise_log / math.sqrt(len(known.visits) / 2)
-    if first * second < 0 and min(abs(first), abs(second)) > _CLEAR_SES * error:
-        return EffectChangesSign()
-    return None
-
-
-def contradicted(
-    series: Series, decision: Decision, margin_log: float
-) -> DecisionContradicted | None:
-    """A decision of an earlier look that the estimate of all visits contradicts."""
+def contradicted(series: Series, decision: Decision, margin_log: float) -> EffectChanges | None:
+    """A decision that the estimate of the same visits contradicts: the effect has changed."""
     known = series.defined()
     found = estimate(known.values, known.other)
     if found is None:
@@ -130,7 +110,7 @@ def contradicted(
         or (VerdictWord.SLOWER in words and effect_log > 0)
         or (words == (VerdictWord.EQUIVALENT,) and abs(effect_log) > margin_log)
     )
-    return DecisionContradicted() if against else None
+    return EffectChanges() if against else None
 
 
 def coarse(series: Series, decision: Decision, margin_log: float) -> StepsTooCoarse | None:

@@ -139,22 +139,17 @@ class InterferenceExplains(Note):
     visits: int
 
 
-class EffectChangesSign(Note):
-    """The effect is clear in both halves of the visits, with opposite signs."""
-
-    kind: Literal["effect_changes_sign"] = "effect_changes_sign"
-
-
-class DecisionContradicted(Note):
-    """The decision of an earlier look does not agree with the estimate of all visits."""
-
-    kind: Literal["decision_contradicted"] = "decision_contradicted"
-
-
 class EffectChanges(Note):
-    """No constant ratio fits all visits."""
+    """No constant ratio fits all visits.
+
+    ``first_log`` is the effect up to the visit ``last_visit_before``, ``second_log`` that of the
+    visits after it, both other over baseline in the raw response; ``None`` of too few visits.
+    """
 
     kind: Literal["effect_changes"] = "effect_changes"
+    last_visit_before: int | None = None
+    first_log: float | None = None
+    second_log: float | None = None
 
 
 class StepsTooCoarse(Note):
@@ -199,8 +194,6 @@ Withheld = Annotated[
     | CarryOverFound
     | InterferenceUnequal
     | InterferenceExplains
-    | EffectChangesSign
-    | DecisionContradicted
     | EffectChanges
     | StepsTooCoarse
     | GeneratorSaturated

@@ -11,7 +11,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from steelyard.errors import AnalysisError
 from steelyard.plan.order import TOLERANCE
@@ -134,20 +134,22 @@ def _systems(rows: TrialRows, baseline: str, design: Design) -> None:
 
 
 def _numbers(rows: TrialRows) -> None:
-    _positive(
-        rows.response,
-        "response",
-        "so it has no ratio to another",
-        "judge a response that is positive in every trial; repeat a trial that failed in its "
-        "place, on the same system",
-    )
-    _positive(
-        rows.covariate or (),
-        "covariate",
-        "and its logarithm is taken",
-        "give what was measured of the machine before each trial, as it was measured, or leave "
-        "it out",
-    )
+    if (bad := _not_positive(rows.response)) is not None:
+        raise TrialsError(
+            f"trial {bad.row}: the response {bad.problem}, so it has no ratio to another",
+            "judge a response that is positive in every trial; repeat a trial that failed in its "
+            "place, on the same system",
+            row=bad.row,
+            column="response",
+        )
+    if (bad := _not_positive(rows.covariate or ())) is not None:
+        raise TrialsError(
+            f"trial {bad.row}: the covariate {bad.problem}, and its logarithm is taken",
+            "give what was measured of the machine before each trial, as it was measured, or leave "
+            "it out",
+            row=bad.row,
+            column="covariate",
+        )
     if len(set(rows.response)) == 1:
         raise TrialsError(
             "the response is the same in all trials: without variation nothing can be judged",
@@ -156,19 +158,22 @@ def _numbers(rows: TrialRows) -> None:
         )
 
 
-def _positive(values: Sequence[float], column: str, why: str, hint: str) -> None:
+class _NotPositive(NamedTuple):
+    """The first row whose value has no logarithm, from 1, and why."""
+
+    row: int
+    problem: str
+
+
+def _not_positive(values: Sequence[float]) -> _NotPositive | None:
     for row, value in enumerate(values, start=1):
         if math.isnan(value):
-            problem = "is not a number"
-        elif math.isinf(value):
-            problem = "is not finite"
-        elif value <= 0:
-            problem = "is zero" if value == 0 else "is negative"
-        else:
-            continue
-        raise TrialsError(
-            f"trial {row}: the {column} {problem}, {why}", hint, row=row, column=column
-        )
+            return _NotPositive(row, "is not a number")
+        if math.isinf(value):
+            return _NotPositive(row, "is not finite")
+        if value <= 0:
+            return _NotPositive(row, "is zero" if value == 0 else "is negative")
+    return None
 
 
 def _comparable(rows: TrialRows, baseline: str) -> None:

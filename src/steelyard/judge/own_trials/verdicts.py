@@ -12,8 +12,9 @@ from typing import Literal
 
 from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
-from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import shared
+from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
@@ -203,7 +204,7 @@ def _verdicts(
     places: list[Conditions] = [{LOAD: load} for load in measured.loads] or [{}]
     met = {Pair(baseline, other): places for other in others}
     for each in shared(response, met, alpha, against=baseline):
-        yield finding(judge(each, measured, margin_log), margin_log)
+        yield finding(judge(each, measured, margin_log), measured, margin_log)
 
 
 def _caveats(declared: Declared, budget: int) -> Iterator[Caveat]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -94,6 +94,10 @@ class MeasuredVisits:
             covariate=series.covariate,
         )
         return self.assumption.tests(stream)
+
+    def until(self, visit: int) -> MeasuredVisits:
+        """The same as they stood after one visit."""
+        return replace(self, visits=self.visits[:visit])
 
     def warnings(self, visit: int) -> frozenset[WarningKind]:  # noqa: ARG002 - rows have none
         """No kinds of warning."""

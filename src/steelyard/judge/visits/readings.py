@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
@@ -42,9 +42,8 @@ Row = tuple[int, int, bool, float]
 class Readings:
     """The records by visit and condition, read once for all comparisons.
 
-    ``distrusted`` is a reason to decide nothing from them at all. ``assumption`` says how they are
-    tested; with ``reference_kernel`` what was measured of the host before each visit is its
-    covariate.
+    ``assumption`` says how they are tested; with ``reference_kernel`` what was measured of the host
+    before each visit is its covariate. ``control`` finds a reason to distrust any such readings.
     """
 
     def __init__(
@@ -55,12 +54,15 @@ class Readings:
         assumption: Assumption = ROBUST,
         paths: Paths = ALL_PATHS,
         reference_kernel: bool = False,
+        control: Control | None = None,
     ) -> None:
         self.plan = plan
         self.assumption = assumption
         self.paths = paths
+        self._reference_kernel = reference_kernel
         self._kernel_parts = measured_before(records) if reference_kernel else {}
-        self.distrusted: Withheld | None = None
+        self._control = control
+        self._earlier: dict[int, Readings] = {}
         attempts: dict[tuple[int, Key], list[TrialRecord]] = defaultdict(list)
         for record in sorted(records, key=lambda r: (r.visit, r.trial, r.attempt)):
             attempts[record.visit, key_of(record.cell.conditions)].append(record)
@@ -72,6 +74,29 @@ class Readings:
         self._half_failure = 0.5 / median(operations) if operations else 0.0
         self._warnings = _warnings_of(records)
         self._visited = {(self._block.get(r.visit), r.cell.system) for r in records}
+
+    @cached_property
+    def distrusted(self) -> Withheld | None:
+        """What the A/A control says of these readings, judged without it."""
+        return None if self._control is None else self._control(self._with(self._records, None))
+
+    def until(self, visit: int) -> Readings:
+        """The same as they stood after one visit."""
+        if visit not in self._earlier:
+            records = [record for record in self._records if record.visit <= visit]
+            every = len(records) == len(self._records)
+            self._earlier[visit] = self if every else self._with(records, self._control)
+        return self._earlier[visit]
+
+    def _with(self, records: Sequence[TrialRecord], control: Control | None) -> Readings:
+        return Readings(
+            self.plan,
+            records,
+            assumption=self.assumption,
+            paths=self.paths,
+            reference_kernel=self._reference_kernel,
+            control=control,
+        )
 
     def good(self, visit: int, conditions: Conditions) -> list[TrialRecord]:
         """The attempt that succeeded, if any."""
@@ -203,6 +228,10 @@ class Readings:
                 return number
             problems[unusable(record, response.name)] += 1
         return None
+
+
+Control = Callable[[Readings], Withheld | None]
+"""Finds a reason to decide nothing from readings at all."""
 
 
 def _warnings_of(records: Sequence[TrialRecord]) -> dict[int, frozenset[WarningKind]]:

@@ -129,6 +129,9 @@ class Visits(Protocol):
     def distrusted(self) -> Withheld | None:
         """A reason to decide nothing from them at all."""
 
+    def until(self, visit: int) -> Visits:
+        """The same as they stood after one visit."""
+
     def series(
         self,
         pair: Pair,

@@ -9,9 +9,7 @@ from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
     CarryOverFound,
     CarryOverPossible,
-    DecisionContradicted,
     EffectChanges,
-    EffectChangesSign,
     FailedAttemptsDecide,
     FailuresNotCounted,
     GeneratorSaturated,
@@ -37,6 +35,7 @@ from steelyard.judge.kinds.verdict_notes import (
     VerdictNote,
 )
 from steelyard.records.warnings import WarningKind
+from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import text, writes
@@ -165,22 +164,13 @@ def _interference_explains(note: InterferenceExplains) -> str:
     )
 
 
-@writes(EffectChangesSign)
-def _effect_changes_sign(_: EffectChangesSign) -> str:
-    return "the effect changes sign between the first and the second half of the visits"
-
-
-@writes(DecisionContradicted)
-def _decision_contradicted(_: DecisionContradicted) -> str:
-    return (
-        "all visits together contradict the decision of an earlier look: the effect changes during "
-        "the study"
-    )
-
-
 @writes(EffectChanges)
-def _effect_changes(_: EffectChanges) -> str:
-    return "no constant ratio fits all visits: the effect changes during the study"
+def _effect_changes(note: EffectChanges) -> str:
+    changes = "the effect changes during the study"
+    if note.first_log is None or note.second_log is None or note.last_visit_before is None:
+        return f"{changes}: no constant ratio fits all visits"
+    first, second = (signed_effect(log) for log in (note.first_log, note.second_log))
+    return f"{changes}: {first} up to visit {note.last_visit_before}, {second} after it"
 
 
 @writes(StepsTooCoarse)

@@ -7,7 +7,7 @@ the raw response (``38 % longer response time``). What decides nothing prints si
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
@@ -39,8 +39,7 @@ ONCE = "judged once"
 MOST_REASONS = 2
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """One sentence in two parts, so that a page can set the answer larger than its evidence.
 
     ``evidence`` is the tail as it reads when it stands on a line of its own.
@@ -58,6 +57,7 @@ def verdict_sentence(verdict: VerdictFinding, view: View) -> Sentence:
     """The whole sentence for one comparison, with interval and n."""
     response = response_of(view, verdict.response)
     where = where_of(verdict, view)
+    later, verdict = _later(verdict, response), _when_decided(verdict)
     if verdict.estimate_log is None and verdict.word in DECIDED:
         found = _without_size(verdict, response, where)
     elif verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -68,15 +68,15 @@ def verdict_sentence(verdict: VerdictFinding, view: View) -> Sentence:
         found = _undecided(verdict, response, where, view)
     else:
         found = _decided(verdict, response, where, view)
-    if verdict.exploratory:
-        return Sentence(f"Exploratory: {found.head}", found.tail, found.evidence)
-    return found
+    head = f"Exploratory: {found.head}" if verdict.exploratory else found.head
+    return Sentence(head, *(f"{each.removesuffix('.')}{later}." for each in found[1:]))
 
 
 def condition_sentence(verdict: VerdictFinding, view: View) -> str:
     """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
     response = response_of(view, verdict.response)
     where = where_of(verdict, view).strip() or "over all trials"
+    later, verdict = _later(verdict, response), _when_decided(verdict)
     word = verdict_word(verdict, response)
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -90,8 +90,36 @@ def condition_sentence(verdict: VerdictFinding, view: View) -> str:
         tail = _further(verdict)
     return (
         f"{_capital(where)}: {word}, {size} ({interval_words(verdict, response)}), "
-        f"{counted(verdict.n_baseline + verdict.n_other, 'visit')}{tail}."
+        f"{counted(verdict.n_baseline + verdict.n_other, 'visit')}{tail}{later}."
     )
+
+
+def _when_decided(verdict: VerdictFinding) -> VerdictFinding:
+    """The same with the size of the look that decided, where all visits deny the word."""
+    then = verdict.deciding_look
+    if then is None:
+        return verdict
+    inner = "equivalence_" if verdict.word is VerdictWord.EQUIVALENT else ""
+    return verdict.model_copy(
+        update={
+            "estimate_log": then.estimate_log,
+            "n_baseline": then.n_baseline,
+            "n_other": then.n_other,
+            f"{inner}low_log": then.low_log,
+            f"{inner}high_log": then.high_log,
+        }
+    )
+
+
+def _later(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """The size by all visits beside that of the look that decided."""
+    if verdict.deciding_look is None:
+        return ""
+    count = counted(verdict.n_baseline + verdict.n_other, "visit")
+    if verdict.estimate_log is None:
+        return f"; not judged of all {count}"
+    size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
+    return f"; of all {count}: {size}, {interval_words(verdict, response)}"
 
 
 def _decided(
@@ -189,8 +217,6 @@ def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
 
 def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
     """Level and ends of the interval that belongs to the word of the verdict."""
-    if verdict.no_ratio:
-        return "no interval, as no constant ratio fits"
     level = verdict.interval_level
     if verdict.word is VerdictWord.EQUIVALENT:
         level = 1 - 2 * (1 - level)

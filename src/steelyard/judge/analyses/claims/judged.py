@@ -158,7 +158,7 @@ def _ends(judged: JudgedPart, margin_log: float, rate: float) -> dict[str, Any]:
     found = None if tests is None else tests.estimate()
     if tests is None or found is None:
         return ends
-    [interval] = tests.intervals(margin_log, [rate], found.ratio_log)
+    [(interval, _)] = tests.sizes(margin_log, [rate], found.ratio_log)
     low, high = interval.signed(judged.sign)
     return {"estimate_log": judged.sign * found.ratio_log, "low_log": low, "high_log": high}
 

@@ -102,7 +102,7 @@ def _judged(
     if found is None:
         return too_few
     words = tests.decide(margin, alpha).words
-    [interval] = tests.intervals(margin, [alpha / 2], found.ratio_log)
+    [(interval, _)] = tests.sizes(margin, [alpha / 2], found.ratio_log)
     low, high = interval.signed(-1)
     return {
         "word": _word(words),

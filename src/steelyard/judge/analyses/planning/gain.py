@@ -35,5 +35,5 @@ def _width(tests: Inference, margin_log: float, share: float) -> float | None:
     found = tests.estimate()
     if found is None:
         return None
-    [(low, high)] = tests.intervals(margin_log, [share / 2], found.ratio_log)
+    [((low, high), _)] = tests.sizes(margin_log, [share / 2], found.ratio_log)
     return None if low is None or high is None or low > high else high - low

@@ -14,8 +14,9 @@ from statistics import median
 
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
-from steelyard.judge.comparisons.comparison import finding, judge
+from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import Comparison, Family, pairs
+from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Conditions, Pair, Series
 from steelyard.plan.model import Plan
@@ -101,7 +102,7 @@ def _mean(
     margin, name = study.trials.margin_log, study.primary
     alpha = study.trials.alpha
     comparison = Comparison(name, group.pair, group.shared, alpha, family[1], family[0])
-    ratio = finding(judge(comparison, readings, margin), margin)
+    ratio = finding(judge(comparison, readings, margin), readings, margin)
     plain = readings.series(group.pair, name, group.shared, scale="plain")
     difference = _difference(comparison, plain, readings, margin)
     sign = -1.0 if name.direction == "lower" else 1.0
@@ -148,7 +149,7 @@ def _difference(
     if len(scaled.values) < FIRST_LOOK:
         return _Difference(raw * found.ratio_log)
     level = comparison.share / 2
-    [interval] = tests.intervals(margin_log, [level], found.ratio_log)
+    [(interval, _)] = tests.sizes(margin_log, [level], found.ratio_log)
     ends = [None if end is None else raw * end for end in interval]
     ends = ends if raw > 0 else ends[::-1]
     return _Difference(raw * found.ratio_log, ends[0], ends[1])

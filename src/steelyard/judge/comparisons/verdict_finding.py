@@ -1,0 +1,171 @@
+"""The finding of one comparison: word, ratio, interval, notes, all in the raw response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from steelyard.inference.assumption import Inference
+from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
+from steelyard.inference.diagnostics import change_of, shape_of
+from steelyard.inference.estimate import Estimate
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.comparison import Judged
+from steelyard.judge.comparisons.notes import notes_on
+from steelyard.judge.comparisons.withholding import veto
+from steelyard.judge.findings import DecidingLook, VerdictFinding
+from steelyard.judge.kinds.verdict_notes import EffectChanges, Withheld
+from steelyard.judge.visits.series import Visits
+
+
+class _Sizes(NamedTuple):
+    """What every two-sided verdict prints, and what *equivalent* does; good direction."""
+
+    two_sided: Size
+    equivalence: Size | None
+
+
+def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFinding:
+    """All findings of one comparison, in the raw response.
+
+    What would forbid a verdict now and did not when it was decided stands beside it.
+    """
+    comparison, series = judged.comparison, judged.series
+    sign = -1 if comparison.response.direction == "lower" else 1
+    found = judged.estimate()
+    known = series.defined()
+    shape = shape_of(known.values, known.other)
+    sizes = _sizes(judged.tests, judged, margin_log, found)
+    low, high = sizes.two_sided.present.signed(sign)
+    inner = UNBOUNDED if sizes.equivalence is None else sizes.equivalence.present.signed(sign)
+    return VerdictFinding(
+        response=comparison.response.name,
+        baseline=comparison.pair.baseline,
+        other=comparison.pair.other,
+        conditions=comparison.conditions,
+        word=judged.word,
+        words=judged.words or (judged.word,),
+        margin_log=margin_log,
+        alpha=comparison.alpha,
+        family=comparison.family,
+        estimate_log=None if found is None else sign * found.ratio_log,
+        low_log=low,
+        high_log=high,
+        interval_level=1 - comparison.share,
+        equivalence_low_log=inner.low,
+        equivalence_high_log=inner.high,
+        n_baseline=series.n_baseline,
+        n_other=series.n_other,
+        decided_at_visit=judged.decided_at_visit,
+        deciding_look=_deciding_look(judged, sizes, margin_log, sign),
+        noise_log=None if found is None else found.noise_log,
+        visits_to_decide=judged.forecast(margin_log),
+        exploratory=comparison.exploratory,
+        spread_ratio=None if series.problems else shape.spread_ratio,
+        stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
+        stall_rate_other=None if series.problems else shape.stall_rate_other,
+        withheld=judged.withheld,
+        not_judged=series.problems,
+        guardrails=tuple(each.finding() for each in judged.said.guardrails),
+        notes=(
+            *_later(judged, readings, margin_log),
+            *notes_on(
+                comparison,
+                series,
+                words=judged.words,
+                withheld=judged.withheld,
+                guardrails=judged.said.guardrails,
+                invalid=judged.present.invalid,
+                horizon=_horizon(judged.tests),
+                welch_test=judged.tests is None or judged.tests.welch,
+                found=found,
+                shape=shape,
+                margin_log=margin_log,
+                changes=_changes(judged, sizes.two_sided, found, sign),
+            ),
+        ),
+    )
+
+
+def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[Withheld]:
+    """The gravest reason that would withhold the decision if it were asked of all visits."""
+    if not judged.words or judged.said is judged.present or judged.present.series.problems:
+        return
+    comparison, decision = judged.comparison, judged.decision
+    found = veto(comparison, judged.series, decision, readings, margin_log)
+    if found is not None and not isinstance(found, EffectChanges):
+        yield found
+
+
+def _horizon(tests: Inference | None) -> int | None:
+    """The budget in visits; ``None`` where there is one look, after the last."""
+    return None if tests is None or tests.stream.once else tests.stream.horizon
+
+
+def _sizes(
+    tests: Inference | None, judged: Judged, margin_log: float, found: Estimate | None
+) -> _Sizes:
+    """The sizes that the word needs, of one look."""
+    if tests is None or found is None:
+        return _Sizes(Size(UNBOUNDED, UNBOUNDED), None)
+    share = judged.comparison.share
+    rates = (share / 2, share) if VerdictWord.EQUIVALENT in judged.words else (share / 2,)
+    two_sided, *rest = tests.sizes(margin_log, rates, found.ratio_log)
+    return _Sizes(two_sided, rest[0] if rest else None)
+
+
+def _changes(judged: Judged, size: Size, found: Estimate | None, sign: int) -> EffectChanges | None:
+    """An effect that no constant ratio describes, in the two parts that differ most."""
+    if judged.tests is None or found is None or not size.changes(found.ratio_log):
+        return None
+    known = judged.series.defined()
+    change = change_of(known.values, known.other)
+    if change is None:
+        return EffectChanges()
+    return EffectChanges(
+        last_visit_before=known.visits[change.at - 1],
+        first_log=sign * change.first_log,
+        second_log=sign * change.second_log,
+    )
+
+
+def _deciding_look(
+    judged: Judged, now: _Sizes, margin_log: float, sign: int
+) -> DecidingLook | None:
+    """Estimate and interval at the look that decided, where those of all visits deny the word."""
+    said = judged.said
+    if not judged.words or not _denies(judged, now, margin_log):
+        return None
+    found = said.estimate()
+    then = _sizes(said.tests, judged, margin_log, found)
+    if found is None or said.tests is None:
+        return None
+    low, high = _of_the_word(judged, then, found.ratio_log).signed(sign)
+    return DecidingLook(
+        n_baseline=said.series.n_baseline,
+        n_other=said.series.n_other,
+        estimate_log=sign * found.ratio_log,
+        low_log=low,
+        high_log=high,
+    )
+
+
+def _denies(judged: Judged, now: _Sizes, margin_log: float) -> bool:
+    """Whether the interval of the present look allows what the word excludes."""
+    word = judged.decision.words[0] if judged.words else None
+    if judged.words[0] is VerdictWord.EQUIVALENT:
+        low, high = UNBOUNDED if now.equivalence is None else now.equivalence.present
+        return low is None or low < -margin_log or high is None or high > margin_log
+    low, high = now.two_sided.present
+    if word is VerdictWord.FASTER:
+        return low is None or low < 0
+    return high is None or high > 0
+
+
+def _of_the_word(judged: Judged, sizes: _Sizes, estimate_log: float) -> Interval:
+    """By the ratios that were rejected at any look, as the decision is."""
+    inner = judged.words[0] is VerdictWord.EQUIVALENT and sizes.equivalence is not None
+    size = sizes.equivalence if inner and sizes.equivalence else sizes.two_sided
+    if size.constant.empty:
+        return size.present
+    return with_estimate([size.constant], estimate_log)
