@@ -22,10 +22,13 @@ from tests.calibration.cells import big_stick, generator_of
 from tests.calibration.noises import NOISES
 
 from steelyard.inference import confidence
+from steelyard.inference.assumption import Inference
 from steelyard.inference.confidence import fixed_grid
 from steelyard.inference.randomisation import random_pairs
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
+from steelyard.judge.own_trials.visits import MeasuredVisits
+from steelyard.judge.visits.series import Pair, Series
 
 FOLDER = Path(__file__).parents[1] / "cases" / "judge" / "agreement"
 SAID_BY_R = FOLDER / "said-by-r.csv"
@@ -77,7 +80,7 @@ STUDIES = (
 
 @dataclass(frozen=True)
 class Said:
-    """Words, visits at the stop, and the ends of the 95 % and the 90 % confidence."""
+    """Words, visits at the stop, and the ratios that no look has rejected at 95 % and at 90 %."""
 
     words: frozenset[str]
     stop: int | None
@@ -117,15 +120,21 @@ def judged_fully(study: Study) -> TrialsVerdict:
 
 def said_here(study: Study) -> Said:
     """What the judge says on its grid alone; the script does not divide the last steps further."""
-    with patch.object(confidence, "_ROUNDS", 0):
+    seen: list[Inference] = []
+
+    def tests(visits: MeasuredVisits, series: Series, pair: Pair, **options: bool) -> Inference:
+        seen.append(_tests(visits, series, pair, **options))
+        return seen[-1]
+
+    with patch.object(confidence, "_ROUNDS", 0), patch.object(MeasuredVisits, "tests", tests):
         verdict = judged_fully(study).of("B")
+        sizes = seen[0].sizes(MARGIN, (0.025, 0.05), verdict.estimate_log or 0.0)
     words = frozenset(str(word) for word in verdict.words) - {str(VerdictWord.UNDECIDED)}
-    ends = (verdict.low_log, verdict.high_log)
-    return Said(
-        words,
-        verdict.decided_at_visit,
-        (*ends, verdict.equivalence_low_log, verdict.equivalence_high_log),
-    )
+    ends = tuple(end for size in sizes for end in size.constant)
+    return Said(words, verdict.decided_at_visit, ends)
+
+
+_tests = MeasuredVisits.tests
 
 
 def read_said(text: str) -> dict[str, Said]:

@@ -13,7 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from steelyard.errors import AnalysisError
+from steelyard.inference.robust import Floats
 from steelyard.plan.order import TOLERANCE
 from steelyard.study.model import Level
 
@@ -344,10 +347,19 @@ def _by_chance(visits: list[Visit], design: Design) -> None:
         period = size * blocks
         rest = len(names) - period
         repeats = all(names[i] == names[i + period] for i in range(rest))
-        bits_a_visit = 0.75 if design == "bigstick" else math.log2(math.factorial(size)) / size
-        if repeats and rest * bits_a_visit >= _NO_CHANCE_BITS:
+        if repeats and _bits(names, design)[period:].sum() >= _NO_CHANCE_BITS:
             raise TrialsError(
                 f"the order repeats every {period} visits: random assignment does that less than "
                 "once in a million",
                 "a fixed order follows any rhythm of the machine; judge it with the design `none`",
             )
+
+
+def _bits(names: Sequence[str], design: Design) -> Floats:
+    """How many bits of chance each visit holds; none where the big-stick design left no choice."""
+    size = len(set(names))
+    if design != "bigstick":
+        return np.full(len(names), math.log2(math.factorial(size)) / size)
+    steps = np.where(np.array(names) == names[0], 1, -1)
+    lead = np.cumsum(steps) - steps
+    return np.where(np.abs(lead) < TOLERANCE, 1.0, 0.0)

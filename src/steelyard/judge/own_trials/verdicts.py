@@ -115,8 +115,8 @@ def judge_trials(
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
             two systems, or as many as there are.
-        engine: ``exact`` holds for any noise; ``normal`` is a t test on ``pairs`` that assumes
-            normal differences, and is quick.
+        engine: ``exact`` holds for any noise that affects both systems alike; ``normal`` is a
+            t test on ``pairs`` that assumes normal differences, and is quick.
         paths: How many further orders are drawn by the design.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.

@@ -157,10 +157,10 @@ def _failures_unequal(note: FailuresUnequal) -> str:
 @writes(ErrorRateByRandomisation)
 def _error_rate_by_randomisation(note: ErrorRateByRandomisation) -> str:
     return (
-        "The error rate holds for any noise, given the recorded random assignment, no carry-over "
-        "between visits, and systems that differ by a constant ratio; under unequal variance it "
-        "rests on Welch's test, simulated up to a ratio of standard deviations of "
-        f"{note.simulated_spread_ratio:g}:1"
+        "The error rate holds for any noise that affects both systems alike, given the recorded "
+        "random assignment, no carry-over between visits, and systems that differ by a constant "
+        "ratio; under unequal variance it rests on Welch's test, simulated up to a ratio of "
+        f"standard deviations of {note.simulated_spread_ratio:g}:1"
     )
 
 

@@ -33,9 +33,10 @@ from steelyard.units import format_duration
 OK = "ok"
 MANY_PAIRS = 3
 _ASSUMPTION = (
-    "The error rate holds for any noise, given random assignment as recorded, no carry-over from "
-    "one visit to the next, and {compared} that differ by a constant ratio only; at unequal "
-    "spreads the Welch test holds it."
+    "The error rate holds for {compared} that differ by a constant ratio only, under any noise "
+    "that affects them alike, given random assignment as recorded and no carry-over from one "
+    "visit to the next; at unequal spreads the Welch test holds it. Noise that lasts over several "
+    "visits and affects one of them alone may be reported as a difference."
 )
 _ASSUMPTION_OF_PAIRS = (
     "The error rate holds if the differences within pairs of visits are normal, independent and "

@@ -222,7 +222,7 @@ class JudgePart(Part):
     """How records become verdicts."""
 
     engine: Literal["exact", "normal"] | None = None
-    """`exact` holds for any noise; `normal` takes the differences within pairs for normal."""
+    """`exact`: any noise that affects both alike; `normal`: normal differences within pairs."""
     contrasts: Contrasts | None = None
     """`baseline`: each system against the baseline; `all pairs`: each against each."""
     guardrails: dict[str, Share] | None = None
