@@ -12,7 +12,7 @@ from steelyard.judge.kinds.caveats import (
     GeneratorOnSameMachine,
     WarnedTrials,
 )
-from steelyard.judge.kinds.verdict_notes import StoppedEarly, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import EffectChanges, StoppedEarly, ValueUnusable
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
@@ -265,6 +265,15 @@ def test_what_was_not_tested_stands_at_the_end_but_for_what_stands_above() -> No
         f"  {notes.text(GeneratorOnSameMachine(), Labels())}.",
     ]
     assert "What was not tested:" not in verdict_lines(changed(golden("plain"), caveats=()))
+
+
+def test_a_condition_whose_verdict_is_withheld_says_so() -> None:
+    view = views(golden("decided"))[0]
+    verdict = next(v for v in view.own.verdicts if v.conditions is not None)
+    update = {"word": VerdictWord.UNDECIDED, "words": (VerdictWord.UNDECIDED,)}
+    plain = condition_sentence(verdict.model_copy(update=update), view)
+    withheld = verdict.model_copy(update=update | {"withheld": EffectChanges()})
+    assert condition_sentence(withheld, view) != plain
 
 
 def test_an_estimate_outside_its_interval_is_refused() -> None:

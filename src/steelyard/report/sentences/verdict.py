@@ -37,6 +37,7 @@ EARLY = "valid at this early stop"
 ANY_STOP = "valid at any stop"
 ONCE = "judged once"
 MOST_REASONS = 2
+_WITHHELD = "; the tests decide, and the verdict is withheld for the reason below"
 
 
 class Sentence(NamedTuple):
@@ -87,7 +88,7 @@ def condition_sentence(verdict: VerdictFinding, view: View) -> str:
         size = _size(verdict, response)
         tail = _margin_words(verdict) if abs(log) < 4 * verdict.margin_log else ""
     elif verdict.word is VerdictWord.UNDECIDED:
-        tail = _further(verdict)
+        tail = _WITHHELD if verdict.withheld else _further(verdict)
     return (
         f"{_capital(where)}: {word}, {size} ({interval_words(verdict, response)}), "
         f"{counted(verdict.n_baseline + verdict.n_other, 'visit')}{tail}{later}."
