@@ -79,13 +79,13 @@ def test_several_settings_hold_and_are_taken_back(
 def test_a_ratio_comes_back_although_bytes_took_its_place(
     host_machine: Host, undo: UndoLog, place: Place
 ) -> None:
-    ratio = told("/proc/sys/vm/dirty_ratio")
-    assert ratio != "0"
+    ratio = apply_settings(host_machine, {"sysctl.vm.dirty_ratio": 23}, undo, place)
     wanted = {"sysctl.vm.dirty_bytes": 512 * 2**20}
     applied = apply_settings(host_machine, wanted, undo, place)
     assert told("/proc/sys/vm/dirty_ratio") == "0"
     revert_settings(host_machine, applied, undo)
-    assert told("/proc/sys/vm/dirty_ratio") == ratio
+    assert told("/proc/sys/vm/dirty_ratio") == "23"
+    revert_settings(host_machine, ratio, undo)
 
 
 def test_a_level_that_does_not_take_is_named_and_all_before_it_is_taken_back(

@@ -352,3 +352,23 @@ def test_a_filesystem_of_somebody_else_is_not_mounted_anew() -> None:
     assert machine.changes == []
     Remount("/srv/run/mnt", "/dev/loop0", "relatime,commit=0").apply(machine.host())
     assert runs(machine)[0].endswith("-o remount,atime,relatime,commit=0 /srv/run/mnt")
+
+
+LISTED = '[{"Names": ["steelyard-7-a-1"], "State": "removing", "Labels": {"steelyard": "ours"}}]'
+
+
+def test_a_container_whose_removal_was_cut_short_is_removed() -> None:
+    machine = Machine()
+    machine.tools["podman ps"] = lambda _: said(stdout=LISTED)
+    machine.tools["podman container inspect"] = lambda _: said(125, stderr="container not known")
+    RemoveContainer("steelyard-7-a-1", "ours").apply(machine.host())
+    assert runs(machine)[-1] == "podman rm --force --time=0 --volumes steelyard-7-a-1"
+
+
+def test_a_container_that_another_removed_meanwhile_needs_nothing() -> None:
+    machine = Machine()
+    listed = [LISTED, "[]"]
+    machine.tools["podman ps"] = lambda _: said(stdout=listed.pop(0))
+    machine.tools["podman rm"] = lambda _: said(1, stderr="no such container")
+    RemoveContainer("steelyard-7-a-1", "ours").apply(machine.host())
+    assert listed == []

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from steelyard.errors import EngineError
+from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.undo.log import UndoLog
@@ -16,8 +16,10 @@ from steelyard.records.ledger import Ledger
 from steelyard.study.model import SystemSpec
 from steelyard.systems.platform import InstanceContext, Platform
 from steelyard.trial.session_state import instance_pool
+from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.machines import SessionMachines
+from tests.unit.hosts.stand_in import refusal
 
 
 class Carrier:
@@ -182,3 +184,17 @@ def test_an_instance_that_lost_its_agent_on_its_way_down_is_taken_down_by_the_ne
     lodged.bring_up(guest(name="other"))
     lodged.clear()
     assert Place.diary == ["up vm-1", "down vm-1", "down vm-1", "up other-1", "down other-1"]
+
+
+def test_a_machine_that_refuses_at_the_end_is_an_error_that_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuses(_pool: InstancePool) -> None:
+        raise refusal("undo", "system", "cannot remove the container steelyard-7-a-1")
+
+    monkeypatch.setattr(InstancePool, "clear", refuses)
+    context = object.__new__(SessionContext)
+    context.pool = object.__new__(InstancePool)
+    with pytest.raises(HostError, match="cannot remove the container") as caught:
+        context.undo_all()
+    assert caught.value.slug == "machine-cannot-be-restored"

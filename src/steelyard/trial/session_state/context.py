@@ -8,6 +8,7 @@ from pathlib import Path
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL
 from steelyard.hosts.undo.actions.files import RemoveTree
@@ -100,7 +101,10 @@ class SessionContext:
         Raises:
             HostError: a machine refuses; what is left stays pending.
         """
-        self.pool.clear()
+        try:
+            self.pool.clear()
+        except (AgentRefusal, SystemFailure) as refusal:
+            raise _not_put_right(str(refusal)) from refusal
         if self._scratch is not None:
             self._apply_even_if_lost(self._scratch)
             self._scratch = None

@@ -27,22 +27,27 @@ class RemoveContainer:
         return f"remove the container {self.name}"
 
     def apply(self, host: Host) -> None:
-        if not _exists(host, "container", self.name):
+        marks = self._marks(host)
+        if not marks:
             return
-        mark = self._mark(host)
-        if mark != self.mark:
+        if marks != [self.mark]:
             raise refused(f"the container {self.name} is not of this run: it was not touched")
         ran = _podman(host, "rm", "--force", "--time=0", "--volumes", self.name)
-        if ran.exit_code != 0 and _exists(host, "container", self.name):
+        if ran.exit_code != 0 and self._marks(host):
             raise refused(f"cannot {self}: {ran.stderr.strip()}")
 
-    def _mark(self, host: Host) -> str | None:
-        told = _podman(host, "container", "inspect", self.name)
-        if told.exit_code != 0:
-            raise refused(f"cannot look at the container {self.name}: {told.stderr.strip()}")
-        labels = json.loads(told.stdout)[0]["Config"].get("Labels") or {}
-        mark: str | None = labels.get("steelyard")
-        return mark
+    def _marks(self, host: Host) -> list[str | None]:
+        """The mark of the container; nothing where there is none.
+
+        Asked of the list: ``inspect`` does not know a container whose removal was cut short, and
+        such a one still holds its name and its image.
+        """
+        listed = _podman(
+            host, "ps", "--all", "--filter", f"name=^{self.name}$", "--format", "json"
+        )
+        if listed.exit_code != 0:
+            raise refused(f"cannot look at the container {self.name}: {listed.stderr.strip()}")
+        return [(each["Labels"] or {}).get("steelyard") for each in json.loads(listed.stdout) or []]
 
 
 @dataclass(frozen=True)
