@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from tests.unit.hosts.stand_in import refusal
 
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
@@ -19,7 +20,6 @@ from steelyard.trial.session_state import instance_pool
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.machines import SessionMachines
-from tests.unit.hosts.stand_in import refusal
 
 
 class Carrier:
