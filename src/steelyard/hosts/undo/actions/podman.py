@@ -42,9 +42,7 @@ class RemoveContainer:
         Asked of the list: ``inspect`` does not know a container whose removal was cut short, and
         such a one still holds its name and its image.
         """
-        listed = _podman(
-            host, "ps", "--all", "--filter", f"name=^{self.name}$", "--format", "json"
-        )
+        listed = _podman(host, "ps", "--all", "--filter", f"name=^{self.name}$", "--format", "json")
         if listed.exit_code != 0:
             raise refused(f"cannot look at the container {self.name}: {listed.stderr.strip()}")
         return [(each["Labels"] or {}).get("steelyard") for each in json.loads(listed.stdout) or []]
