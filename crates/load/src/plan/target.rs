@@ -1,7 +1,8 @@
 //! Where the load goes: a URL, taken apart and resolved.
 
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use steelyard_net::socket::Address;
 
@@ -22,7 +23,7 @@ pub struct Target {
     pub authority: String,
     /// Path and query, at least `/`.
     pub path: String,
-    /// The first address of the host, or the unix socket instead of it.
+    /// The address of the host, or the unix socket instead of it.
     pub address: Address,
 }
 
@@ -68,15 +69,32 @@ impl Target {
     }
 }
 
-/// The first address of `host`.
+/// How long an address of several may take to accept a connection.
+const ACCEPTS_WITHIN: Duration = Duration::from_secs(1);
+
+/// The address of `host`; of several the first that accepts a connection.
+///
+/// `localhost` is `::1` before it is `127.0.0.1`, and most servers listen on one of them.
+/// Where none accepts, the first is what the load fails on.
 pub fn resolve(host: &str, port: u16) -> Result<Address, LoadError> {
-    let mut addresses = (host, port)
+    let addresses: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
-        .map_err(|error| unresolved(host, &error.to_string()))?;
-    addresses
-        .next()
+        .map_err(|error| unresolved(host, &error.to_string()))?
+        .collect();
+    first_accepting(&addresses)
         .map(Address::Inet)
         .ok_or_else(|| unresolved(host, "it has no address"))
+}
+
+fn first_accepting(addresses: &[SocketAddr]) -> Option<SocketAddr> {
+    let first = *addresses.first()?;
+    if addresses.iter().all(|address| *address == first) {
+        return Some(first);
+    }
+    let accepting = addresses
+        .iter()
+        .find(|address| TcpStream::connect_timeout(address, ACCEPTS_WITHIN).is_ok());
+    Some(*accepting.unwrap_or(&first))
 }
 
 struct Parts<'a> {
@@ -178,6 +196,16 @@ mod tests {
         assert_eq!(address("http://[::1]"), inet("[::1]:80"));
         assert_eq!(address("http://[::1]:81/"), inet("[::1]:81"));
         assert!(Target::resolve("tcp://127.0.0.1", None).is_err());
+    }
+
+    #[test]
+    fn of_several_addresses_the_first_that_accepts_is_taken() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = listener.local_addr().unwrap();
+        let closed: SocketAddr = "127.0.0.2:1".parse().unwrap();
+        assert_eq!(first_accepting(&[closed, open]), Some(open));
+        assert_eq!(first_accepting(&[closed, closed]), Some(closed));
+        assert_eq!(first_accepting(&[]), None);
     }
 
     #[test]
