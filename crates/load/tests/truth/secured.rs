@@ -214,7 +214,11 @@ fn a_file_without_certificates_is_refused_before_anything_is_sent() {
     let identity = identity("empty", &["localhost"]);
     let server = serve(&identity, u64::MAX, |_| {});
     std::fs::write(&identity.ca_file, "nothing here").unwrap();
-    let error = try_run(&job(&server, trusting(&identity))).unwrap_err();
+    let refused = LoadJob {
+        target: format!("https://{}/", server.address),
+        ..job(&server, trusting(&identity))
+    };
+    let error = try_run(&refused).unwrap_err();
     assert!(error.to_string().contains("no certificate"), "{error}");
     assert_eq!(server.connections(), 0);
 }
