@@ -16,10 +16,10 @@ from steelyard.study.declared.setting import SettingValue
 Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
 Reset = Literal["service", "process", "container", "snapshot", "boot"]
-TrialReset = Literal["none", "service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
 Order = Literal["bigstick", "pairs", "blocks"]
 Contrasts = Literal["baseline", "all pairs"]
+RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
 
 WORKLOAD, SCENARIO = "workload", "scenario"
@@ -166,7 +166,6 @@ class TrialsSpec(Spec):
     ``aa_control`` is the name under which the baseline is measured again as another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
     ``order`` is how visits are ordered; ``None``: at random for two systems, in blocks for more.
-    With ``reset`` ``none`` all systems stay up side by side, their services too.
     """
 
     margin_ratio: float
@@ -175,7 +174,7 @@ class TrialsSpec(Spec):
     drain_s: float = 2.0
     timeout_s: float = 10.0
     command_s: float = 1800.0
-    reset: TrialReset = "service"
+    reset: Reset = "service"
     settle_s: float | None = None
     settle_until_idle: bool = False
     reference_kernel_s: float | None = None
@@ -186,11 +185,6 @@ class TrialsSpec(Spec):
     seed: int | None = None
     aa_control: str | None = None
     order: Order | None = None
-
-    @property
-    def systems_stay_up(self) -> bool:
-        """Whether systems are prepared once, and visited in turn without a reset."""
-        return self.reset == "none"
 
     @property
     def margin_log(self) -> float:
