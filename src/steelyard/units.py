@@ -235,6 +235,15 @@ def format_share(share_ratio: float) -> str:
     return f"{_rounded(share_ratio * 100)} %"
 
 
+def format_margin(margin_ratio: float) -> str:
+    """``20 % (0.833 to 1.2 times, -16.7 % to +20 %)`` from 0.2: as far either way in logarithms."""
+    more, less = (
+        Decimal(f"{100 * share:.3g}") for share in (margin_ratio, margin_ratio / (1 + margin_ratio))
+    )
+    times = f"{1 - less / 100:f} to {1 + more / 100:f} times"
+    return f"{more:f} % ({times}, -{less:f} % to +{more:f} %)"
+
+
 def format_count(count: float) -> str:
     """``12,345``; three digits below a thousand."""
     return f"{count:,.0f}" if abs(count) >= 1000 else _rounded(count)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 from typer.testing import CliRunner
 
+from steelyard.cli.doctor import resolution
 from steelyard.cli.doctor.limits import limit_checks
 from steelyard.cli.doctor.machine import Facts, load_check, virtual
 from steelyard.cli.main import app
+from steelyard.hosts.host import Host
 
 
 def said(*arguments: str) -> str:
@@ -60,6 +63,12 @@ def test_limits_of_servers_are_told_and_held_against_the_load(tmp_path: Path) ->
     ]
     assert told[0].seen == "`clients` is 2, the load has 4 connections"
     assert told[0].advice == "further connections are refused with 421; set `service: {clients: 4}`"
+
+
+def test_the_margin_is_told_once_by_both_of_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resolution, "noise_at_rest", lambda *_: [])
+    [told] = resolution.resolution_checks(cast("Host", None), Path(), 0.2)
+    assert told.seen == "20 % (0.833 to 1.2 times, -16.7 % to +20 %)"
 
 
 def test_servers_without_limits_are_told_to_have_none(tmp_path: Path) -> None:

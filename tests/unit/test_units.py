@@ -152,3 +152,16 @@ def test_a_level_is_printed_with_every_digit_that_was_written(kind: Kind, writte
 
 def test_a_level_of_nothing_needs_no_unit() -> None:
     assert units.format_level(0.0, "rate") == "0"
+
+
+@pytest.mark.parametrize(
+    ("margin_ratio", "text"),
+    [
+        (0.2, "20 % (0.833 to 1.2 times, -16.7 % to +20 %)"),
+        (0.02, "2 % (0.9804 to 1.02 times, -1.96 % to +2 %)"),
+        (0.005, "0.5 % (0.99502 to 1.005 times, -0.498 % to +0.5 %)"),
+        (0.99, "99 % (0.503 to 1.99 times, -49.7 % to +99 %)"),
+    ],
+)
+def test_a_margin_is_told_by_both_of_its_bounds(margin_ratio: float, text: str) -> None:
+    assert units.format_margin(margin_ratio) == text

@@ -17,7 +17,7 @@ from steelyard.study.model import FIND, Study
 from steelyard.study.reference import UNVERIFIED
 from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
 from steelyard.study.workload_study import WorkloadStudy, studies, study_of
-from steelyard.units import format_bytes, format_share
+from steelyard.units import format_bytes, format_margin, format_share
 
 _SHOWN_VISITS = 16
 _SHOWN_CONDITIONS = 12
@@ -161,7 +161,7 @@ def _margin(study: Study) -> str:
     count = len(studies(study))
     shared = f", shared equally by {count} workloads" if count > 1 else ""
     return (
-        f"{format_share(study.trials.margin_ratio)}, false verdicts at most "
+        f"{format_margin(study.trials.margin_ratio)}, false verdicts at most "
         f"{format_share(study.trials.alpha)}{shared}"
     )
 

@@ -41,5 +41,6 @@ def resolution_checks(host: Host, folder: Path, margin: float) -> Iterator[Check
     except TrialFailed as failed:
         yield Check("resolution", "bad", failed.message, failed.hint)
         return
+    yield Check("margin", "good", units.format_margin(margin))
     for line in resolution_lines(resolutions(rows, TrialsSpec(margin_ratio=margin))):
         yield Check("resolution", "good", line)

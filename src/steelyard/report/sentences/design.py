@@ -7,13 +7,11 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.findings import RunFindings
-from steelyard.report.figures import percent
 from steelyard.report.sentences.assumptions import STOP_WORDS, judged
-from steelyard.report.sentences.verdict import margin_text
 from steelyard.report.view import views
 from steelyard.report.vocabulary import compared_all
 from steelyard.study.labels import Labels
-from steelyard.units import format_duration
+from steelyard.units import format_duration, format_margin
 
 
 def done_rows(run: RunFindings) -> list[tuple[str, str]]:
@@ -48,9 +46,10 @@ def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
         yield "Order", f"{design}, conditions shuffled within a visit, seed {run.seed}"
     for each in influence:
         yield "Factors", _factors(each, run.labels)
-    margins = {margin_text(verdict) for view in of_each for verdict in judged(view)}
-    margins |= {percent(math.expm1(each.margin_log)) for each in influence}
-    yield "Margin", ", ".join(sorted(margins)) or "no comparison was judged"
+    margins = {each.margin_log for each in influence}
+    margins |= {each.margin_log for view in of_each for each in judged(view)}
+    told = dict.fromkeys(format_margin(math.expm1(each)) for each in sorted(margins))
+    yield "Margin", "; ".join(told) or "no comparison was judged"
     yield (
         "Ended",
         (
