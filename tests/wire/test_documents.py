@@ -11,10 +11,12 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.engine import messages
-from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import read_load
+from steelyard.records.schema import Outcome
 from steelyard.report.notes.warnings import TEXTS
 from steelyard.trial.attempt.gates import generator_figures
+from steelyard.trial.attempt.outcomes import as_failed
 
 HERE = Path(__file__).parent
 SCHEMAS = HERE.parents[1] / "schemas"
@@ -58,12 +60,25 @@ def test_a_stored_load_result_fits_the_schema_and_is_read() -> None:
     assert warning.figures == {"lag_p99_ns": 61000, "allowed_ns": 50000}
 
 
-def test_a_kind_of_warning_that_only_another_version_knows_is_an_error_with_its_place() -> None:
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"kind": "unknown_here"}, "`verdict.warnings.0.kind` is 'unknown_here'"),
+        ({"state": None}, "`verdict.warnings.0.state` is None"),
+    ],
+)
+def test_what_only_an_engine_of_another_version_tells_ends_the_session_for_the_operator(
+    change: dict[str, Any], told: str
+) -> None:
     document = load_result()
-    document["verdict"]["warnings"][0]["kind"] = "unknown_here"
-    with pytest.raises(EngineError, match=r"`verdict\.warnings\.0\.kind`") as refused:
+    document["verdict"]["warnings"][0] |= change
+    with pytest.raises(SystemFailure) as refused:
         read_load(document)
-    assert refused.value.slug == "engine-of-another-version"
+    assert refused.value.for_operator
+    failed = as_failed(refused.value)
+    assert failed.outcome is Outcome.NEEDS_OPERATOR
+    assert failed.message.startswith("the engine is of another version than this package")
+    assert failed.message.endswith(told)
 
 
 @pytest.mark.parametrize("request_line", lines("agent-requests.jsonl"), ids=lambda r: r["verb"])

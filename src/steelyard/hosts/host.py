@@ -26,6 +26,7 @@ from steelyard.engine.messages import (
 from steelyard.engine.patience import PATIENCE, PatienceLost
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.transport import Way, here
 
 _BYE_TIMEOUT_S = 5.0
@@ -327,15 +328,24 @@ def read_load(document: dict[str, Any]) -> LoadAnswer:
     """A load job's answer, as read and as it came.
 
     Raises:
-        EngineError: an engine of another version wrote it, as with a kind of warning unknown here.
+        SystemFailure: ``engine_unfit``: an engine of another version wrote it, as with a kind of
+            warning that is unknown here.
     """
     try:
         return LoadAnswer(LoadResult.model_validate(document), document)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise EngineError(
-            f"the result of a load cannot be read: `{where}`: {first['msg']}",
-            hint="install the same version on both machines",
-            slug="engine-of-another-version",
+        raise SystemFailure(
+            "engine_unfit",
+            "the engine is of another version than this package, which cannot read the result of "
+            f"its load: {_unread(error)}",
+            "install package and engine together, on every machine",
         ) from error
+
+
+def _unread(error: ValidationError) -> str:
+    """The first field that cannot be read."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "missing":
+        return f"`{where}` is missing"
+    return f"`{where}` is {first['input']!r:.80}"

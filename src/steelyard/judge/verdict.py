@@ -25,7 +25,7 @@ from steelyard.judge.stopping.interim import InterimWord, Look, together
 from steelyard.judge.stopping.stop import find_stop, futility_caveats
 from steelyard.judge.validity.confounders import difference_findings
 from steelyard.judge.validity.environment import cleanup_caveats
-from steelyard.judge.validity.tested import tested_programs
+from steelyard.judge.validity.facts import tested_programs
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import workload_runs

@@ -1,11 +1,13 @@
-"""What a fact of a machine is about, and from what of the study file it follows."""
+"""What a fact is about, from what of the study file it follows, and which say what was tested."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 from steelyard.judge.findings import FactSubject
+from steelyard.records.schema import TrialRecord
 
 _SUBJECTS: tuple[tuple[FactSubject, str], ...] = (
     ("identity", r"(^|\.)(hostname|machine_id|boot_id|uuid|serial|mac|container|address)\b"),
@@ -32,6 +34,8 @@ _FOLLOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 """Facts, and how what they follow from begins where systems differ in that."""
 _ACCELERATORS = frozenset({"kvm", "tcg"})
+_TESTED = re.compile(r"(service|tool)\.(.+\.)?(version|sha256)|platform\.image\.(digest|id|sha256)")
+"""Versions and digests of the programs and images of a system."""
 
 
 def subject_of(fact: str) -> FactSubject:
@@ -56,3 +60,19 @@ def is_declared(fact: str, declared: Mapping[str, Mapping[str, str | None]]) -> 
         re.search(of, name) and any(each.startswith(sources) for each in declared)
         for of, sources in _FOLLOWS
     )
+
+
+def tested_programs(records: Sequence[TrialRecord]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """By system, of each program and image every version and digest that was seen.
+
+    Of several workloads, one fact has several.
+    """
+    seen: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for record in records:
+        for name, value in record.facts.get("system", {}).items():
+            if value is not None and _TESTED.fullmatch(name):
+                seen[record.cell.system][name].add(value)
+    return {
+        system: {fact: tuple(sorted(values)) for fact, values in sorted(facts.items())}
+        for system, facts in sorted(seen.items())
+    }

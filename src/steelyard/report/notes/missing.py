@@ -1,10 +1,13 @@
-"""Why a value of the record is missing."""
+"""Why a value is missing: of a record, of a response in a trial, of a machine at rest."""
 
 from __future__ import annotations
 
 from typing import get_args
 
+from steelyard.judge.analyses.planning.findings import ReferenceKernelFailed, TooFewValues
+from steelyard.judge.kinds.not_measured import AttemptFailed, ValueMissing
 from steelyard.records.missing import Missing, MissingKind
+from steelyard.report.figures import counted
 from steelyard.report.notes.registry import writes
 
 TEXTS = {
@@ -91,3 +94,24 @@ def missing_text(note: MissingKind) -> str:
 
 for _kind in get_args(get_args(Missing.__value__)[0]):
     writes(_kind)(missing_text)
+
+
+@writes(AttemptFailed)
+def _attempt_failed(note: AttemptFailed) -> str:
+    outcome = note.outcome.replace("_", " ")
+    return f"trial {note.trial}, attempt {note.attempt}: {outcome}"
+
+
+@writes(ValueMissing)
+def _value_missing(note: ValueMissing) -> str:
+    return "not recorded" if note.reason is None else missing_text(note.reason)
+
+
+@writes(ReferenceKernelFailed)
+def _reference_kernel_failed(note: ReferenceKernelFailed) -> str:
+    return missing_text(note.reason)
+
+
+@writes(TooFewValues)
+def _too_few_values(note: TooFewValues) -> str:
+    return f"{counted(note.values, 'value')}, at least {note.needed} are needed"

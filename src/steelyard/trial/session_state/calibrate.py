@@ -20,6 +20,7 @@ from typing import Any
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import LoadResult
 from steelyard.errors import EngineError
+from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host, read_load
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.plan.model import Cell
@@ -144,6 +145,7 @@ class _Bench:
 
         Raises:
             AgentRefusal: the engine cannot run it.
+            SystemFailure: it is of another version.
             TimeoutError: it did not end in its time.
         """
         answer = self.host.start_load(load_job(study, bound, self.server, self.session.plan.seed))
@@ -161,6 +163,8 @@ def _measured(session: SessionContext, bound: BoundCell, sink: ServiceSpec) -> C
         calibration = _on_bench(session, bound, sink)
     except AgentRefusal as refusal:
         calibration = _failed(sink, refusal.failure.message)
+    except SystemFailure as failure:
+        calibration = _failed(sink, failure.message)
     except EngineError as error:
         session.machines.lose(session.study.generator.host)
         calibration = _failed(sink, error.message)
