@@ -14,7 +14,7 @@ from steelyard.cli.run import FailIfOption
 from steelyard.errors import StudyError
 from steelyard.judge import TrialsVerdict
 from steelyard.judge.own_trials.arguments import Declared
-from steelyard.judge.own_trials.rows import TrialRows, TrialsError
+from steelyard.judge.own_trials.rows import MOST_VISITS, TrialRows, TrialsError
 from steelyard.judge.own_trials.verdicts import judge_rows
 from steelyard.records.separated_values import Field
 from steelyard.records.trials_file import TrialsFile, read_trials
@@ -80,7 +80,7 @@ def judge(  # noqa: PLR0917 - typer reads options from the parameters
 ) -> int:
     """Judge trials that were measured elsewhere, as a study would be judged."""
     margin_ratio = _share(margin)
-    trials = read_trials(path, response)
+    trials = read_trials(path, response, MOST_VISITS)
     if design is not _Design.NONE:
         trials.refuse_gaps()
     rows = _rows(trials, response)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -98,11 +98,13 @@ class TrialsFile:
         return Complaint(self.path, field.line, field.column, message, hint)
 
 
-def read_trials(path: Path, response: str) -> TrialsFile:
+def read_trials(path: Path, response: str, most_visits: int = MOST_ROWS) -> TrialsFile:
     """The file at ``path``, whose column ``response`` holds what was measured.
 
+    ``most_visits``: of two systems. They are counted before any field is read as a number.
+
     Raises:
-        StudyError: it cannot be read, or is not CSV with the columns that are needed.
+        StudyError: it cannot be read, is not CSV with the columns that are needed, or is too long.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -112,7 +114,7 @@ def read_trials(path: Path, response: str) -> TrialsFile:
         raise _unreadable(path, error.strerror or str(error)) from error
     if "\0" in text:
         raise _unreadable(path, "it is not UTF-8 text")
-    return parse_trials(text, path, response)
+    return parse_trials(text, path, response, most_visits)
 
 
 def _unreadable(path: Path, why: str) -> StudyError:
@@ -120,7 +122,7 @@ def _unreadable(path: Path, why: str) -> StudyError:
     return StudyError([complaint], slug=_SLUG)
 
 
-def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
+def parse_trials(text: str, path: Path, response: str, most_visits: int = MOST_ROWS) -> TrialsFile:
     """The rows of ``text``; ``path`` is named in complaints."""
     names, *rows = [*itertools.islice(rows_of(text), MOST_ROWS + 2)] or [[]]
     if not names:
@@ -130,12 +132,9 @@ def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
     if missing := [name for name in (*NEEDED, response) if name not in header]:
         message = "no column " + " and none ".join(f"`{name}`" for name in missing)
         wrong.append(Complaint(path, names[0].line, 1, message, _hint(missing[0], names)))
-    if len(rows) > MOST_ROWS:
-        hint = "give one row for each trial, and not for each request or sample within it"
-        beyond = rows[-1][0].line
-        wrong.append(Complaint(path, beyond, 1, f"more than {MOST_ROWS:,} rows", hint))
     if not rows:
         wrong.append(Complaint(path, names[0].line, 1, "there is no trial", _HOW))
+    _refuse([*_too_long(path, rows, [field.text for field in names], most_visits)])
     _refuse(wrong, _twice(path, names), _open_quotes(path, [names, *rows]))
     _refuse(_ragged(path, rows, len(names)))
     keys = [field.text for field in names]
@@ -148,6 +147,34 @@ def parse_trials(text: str, path: Path, response: str) -> TrialsFile:
         rows=tuple(found.rows[i] for i in places),
         order=tuple(order[i] for i in places),
     )
+
+
+def _too_long(
+    path: Path, rows: Sequence[Sequence[Field]], columns: Sequence[str], most_visits: int
+) -> Iterator[Complaint]:
+    """What is too much of a file, whichever of its systems is the baseline."""
+    if len(rows) > MOST_ROWS:
+        message = f"more than {MOST_ROWS:,} rows"
+    elif (visits := _visits_of_two(rows, columns)) > most_visits:
+        message = f"{len(rows):,} rows hold {visits:,} visits of two systems"
+    else:
+        return
+    hint = (
+        f"at most {most_visits:,} visits of two systems are judged: give one row for each trial, "
+        "and not for each request or sample within it; if a number was planned before the first "
+        "trial, give the rows up to it"
+    )
+    yield Complaint(path, rows[-1][0].line, 1, message, hint)
+
+
+def _visits_of_two(rows: Sequence[Sequence[Field]], columns: Sequence[str]) -> int:
+    """Of the pair of systems with the fewest that every choice of a baseline has."""
+    if not set(NEEDED) <= set(columns):
+        return 0
+    order, system = map(columns.index, NEEDED)
+    whole = (row for row in rows if len(row) == len(columns))
+    counts = Counter({row[order].text: row[system].text for row in whole}.values()).values()
+    return min(counts) + max(counts) if len(counts) > 1 else sum(counts)
 
 
 def _refuse(*kinds: Sequence[Complaint]) -> None:

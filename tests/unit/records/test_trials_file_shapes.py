@@ -163,7 +163,12 @@ REFUSED: dict[str, tuple[str | bytes, str, str]] = {
     "an order in words": (each(lambda o, s, y: [f"run {o}", s, y]), "2:1", "is not a number"),
     "an open quote": (at(5, '4,a,"101'), "5:5", "a quote is opened here and not closed"),
     "a quote that ends early": (at(5, '4,"a"b,101'), "5:3", "a quote is opened here"),
-    "more trials than are judged": (table(MANY), "1:7", "are too many"),
+    "more trials than are judged": (table(MANY), "30000:1", "29,999 visits of two systems"),
+    "more trials than are judged, counted before a number is read": (
+        table([*MANY, ["30000", "a", "x"]]),
+        "30001:1",
+        "30,000 rows hold 30,000 visits of two systems",
+    ),
     "every request a row": (
         PLAIN + "21,a,3\n" * 200_000,
         "100002:1",
