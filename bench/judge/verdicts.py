@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 from bench.judge.table import Row, in_turn
 
-from steelyard.inference.assumption import Robust, RobustInference
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
 from steelyard.inference.exact import OneSided, first_crossings, pool_of
 from steelyard.inference.randomisation import PATHS, big_stick, draw
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory
 from steelyard.inference.stream import Order, Stream
 from steelyard.judge import judge_trials
@@ -55,16 +55,16 @@ def _beginning(stream: Stream, visits: int) -> Stream:
 def _look(streams: list[Stream]) -> Row:
     """With the looks before it made as a session makes them; what is timed is the last one."""
     said: dict[str, list[Decision]] = {"one look": [], "all looks": []}
-    session = Robust(Memory())
+    session = Memory()
 
     def one_look(turn: int) -> None:
-        said["one look"].append(session.tests(streams[turn]).decide(MARGIN_LOG, ALPHA))
+        said["one look"].append(Inference.of(streams[turn], session).decide(MARGIN_LOG, ALPHA))
 
     def all_looks(turn: int) -> None:
-        said["all looks"].append(Robust().tests(streams[turn]).decide(MARGIN_LOG, ALPHA))
+        said["all looks"].append(Inference.of(streams[turn]).decide(MARGIN_LOG, ALPHA))
 
     for stream in streams:
-        session.tests(_beginning(stream, VISITS - 1)).decide(MARGIN_LOG, ALPHA)
+        Inference.of(_beginning(stream, VISITS - 1), session).decide(MARGIN_LOG, ALPHA)
     times = in_turn([one_look, all_looks], REPEATS)
     if said["one look"] != said["all looks"]:
         raise AssertionError("looks in turn and all at once disagree")
@@ -76,7 +76,7 @@ def _interval(streams: list[Stream]) -> Row:
     rates = (ALPHA / 2, ALPHA)
 
     def shared(turn: int) -> None:
-        tests = Robust().tests(streams[turn])
+        tests = Inference.of(streams[turn])
         ends["shared"] += [each.present for each in tests.sizes(MARGIN_LOG, rates, 0.012)]
 
     def alone(turn: int) -> None:
@@ -84,7 +84,7 @@ def _interval(streams: list[Stream]) -> Row:
             side = Rejections(streams[turn])
             for one in (side, side.mirrored):
                 _each_alone(one, rate)
-            found = RobustInference(side, None).sizes(MARGIN_LOG, [rate], 0.012)
+            found = Inference(side, None).sizes(MARGIN_LOG, [rate], 0.012)
             ends["alone"] += [each.present for each in found]
 
     times = in_turn([shared, alone], min(REPEATS, 3))

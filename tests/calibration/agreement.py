@@ -22,9 +22,9 @@ from tests.calibration.cells import big_stick, generator_of
 from tests.calibration.noises import NOISES
 
 from steelyard.inference import confidence
-from steelyard.inference.assumption import Inference
 from steelyard.inference.confidence import fixed_grid
 from steelyard.inference.randomisation import random_pairs
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge import TrialsVerdict, judge_trials
 from steelyard.judge.own_trials.visits import MeasuredVisits

@@ -26,7 +26,6 @@ from tests.calibration.faults import FAULTS, struck
 from tests.calibration.recorded import measured, nothing_beside, study_of
 from tests.calibration.store import RESULTS, SCREENS
 from tests.calibration.tally import Task
-from tests.calibration.tasks_arms import on_pairs
 from tests.calibration.tasks_words import words
 
 from steelyard.judge import judge_trials
@@ -91,7 +90,6 @@ def _verdicts() -> Iterator[object]:
     for seed in range(3):
         yield from _three_systems_at_two_loads(seed)
     yield from _beside_a_covariate()
-    yield from _pairs_by_normality()
 
 
 def _recorded() -> Iterator[object]:
@@ -131,23 +129,6 @@ def _three_systems_at_two_loads(seed: int) -> Iterator[object]:
     )
     for verdict in found.verdicts:
         yield from _verdict(verdict)
-
-
-def _pairs() -> Iterator[object]:
-    for task in on_pairs():
-        if any(noise in task.cell for noise in _SOME_NOISES):
-            yield from _tally(task, 16)
-
-
-def _pairs_by_normality() -> Iterator[object]:
-    for seed in range(4):
-        random = np.random.default_rng(seed)
-        first = random.random(20) < 0.5
-        other = np.stack([first, ~first], axis=1).ravel()
-        response = np.exp(random.normal(0, 0.02, 40) + 0.03 * other)
-        names = np.where(other, "b", "a").tolist()
-        found = judge_trials(names, response, baseline="a", design="pairs", engine="normal")
-        yield from _verdict(found.of("b"))
 
 
 def _with_covariates() -> Iterator[object]:
@@ -241,7 +222,6 @@ PARTS: dict[str, Part] = {
     "verdicts": Part((), _verdicts),
     "covariates": Part(("G21",), _with_covariates),
     "elimination": Part(("G19",), _of_goal("G19", 1)),
-    "pairs by a t test": Part(("G20",), _pairs),
     "screening": Part((SCREENS, "G9"), _screenings),
     "shares of factors": Part(("G9",), _shares),
     "curves": Part(("G10",), _curves),

@@ -14,8 +14,8 @@ from tests.calibration.recorded import BASE, OTHER, measured, study_of
 from tests.calibration.tally import Tally
 from tests.unit.judge.studies import RESPONSES
 
-from steelyard.inference.assumption import RobustInference
 from steelyard.inference.confidence import UNBOUNDED, Size
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.failures import count
 from steelyard.judge.comparisons.comparison import judge
@@ -65,7 +65,7 @@ def unequal_failures(case: Failing, batch: int, studies: int) -> Tally:
             beside=case.beside,
         )
         told = tuple(count.failure_findings(plan, records))
-        with patch.object(RobustInference, "sizes", _no_end):  # intervals take longest
+        with patch.object(Inference, "sizes", _no_end):  # intervals take longest
             found = next(
                 count.failure_contrasts(study, [Pair(BASE, OTHER)], Readings(plan, records), told)
             )

@@ -64,8 +64,6 @@ GOALS: dict[str, str] = {
     "5 % (same bound); likewise where failures leave percentiles without a value",
     "G19": "races: in at most 5 % of studies is any equal system called different, whoever leaves "
     "and whatever the spreads (same bound)",
-    "G20": "the engine `normal`, on the noise that it takes for granted: at most 5 % false (same "
-    "bound)",
     "G21": "a canary heard before each visit: at most 5 % false (same bound), and fewer visits",
     "G22": "stalls in one arm alone, in 5 to 20 % of its visits: that system is called faster "
     "in at most 2.5 % (upper 99 % bound at most 2.75 %); that it is called slower is no error",

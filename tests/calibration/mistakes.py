@@ -18,9 +18,9 @@ from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
 from steelyard.inference import diagnostics, exact, sequential
-from steelyard.inference.assumption import RobustInference
 from steelyard.inference.confidence import Interval, Size
 from steelyard.inference.estimate import estimate
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, VerdictWord
 from steelyard.inference.spending import spent
 from steelyard.judge.comparisons import comparison, withholding
@@ -123,8 +123,8 @@ def nothing_shared(*arguments: Any, **options: Any) -> Iterator[Any]:
 
 
 at_the_bounds = sequential._at_the_bounds
-_decide = RobustInference.decide
-_sizes = RobustInference.sizes
+_decide = Inference.decide
+_sizes = Inference.sizes
 
 
 def no_evidence_is_equality(tests: exact.SequentialTests) -> list[VerdictWord]:
@@ -147,13 +147,13 @@ def sides_swapped(tests: exact.SequentialTests) -> list[VerdictWord]:
     return [other.get(word, word) for word in at_the_bounds(tests)]
 
 
-def margin_afterwards(tests: RobustInference, margin_log: float, alpha: float) -> Decision:
+def margin_afterwards(tests: Inference, margin_log: float, alpha: float) -> Decision:
     seen = estimate(tests.stream.values, tests.stream.other)
     size = 0.0 if seen is None else abs(seen.ratio_log)
     return _decide(tests, max(margin_log, 2 * size), alpha)
 
 
-def sign_of_the_medians(tests: RobustInference, margin_log: float, alpha: float) -> Decision:
+def sign_of_the_medians(tests: Inference, margin_log: float, alpha: float) -> Decision:
     judged, stream = _decide(tests, margin_log, alpha), tests.stream
     if not _DIFFERENCES & set(judged.words):
         return judged
@@ -164,7 +164,7 @@ def sign_of_the_medians(tests: RobustInference, margin_log: float, alpha: float)
 @contextmanager
 def direction_of_the_medians() -> Iterator[None]:
     with (
-        patch.object(RobustInference, "decide", sign_of_the_medians),
+        patch.object(Inference, "decide", sign_of_the_medians),
         never(withholding, "contradicted"),
     ):
         yield
@@ -175,7 +175,7 @@ def never(room: object, reason: str) -> AbstractContextManager[object]:
     return patch.object(room, reason, nothing)
 
 
-def t_at_every_look(tests: RobustInference, _margin_log: float, alpha: float) -> Decision:
+def t_at_every_look(tests: Inference, _margin_log: float, alpha: float) -> Decision:
     stream = tests.stream
     for look in range(8, len(stream.values) + 1):
         values, other = stream.values[:look], stream.other[:look]
@@ -186,7 +186,7 @@ def t_at_every_look(tests: RobustInference, _margin_log: float, alpha: float) ->
     return sequential.UNDECIDED
 
 
-def bars_that_do_not_overlap(tests: RobustInference, _margin_log: float, _alpha: float) -> Decision:
+def bars_that_do_not_overlap(tests: Inference, _margin_log: float, _alpha: float) -> Decision:
     """Phoronix's way: until both arms are precise, then bars of one standard error."""
     stream = tests.stream
     for look in range(8, len(stream.values) + 1):
@@ -202,19 +202,19 @@ def bars_that_do_not_overlap(tests: RobustInference, _margin_log: float, _alpha:
 
 
 def one_sided_ends(
-    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+    tests: Inference, margin_log: float, alphas: Sequence[float], guess: float
 ) -> list[Size]:
     return _sizes(tests, margin_log, [2 * alpha for alpha in alphas], guess)
 
 
 def what_early_looks_have_left(
-    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+    tests: Inference, margin_log: float, alphas: Sequence[float], guess: float
 ) -> list[Size]:
     return [Size(each.constant, each.constant) for each in _sizes(tests, margin_log, alphas, guess)]
 
 
 def normal_ends(
-    tests: RobustInference, _margin_log: float, alphas: Sequence[float], _guess: float
+    tests: Inference, _margin_log: float, alphas: Sequence[float], _guess: float
 ) -> list[Size]:
     """Estimate and standard errors, with a quantile of the normal law: not valid at a stop."""
     seen = estimate(tests.stream.values, tests.stream.other)
@@ -225,7 +225,7 @@ def normal_ends(
 
 
 def moved_inwards(
-    tests: RobustInference, margin_log: float, alphas: Sequence[float], guess: float
+    tests: Inference, margin_log: float, alphas: Sequence[float], guess: float
 ) -> list[Size]:
     return [
         _of_one(Interval(None if low is None else low + margin_log / 8, high))

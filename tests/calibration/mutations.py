@@ -15,7 +15,7 @@ from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
 from steelyard.inference import diagnostics, exact, randomisation, sequential
-from steelyard.inference.assumption import RobustInference
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons import comparison, notes, withholding
 from steelyard.judge.own_trials import arguments, rows, verdicts
@@ -133,7 +133,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a margin chosen after the figures were seen",
-        _replaced(RobustInference, "decide", mistakes.margin_afterwards),
+        _replaced(Inference, "decide", mistakes.margin_afterwards),
         said(INDEPENDENT, math.log1p(0.02), {VerdictWord.EQUIVALENT}, allowed=0.05),
     ),
     Mutation(
@@ -143,27 +143,27 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "a t test at 5 % after every visit",
-        _replaced(RobustInference, "decide", mistakes.t_at_every_look),
+        _replaced(Inference, "decide", mistakes.t_at_every_look),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "measured until each arm is precise, then bars of one standard error",
-        _replaced(RobustInference, "decide", mistakes.bars_that_do_not_overlap),
+        _replaced(Inference, "decide", mistakes.bars_that_do_not_overlap),
         SAID_OF_EQUALS,
     ),
     Mutation(
         "90 % printed as 95 %: one-sided ends at the level of two sides",
-        _replaced(RobustInference, "sizes", mistakes.one_sided_ends),
+        _replaced(Inference, "sizes", mistakes.one_sided_ends),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
         "an interval of normal quantiles at a stop that the data chose",
-        _replaced(RobustInference, "sizes", mistakes.normal_ends),
+        _replaced(Inference, "sizes", mistakes.normal_ends),
         covered(INDEPENDENT, 0.02),
     ),
     Mutation(
         "ends of the interval moved inwards instead of outwards",
-        _replaced(RobustInference, "sizes", mistakes.moved_inwards),
+        _replaced(Inference, "sizes", mistakes.moved_inwards),
         contracts.an_end_of_the_interval_is_out,
     ),
     Mutation(
@@ -188,7 +188,7 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "the interval keeps what early looks have excluded, whatever the effect does since",
-        _replaced(RobustInference, "sizes", mistakes.what_early_looks_have_left),
+        _replaced(Inference, "sizes", mistakes.what_early_looks_have_left),
         contracts.an_effect_that_changes_is_within_its_interval,
     ),
     Mutation(

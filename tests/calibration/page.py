@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.calibration.goals import GOALS, WHY_NOT, Standing, Told, sizes_text
 from tests.calibration.noises import NOISES
-from tests.calibration.sections_arms import canaries, on_pairs, stalls
+from tests.calibration.sections_arms import canaries, stalls
 from tests.calibration.sections_errors import at_the_margin, false_differences, unequal_spread
 from tests.calibration.sections_families import curves, screenings, warmups
 from tests.calibration.sections_live import live, repeated
@@ -83,7 +83,6 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G17": lambda: claims(Store("G17")),
     "G18": lambda: failures(Store("G18")),
     "G19": lambda: races(Store("G19")),
-    "G20": lambda: on_pairs(Store("G20")),
     "G21": lambda: canaries(Store("G21"), Store("G3")),
     "G22": lambda: stalls(Store("G22")),
 }

@@ -16,9 +16,9 @@ from tests.calibration.cells import generator_of
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import NOISES, SD, Values
 
-from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import Signs, balanced_fours
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory, VerdictWord
 from steelyard.inference.stream import Order, Stream
 from steelyard.plan.order import ROUNDS, blocks
@@ -99,7 +99,7 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
     seen: dict[int, list[tuple[bool, float]]] = {place: [] for place in range(count - 1)}
     decided: dict[int, Decision] = {}
     coin, now = (race.name, race.batch, len(race.visits)), 0
-    robust = Robust(Memory())
+    memory = Memory()
     for order in blocks(rng, count, BLOCKS, ROUNDS):
         racing = [place for place in seen if place not in decided]
         if not racing:
@@ -115,7 +115,7 @@ def _one_study(race: Race, rng: np.random.Generator) -> dict[int, Decision]:
                 seen[place].append((system != 0, own))
         now += len(here)
         for place in racing:
-            tests = robust.tests(_stream(seen[place], simulated, coin))
+            tests = Inference.of(_stream(seen[place], simulated, coin), memory)
             found = tests.decide(MARGIN, race.alpha)
             if found.words:
                 decided[place] = found

@@ -1,4 +1,4 @@
-"""Sections of the page on the engine on pairs, canaries, and stalls in one arm: G20 to G22."""
+"""Sections of the page on canaries and on stalls in one arm: G21 and G22."""
 
 from __future__ import annotations
 
@@ -17,45 +17,7 @@ from tests.calibration.sections_errors import MOST_FALSE
 from tests.calibration.store import Result, Store
 from tests.calibration.tasks import EFFECTS
 
-_TAKEN_FOR_GRANTED = "independent 2 %"
 _NOTHING = Told(Standing.NOT_MEASURED, "nothing was run")
-
-
-def on_pairs(store: Store) -> Told:
-    """G20."""
-    equal = [each for each in store.all() if not each.about["effect"]]
-    own = [each for each in store.all() if each.about["noise"] == _TAKEN_FOR_GRANTED]
-    granted = [each for each in own if each in equal]
-    if not granted:
-        return _NOTHING
-    rate = (granted[0].counts["wrong"], granted[0].studies)
-    rates = [each.share("wrong") for each in equal]
-    told = (
-        f"{rate_text(*rate)} of {rate[1]:,}; on the other noises, where nothing is promised, "
-        f"{min(rates):.1%} to {max(rates):.1%}"
-    )
-    lines = [
-        "Pairs in random order, 96 visits.",
-        "",
-        "| noise | false at any look | studies |",
-        "|---|---:|---:|",
-        *(
-            f"| {r.about['noise']} | {rate_text(r.counts['wrong'], r.studies)} | {r.studies:,} |"
-            for r in equal
-        ),
-        "",
-        "On independent normal noise, words at the stop:",
-        "",
-        "| true effect | visits (90 % quantile) | faster | equivalent | undecided | studies |",
-        "|---:|---:|---:|---:|---:|---:|",
-        *(
-            f"| {r.about['effect']:.4f} | {r.quantile(0.5)} ({r.quantile(0.9)}) "
-            f"| {r.share('faster'):.1%} | {r.share('equivalent'):.1%} "
-            f"| {r.share('undecided'):.1%} | {r.studies:,} |"
-            for r in sorted(own, key=lambda each: float(each.about["effect"]))
-        ),
-    ]
-    return Told(of_rate(*rate, MOST_FALSE), told, tuple(lines))
 
 
 _MOST_FASTER = 0.0275

@@ -30,7 +30,6 @@ _JUDGES = {
     "G16": "f2c175b6",
     "G17": "59557036",
     "G18": "f12ab9b9",
-    "G20": "bad3fe5f",
 }
 """The judge of each goal: a name that is given anew whenever its figures change, which
 ``test_battery.py`` notices. Where none is listed, it is ``_ENGINE``."""

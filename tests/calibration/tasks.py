@@ -26,7 +26,6 @@ from tests.calibration.mutations import MUTATIONS, is_seen
 from tests.calibration.noises import MACHINES, NOISES, bank_names
 from tests.calibration.rivals import RIVALS
 from tests.calibration.tally import BATCH, Tally, Task
-from tests.calibration.tasks_arms import on_pairs
 from tests.calibration.tasks_families import families
 from tests.calibration.tasks_words import words
 
@@ -54,7 +53,6 @@ def tasks() -> Iterator[Task]:
     yield from _replays()
     yield Task("G14", "planted mistakes", {}, _planted, len(MUTATIONS), batch=1)
     yield from words()
-    yield from on_pairs()
     for noise in MACHINES:
         yield from _heard(noise)
     for noise in STALLED_NOISES:

@@ -8,8 +8,8 @@ from tests.calibration.batched import MARGIN, judged
 from tests.calibration.cells import Cell, drawn
 from tests.calibration.gate import ALPHA
 
-from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.stream import Stream
 
 CELLS = (
@@ -31,7 +31,7 @@ def test_words_and_looks_are_those_of_the_judge_on_each_study_alone(cell: Cell) 
         pool = pool_of(signs, batch.simulated)
         canary = None if batch.canary is None else batch.canary[index]
         stream = Stream(batch.values[index], signs > 0, pool, cell.horizon, covariate=canary)
-        alone = Robust().tests(stream).decide(MARGIN, ALPHA)
+        alone = Inference.of(stream).decide(MARGIN, ALPHA)
         assert (outcome.words, outcome.at) == (alone.words, alone.at)
 
 

@@ -10,7 +10,6 @@ from tests.calibration.claiming import claimed
 from tests.calibration.gate import most_allowed
 from tests.calibration.guarding import guarded
 from tests.calibration.races import EQUAL, Race, false_families
-from tests.calibration.tasks import tasks
 
 pytestmark = pytest.mark.extended
 
@@ -63,11 +62,6 @@ def test_percentiles_without_a_value_make_no_difference_of_equals() -> None:
 
 def test_a_family_of_equal_systems_in_a_race_is_seldom_told_apart() -> None:
     assert false_families(Race("AR(1) 0.9", EQUAL, STUDIES, family=True)) <= most_allowed(STUDIES)
-
-
-def test_the_engine_on_pairs_keeps_its_rate_on_the_noise_that_it_takes_for_granted() -> None:
-    task = next(task for task in tasks() if task.goal == "G20" and not task.about["effect"])
-    assert task.run(0, 100).counts["wrong"] <= most_allowed(100)
 
 
 def test_a_canary_that_hears_the_machine_decides_sooner() -> None:

@@ -87,7 +87,6 @@ def _screened(trial: PlannedTrial, random: np.random.Generator) -> float:
 
 _TRIALS = "trials: {margin: 5 %, window: 1 s, budget: {trials: 12 per cell}}\n"
 _LONG = "trials: {margin: 5 %, window: 1 s, budget: {trials: 24 per cell}}\n"
-_PAIRS = _LONG.replace("window", "order: pairs, window")
 _SCREEN = """
 systems:
   server: {platform: native, service: {use: sink-http}}
@@ -116,13 +115,6 @@ CASES = {
     "three systems": Case(_THREE + _HTTP + _LONG, _level(two=0.7, three=1.02)),
     "all pairs": Case(
         _THREE + _HTTP + _LONG + "judge: {contrasts: all pairs}\n", _level(two=0.7, three=1.02)
-    ),
-    "normal": Case(
-        _TWO
-        + _HTTP
-        + _LONG.replace("window", "order: pairs, window")
-        + "judge: {engine: normal}\n",
-        _level(two=0.93),
     ),
     "stalls": Case(_TWO + _HTTP + _LONG, _stalling),
     "drift": Case(_TWO + _HTTP + _LONG, _drifting),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from steelyard.errors import RecordError
-from steelyard.inference.assumption import Engine, assumption_of
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
@@ -11,21 +10,19 @@ from steelyard.records.archive import Run
 from steelyard.records.events import BudgetExtended
 from steelyard.records.ledger import Ledger
 from steelyard.records.sessions import last_reason
-from steelyard.study.model import Study
 
 _ENDED = ("budget_visits", "budget_time")
 _WHY = {"decided": "the verdict was reached", "failures": "nothing was left to compare"}
 
 
-def extend_budget(study: Study, run: Run) -> None:
+def extend_budget(run: Run) -> None:
     """Records in the ledger that the budget is extended; the run then has twice the visits.
 
     Raises:
-        RecordError: it was extended before, it did not end by its budget, or nothing is kept of
-            the error rate for it.
+        RecordError: it was extended before, or did not end by its budget.
     """
     plan, reason = run.plan(), last_reason(run.events())
-    why = _never(study.judge.engine, plan)
+    why = _never(plan)
     if why is None and reason not in _ENDED:
         why = _WHY.get(
             reason or "", "its budget has not ended yet: `steelyard resume` goes on first"
@@ -43,7 +40,7 @@ def extend_budget(study: Study, run: Run) -> None:
 
 def may_be_extended(run: Run, findings: RunFindings) -> bool:
     """Whether the budget ended with a question open that more visits may answer."""
-    if findings.stop.reason not in _ENDED or _never(findings.engine, run.plan()) is not None:
+    if findings.stop.reason not in _ENDED or _never(run.plan()) is not None:
         return False
     return any(
         verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and not verdict.withheld
@@ -52,12 +49,10 @@ def may_be_extended(run: Run, findings: RunFindings) -> bool:
     )
 
 
-def _never(engine: Engine, plan: Plan) -> str | None:
+def _never(plan: Plan) -> str | None:
     """What no state of the run changes."""
     if plan.budget_visits is not None:
         return "it was extended before, and the error rate allows that once"
     if plan.screen is not None or not plan.visits:
         return "a screening is planned in whole replicates"
-    if not assumption_of(engine).extensible:
-        return f"the engine `{engine}` keeps nothing of the error rate for it"
     return None

@@ -118,7 +118,7 @@ def resume(
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
     if extend:
-        extend_budget(study, opened)
+        extend_budget(opened)
     return _measure(study, opened, wanted)
 
 

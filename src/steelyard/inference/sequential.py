@@ -125,10 +125,10 @@ def _advanced(known: _State, side: Rejections, margin_log: float, alpha: float) 
         residuals, stream.pool, stream.horizon, once=stream.once, covariate=stream.covariate
     )
     held = {word: _on_the_grid(word, side, margin_log, alpha) for word in _at_the_bounds(tests)}
-    return _State(tests, first_of(held))
+    return _State(tests, _first_of(held))
 
 
-def first_of(held: dict[VerdictWord, int | None]) -> Decision:
+def _first_of(held: dict[VerdictWord, int | None]) -> Decision:
     """The verdicts that held at the first look at which any did, of the look of each."""
     known = {word: look for word, look in held.items() if look is not None}
     if not known:

@@ -314,7 +314,6 @@ class RunFindings(Frozen):
     run: str
     compare: str = "system"
     design: str | None = None
-    engine: Literal["exact", "normal"] = "exact"
     level_kinds: dict[str, str] = Field(default_factory=dict)
     systems: tuple[str, ...]
     baseline: str

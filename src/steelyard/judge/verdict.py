@@ -143,7 +143,6 @@ def judge_study(
         run=run,
         compare=study.compare,
         design=plan.design if plan.visits else None,
-        engine=study.judge.engine,
         level_kinds=dict(Labels.of(study).kinds),
         systems=plan.systems,
         baseline=study.baseline,

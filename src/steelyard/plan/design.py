@@ -13,6 +13,7 @@ from steelyard.study.scenarios import applies
 from steelyard.study.workload_study import WorkloadStudy, conditions_of, studies
 
 Design = Literal["big_stick", "pairs", "double_blocks"]
+"""``pairs`` are of earlier runs."""
 
 
 def compared(study: Study) -> tuple[str, ...]:
@@ -63,10 +64,8 @@ def cells(study: Study) -> tuple[Cell, ...]:
 
 
 def design_of(study: Study) -> Design:
-    """Two systems are assigned at random by visit or by pair of visits, more in blocks."""
-    if len(study.compared) != 2:
-        return "double_blocks"
-    return "pairs" if study.trials.order == "pairs" else "big_stick"
+    """Two systems are assigned at random by visit, more in blocks."""
+    return "big_stick" if len(study.compared) == 2 else "double_blocks"
 
 
 def assignment(seed: int, systems: Sequence[str], design: Design, visits: int) -> tuple[str, ...]:

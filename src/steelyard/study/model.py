@@ -17,7 +17,6 @@ Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
 Reset = Literal["service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
-Order = Literal["bigstick", "pairs", "blocks"]
 Contrasts = Literal["baseline", "all pairs"]
 RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
@@ -165,7 +164,6 @@ class TrialsSpec(Spec):
 
     ``aa_control`` is the name under which the baseline is measured again as another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
-    ``order`` is how visits are ordered; ``None``: at random for two systems, in blocks for more.
     """
 
     margin_ratio: float
@@ -184,7 +182,6 @@ class TrialsSpec(Spec):
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None
     aa_control: str | None = None
-    order: Order | None = None
 
     @property
     def margin_log(self) -> float:
@@ -281,7 +278,10 @@ class GuardSpec(Spec):
 
 
 class JudgeSpec(Spec):
-    """How records become verdicts. ``contrasts``: which systems are compared with which."""
+    """How records become verdicts. ``contrasts``: which systems are compared with which.
+
+    ``engine`` may be one that was removed, in the studies of earlier runs.
+    """
 
     engine: Literal["exact", "normal"] = "exact"
     contrasts: Contrasts = "baseline"

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from steelyard.inference.assumption import Inference, Robust
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import big_stick
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
 
@@ -24,7 +24,7 @@ def study(effect: float, visits: int, noise: float = 0.02, seed: int = 1) -> Str
 
 
 def under_test(*given: float, **more: float) -> Inference:
-    return Robust().tests(study(*given, **more))  # type: ignore[arg-type]
+    return Inference.of(study(*given, **more))  # type: ignore[arg-type]
 
 
 def interval(tests: Inference, alpha: float, estimate: float) -> Interval:
@@ -102,7 +102,7 @@ def test_a_real_difference_below_the_margin_may_hold_two_words_at_different_look
 
 def test_a_decision_stays_what_it_was_when_the_study_goes_on() -> None:
     stream = study(0.06, 40)
-    decision = Robust().tests(stream).decide(MARGIN, 0.05)
+    decision = Inference.of(stream).decide(MARGIN, 0.05)
     assert decision.at is not None
     shorter = Stream(
         stream.values[: decision.at],
@@ -110,7 +110,7 @@ def test_a_decision_stays_what_it_was_when_the_study_goes_on() -> None:
         stream.pool[: decision.at],
         stream.horizon,
     )
-    assert Robust().tests(shorter).decide(MARGIN, 0.05) == decision
+    assert Inference.of(shorter).decide(MARGIN, 0.05) == decision
 
 
 def test_a_fourfold_slowdown_is_slower() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm, ttest_ind
 
-from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.normal_boundary import levels
 from steelyard.inference.randomisation import big_stick
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import spent_by_second
 from steelyard.inference.stream import Stream
 from steelyard.inference.welch import contrast, lows
@@ -90,7 +90,7 @@ def test_a_wide_arm_is_not_called_faster_because_its_few_visits_lie_on_one_side(
     values = np.where(signs > 0, [0.3, 0, 0.02, 0, 0, 0.5, 0, 0.04], [0, 1e-3, 0, 2e-3] * 2)
     pool = pool_of(signs, big_stick(4_000, 8, np.random.default_rng(5)))
     stream = Stream(values, signs > 0, pool, 96)
-    assert Robust().tests(stream).decide(math.log1p(0.02), 0.3).words == ()
+    assert Inference.of(stream).decide(math.log1p(0.02), 0.3).words == ()
 
 
 def test_the_interval_is_the_wider_of_both_tests() -> None:
@@ -99,7 +99,7 @@ def test_the_interval_is_the_wider_of_both_tests() -> None:
     stream = Stream(
         values, other, pool_of(signs, big_stick(2_000, 40, np.random.default_rng(2))), 96
     )
-    [((low, high), _)] = Robust().tests(stream).sizes(0.0198, [0.025], 0.0)
+    [((low, high), _)] = Inference.of(stream).sizes(0.0198, [0.025], 0.0)
     assert low is not None
     assert high is not None
     assert low <= lows(values, other, 96, 0.025)[-1]

@@ -81,15 +81,3 @@ def test_a_covariate_is_given_as_it_was_measured_and_not_as_a_logarithm() -> Non
         judge_trials(
             ["a", "b"] * 6, np.arange(1.0, 13.0), baseline="a", covariate=np.linspace(1, -20, 12)
         )
-
-
-def test_the_engine_normal_refuses_a_covariate() -> None:
-    with pytest.raises(AnalysisError, match="takes no covariate"):
-        judge_trials(
-            ["a", "b"] * 6,
-            np.arange(1.0, 13.0),
-            baseline="a",
-            design="pairs",
-            engine="normal",
-            covariate=np.arange(1.0, 13.0),
-        )

@@ -24,6 +24,7 @@ from steelyard.judge.kinds.verdict_notes import (
     ValueUnusable,
 )
 from steelyard.judge.visits.series import Effort
+from steelyard.plan import design
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
@@ -367,3 +368,18 @@ def test_systems_that_keep_the_generator_equally_busy_are_not_equivalent() -> No
     assert isinstance(verdict.withheld, GeneratorSaturated)
     slower = judged_with_warnings(a_study(per_cell=30), noisy(0.8), kind, lambda _: True)
     assert slower.word is VerdictWord.SLOWER
+
+
+def test_an_earlier_run_in_pairs_by_a_removed_engine_is_judged_as_any_other_and_says_so() -> None:
+    study = a_study(users=(4,), judge={"engine": "normal"})
+    drawn = make_plan(study, 7)
+    assigned = design.assignment(7, drawn.systems, "pairs", len(drawn.assignment))
+    visits = design.visits(7, assigned, 2, drawn.conditions)[: len(drawn.visits)]
+    plan = drawn.model_copy(update={"design": "pairs", "assignment": assigned, "visits": visits})
+    findings = judge_study(study, plan, measured(plan, noisy(1.2)), run="r")
+    assert overall(findings).word is VerdictWord.FASTER
+    told = {each.kind for each in findings.workloads[0].caveats}
+    assert {"engine_removed", "error_rate_by_randomisation"} <= told
+    assert "engine_removed" not in {
+        each.kind for each in judged(a_study(), noisy(1.2)).workloads[0].caveats
+    }

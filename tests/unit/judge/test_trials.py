@@ -16,8 +16,6 @@ from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     NoVariation,
     NoVisits,
-    OneConstant,
-    SpreadsDiffer,
     TooFewVisits,
 )
 from steelyard.plan.order import blocks
@@ -331,12 +329,3 @@ def test_judged_once_there_is_no_forecast_and_nothing_was_stopped_early() -> Non
     verdict = judged(systems, measured(systems, {"b": 1.005}), design="none").of("b")
     assert verdict.visits_to_decide is None
     assert "stopped_early" not in kinds(verdict)
-
-
-def test_the_error_rate_of_the_engine_normal_does_not_rest_on_the_welch_test() -> None:
-    random = np.random.default_rng(8)
-    pairs = ["b" if s > 0 else "a" for s in random_pairs(1, 40, random)[:, 0]]
-    response = [100.0 if s == "a" else 103 * math.exp(random.normal(0, 0.01)) for s in pairs]
-    verdict = judged(pairs, response, design="pairs", engine="normal").of("b")
-    (note,) = (note for note in verdict.notes if isinstance(note, SpreadsDiffer | OneConstant))
-    assert not note.welch_test

@@ -8,7 +8,7 @@ import pytest
 
 from steelyard.errors import StudyError
 from steelyard.study.model import Study
-from steelyard.study.read import read_study
+from steelyard.study.read import read_runnable_study, read_study
 from steelyard.study.workload_study import studies
 
 BODY = """study: tiny
@@ -103,3 +103,21 @@ def test_a_dummy_of_a_level_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudyError) as error:
         read_study(path)
     assert "only a system can be the A/A control" in error.value.complaints[0].message
+
+
+@pytest.mark.parametrize(
+    ("removed", "key", "instead"),
+    [
+        ("judge: {engine: normal}\n", "judge.engine", "re-randomisation and the Welch test"),
+        ("variants: {v: {trials: {order: pairs}}}\n", "trials.order", "at random by visit"),
+    ],
+)
+def test_a_removed_key_is_refused_with_what_holds_instead_and_read_of_an_earlier_run(
+    tmp_path: Path, removed: str, key: str, instead: str
+) -> None:
+    read(tmp_path, removed)
+    with pytest.raises(StudyError) as error:
+        read_runnable_study(tmp_path, variant="v" if "variants" in removed else None)
+    (complaint,) = error.value.complaints
+    assert complaint.message == f"`{key}` was removed"
+    assert instead in complaint.hint

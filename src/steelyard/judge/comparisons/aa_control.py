@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from steelyard.inference.assumption import assumption_of
 from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import Comparison, Family
@@ -30,7 +29,7 @@ def readings_of(
     return Readings(
         plan,
         records,
-        assumption=assumption_of(study.judge.engine, effort.memory or Memory()),
+        memory=effort.memory or Memory(),
         paths=effort.paths,
         reference_kernel=study.trials.reference_kernel_s is not None,
         control=None if study.trials.aa_control is None else partial(_control_differs, study),

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steelyard.inference.assumption import Inference
 from steelyard.inference.estimate import Estimate, estimate, visits_to_decide
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import UNDECIDED, Decision, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.comparisons.families import Comparison

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from steelyard.inference.assumption import Inference
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.kinds.verdict_notes import GuardrailFinding, NotJudged, TooFewVisits
 from steelyard.judge.visits.scales import Scale

@@ -42,13 +42,12 @@ def notes_on(
     guardrails: tuple[CheckedGuardrail, ...] = (),
     invalid: InvalidUnequal | None = None,
     horizon: int | None,
-    welch_test: bool = True,
     found: Estimate | None,
     shape: Shape,
     margin_log: float,
     changes: EffectChanges | None,
 ) -> Iterator[VerdictNote]:
-    """All but the reason why a decision is ``withheld``. ``welch_test``: beside the exact one."""
+    """All but the reason why a decision is ``withheld``."""
     if series.problems:
         return
     if invalid is not None:
@@ -59,7 +58,7 @@ def notes_on(
         yield TooFewVisits(visits=len(series.visits), needed=FIRST_LOOK)
     if changes is not None and not isinstance(withheld, EffectChanges):
         yield changes
-    yield from _shape(shape, series, welch_test=welch_test)
+    yield from _shape(shape, series)
     yield from _carry_over(series, margin_log, withheld)
     yield from _below_resolution(comparison, words, found, margin_log, horizon)
     yield from _stopped_early(series, words, horizon, found)
@@ -86,9 +85,7 @@ def _not_guarded(guardrails: tuple[CheckedGuardrail, ...]) -> Iterator[Guardrail
             yield GuardrailNotChecked(label=guardrail.spec.label, reason=guardrail.reason)
 
 
-def _shape(
-    shape: Shape, series: Series, *, welch_test: bool
-) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
+def _shape(shape: Shape, series: Series) -> Iterator[SpreadsDiffer | OneConstant | StallsDiffer]:
     ratio = shape.spread_ratio
     if ratio is not None and shape.spreads_differ:
         yield SpreadsDiffer(
@@ -96,13 +93,11 @@ def _shape(
             chance=shape.spread_chance,
             visits_baseline=series.n_baseline,
             visits_other=series.n_other,
-            welch_test=welch_test,
         )
     if shape.one_is_constant:
         yield OneConstant(
             visits_baseline=series.n_baseline,
             visits_other=series.n_other,
-            welch_test=welch_test,
         )
     if shape.stalls_differ:
         yield StallsDiffer(

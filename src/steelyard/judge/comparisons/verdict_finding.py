@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from steelyard.inference.assumption import Inference
 from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
 from steelyard.inference.diagnostics import change_of, shape_of
 from steelyard.inference.estimate import Estimate
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.notes import notes_on
@@ -77,7 +77,6 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
                 guardrails=judged.said.guardrails,
                 invalid=judged.present.invalid,
                 horizon=_horizon(judged.tests),
-                welch_test=judged.tests is None or judged.tests.welch,
                 found=found,
                 shape=shape,
                 margin_log=margin_log,

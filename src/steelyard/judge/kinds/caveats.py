@@ -119,16 +119,17 @@ class CalibrationExceeded(Note):
 
 
 class ErrorRateByRandomisation(Note):
-    """The error rate of the exact engine; unequal spreads were simulated up to the ratio."""
+    """What the error rate rests on; unequal spreads were simulated up to the ratio."""
 
     kind: Literal["error_rate_by_randomisation"] = "error_rate_by_randomisation"
     simulated_spread_ratio: float
 
 
-class ErrorRateByNormality(Note):
-    """The error rate of the engine ``normal``, and that it leaves nothing for an extension."""
+class EngineRemoved(Note):
+    """The study named an engine that was removed; its records are judged as any others."""
 
-    kind: Literal["error_rate_by_normality"] = "error_rate_by_normality"
+    kind: Literal["engine_removed"] = "engine_removed"
+    engine: str
 
 
 class OrderNotRandom(Note):
@@ -243,7 +244,7 @@ Caveat = Annotated[
     | ManyFailures
     | FailuresUnequal
     | ErrorRateByRandomisation
-    | ErrorRateByNormality
+    | EngineRemoved
     | OrderNotRandom
     | JudgedOnce
     | BudgetNotDeclared

@@ -239,17 +239,13 @@ class GuardrailNotChecked(Note):
 
 
 class SpreadsDiffer(Note):
-    """The spread of one system is ``ratio`` times that of the other (``chance``: its p-value).
-
-    ``welch_test``: the error rate then rests on it.
-    """
+    """The spread of one system is ``ratio`` times that of the other (``chance``: its p-value)."""
 
     kind: Literal["spreads_differ"] = "spreads_differ"
     ratio: float
     chance: float | None
     visits_baseline: int
     visits_other: int
-    welch_test: bool
 
 
 class OneConstant(Note):
@@ -258,7 +254,6 @@ class OneConstant(Note):
     kind: Literal["one_constant"] = "one_constant"
     visits_baseline: int
     visits_other: int
-    welch_test: bool
 
 
 class StallsDiffer(Note):

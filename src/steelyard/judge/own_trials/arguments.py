@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from steelyard.inference.assumption import Assumption, Engine, assumption_of
 from steelyard.inference.randomisation import PATHS
-from steelyard.judge.own_trials.rows import DESIGNS, Design, TrialRows, TrialsError
+from steelyard.judge.own_trials.rows import DESIGNS, Design, TrialsError
 from steelyard.study.model import ResponseSpec
 
 Direction = Literal["higher", "lower"]
@@ -29,7 +28,6 @@ class Declared:
     direction: Direction = "higher"
     alpha: float = 0.05
     budget: int | None = None
-    engine: Engine = "exact"
     paths: int = PATHS
     seed: int = 0
     name: str = "response"
@@ -39,7 +37,6 @@ class Declared:
         choices = {
             "design": (self.design, DESIGNS),
             "direction": (self.direction, get_args(Direction)),
-            "engine": (self.engine, get_args(Engine)),
         }
         for argument, (value, known) in choices.items():
             if value not in known:
@@ -60,10 +57,6 @@ class Declared:
     @property
     def margin_log(self) -> float:
         return math.log1p(self.margin)
-
-    @property
-    def assumption(self) -> Assumption:
-        return assumption_of(self.engine)
 
     @property
     def response(self) -> ResponseSpec:
@@ -87,22 +80,3 @@ class Declared:
                 argument="budget",
             )
         return self.budget
-
-    def refuse_unfit(self, rows: TrialRows) -> None:
-        """Raises ``TrialsError`` for trials that the engine cannot judge."""
-        assumption, trials = self.assumption, len(rows.system)
-        if assumption.in_pairs and self.design != "pairs":
-            raise TrialsError(
-                f"the engine `{self.engine}` judges pairs, and the design is `{self.design}`",
-                "leave out the engine: the exact one judges any order that was drawn",
-            )
-        if not assumption.extensible and self.budget is not None and trials > self.budget:
-            raise TrialsError(
-                f"{trials} trials of a budget of {self.budget}",
-                f"the engine `{self.engine}` keeps nothing for an extension",
-            )
-        if rows.covariate is not None and not assumption.adjusts:
-            raise TrialsError(
-                f"the engine `{self.engine}` takes no covariate",
-                "leave out the engine or the covariate",
-            )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from steelyard.inference.assumption import Engine
 from steelyard.inference.randomisation import PATHS
 from steelyard.judge.comparisons.comparison import judge
 from steelyard.judge.comparisons.families import shared
@@ -19,7 +18,6 @@ from steelyard.judge.findings import ResponseFinding, VerdictFinding
 from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
     Caveat,
-    ErrorRateByNormality,
     JudgedOnce,
     OrderNotRandom,
 )
@@ -80,7 +78,6 @@ def judge_trials(
     covariate: Iterable[float] | None = None,
     alpha: float = 0.05,
     budget: int | None = None,
-    engine: Engine = "exact",
     paths: int = PATHS,
     seed: int = 0,
     name: str = "response",
@@ -115,8 +112,6 @@ def judge_trials(
             load.
         budget: The most visits of all systems, fixed before the first trial. Without it, 96 of
             two systems, or as many as there are.
-        engine: ``exact`` holds for any noise that affects both systems alike; ``normal`` is a
-            t test on ``pairs`` that assumes normal differences, and is quick.
         paths: How many further orders are drawn by the design.
         seed: What they are drawn from: the same seed gives the same verdict, to the last bit.
         name: What the response is called in sentences.
@@ -135,7 +130,6 @@ def judge_trials(
         direction,
         share(alpha, "alpha"),
         None if budget is None else whole(budget, "budget"),
-        engine,
         whole(paths, "paths"),
         whole(seed, "seed"),
         name,
@@ -158,7 +152,6 @@ def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
     Raises:
         TrialsError: as ``judge_trials``.
     """
-    declared.refuse_unfit(rows)
     design, response = declared.design, declared.response
     visits = visits_of(rows, declared.baseline, design)
     systems = (declared.baseline, *sorted({each.system for each in visits} - {declared.baseline}))
@@ -173,7 +166,6 @@ def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
         budget,
         declared.paths,
         declared.seed,
-        declared.assumption,
     )
     return TrialsVerdict(
         response=ResponseFinding(
@@ -208,8 +200,6 @@ def _verdicts(
 
 
 def _caveats(declared: Declared, budget: int) -> Iterator[Caveat]:
-    if not declared.assumption.by_orders:
-        yield ErrorRateByNormality()
     if declared.design == "none":
         yield OrderNotRandom()
         yield JudgedOnce()

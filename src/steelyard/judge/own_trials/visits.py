@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steelyard.inference.assumption import Assumption, Inference
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import Design as Law
 from steelyard.inference.randomisation import Signs, draw, shuffles
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.robust import Floats
 from steelyard.inference.stream import Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, NoVisits, Withheld
@@ -40,7 +40,6 @@ class MeasuredVisits:
     budget: int
     paths: int
     seed: int
-    assumption: Assumption
     distrusted: Withheld | None = None
 
     def series(
@@ -93,7 +92,7 @@ class MeasuredVisits:
             once=self.design == "none",
             covariate=series.covariate,
         )
-        return self.assumption.tests(stream)
+        return Inference.of(stream)
 
     def until(self, visit: int) -> MeasuredVisits:
         """The same as they stood after one visit."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from steelyard.inference.assumption import assumption_of
 from steelyard.inference.diagnostics import counts_differ
 from steelyard.judge.kinds.caveats import (
     CalibrationExceeded,
     Caveat,
     ConditionsMeasured,
-    ErrorRateByNormality,
+    EngineRemoved,
     ErrorRateByRandomisation,
     FailuresUnequal,
     GeneratorBottleneck,
@@ -56,11 +55,9 @@ def study_caveats(
     yield from _warned(records)
     yield from _failures(plan, records)
     if len(plan.systems) > 1:
-        yield (
-            ErrorRateByRandomisation(simulated_spread_ratio=_SIMULATED_SPREAD_RATIO)
-            if assumption_of(study.judge.engine).by_orders
-            else ErrorRateByNormality()
-        )
+        yield ErrorRateByRandomisation(simulated_spread_ratio=_SIMULATED_SPREAD_RATIO)
+    if study.judge.engine == "normal":
+        yield EngineRemoved(engine=study.judge.engine)
 
 
 def _machines(study: WorkloadStudy, records: Sequence[TrialRecord]) -> OneMachine | SeveralMachines:

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steelyard.inference.assumption import Assumption, Inference, Robust
 from steelyard.inference.exact import Pool, pool_of
 from steelyard.inference.randomisation import Design, draw
+from steelyard.inference.ratio_tests import Inference
+from steelyard.inference.sequential import Memory
 from steelyard.inference.stream import Order, Stream
 from steelyard.judge.kinds.verdict_notes import NotJudged, Withheld
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
@@ -31,7 +32,6 @@ from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.records.warnings import WarningKind
 from steelyard.study.model import FIND, Level, ResponseSpec
 
-ROBUST = Robust()
 OF_TWO = ("big_stick", "pairs")
 """Designs of two systems, which both stay to the end."""
 
@@ -42,8 +42,9 @@ Row = tuple[int, int, bool, float]
 class Readings:
     """The records by visit and condition, read once for all comparisons.
 
-    ``assumption`` says how they are tested; with ``reference_kernel`` what was measured of the host
-    before each visit is its covariate. ``control`` finds a reason to distrust any such readings.
+    ``memory`` keeps tests for who judges again after every visit; with ``reference_kernel`` what
+    was measured of the host before each visit is its covariate. ``control`` finds a reason to
+    distrust any such readings.
     """
 
     def __init__(
@@ -51,13 +52,13 @@ class Readings:
         plan: Plan,
         records: Sequence[TrialRecord],
         *,
-        assumption: Assumption = ROBUST,
+        memory: Memory | None = None,
         paths: Paths = ALL_PATHS,
         reference_kernel: bool = False,
         control: Control | None = None,
     ) -> None:
         self.plan = plan
-        self.assumption = assumption
+        self._memory = memory
         self.paths = paths
         self._reference_kernel = reference_kernel
         self._kernel_parts = measured_before(records) if reference_kernel else {}
@@ -92,7 +93,7 @@ class Readings:
         return Readings(
             self.plan,
             records,
-            assumption=self.assumption,
+            memory=self._memory,
             paths=self.paths,
             reference_kernel=self._reference_kernel,
             control=control,
@@ -174,9 +175,7 @@ class Readings:
         return self.series_of(rows, tuple(each.note(trials) for each, trials in problems.items()))
 
     def series_of(self, rows: Sequence[Row], problems: tuple[NotJudged, ...] = ()) -> Series:
-        """Rows of a pair with what is known of their visits besides; whole pairs for ``normal``."""
-        if self.assumption.in_pairs:
-            rows = _whole_pairs(rows)
+        """Rows of a pair with what is known of their visits besides."""
         visits = tuple(row[0] for row in rows)
         return Series(
             visits=visits,
@@ -203,7 +202,7 @@ class Readings:
             order=Order((law, paths), series.slots, others),
             covariate=series.covariate,
         )
-        return self.assumption.tests(stream)
+        return Inference.of(stream, self._memory)
 
     def _number(
         self,
@@ -247,12 +246,6 @@ def _visited_before(plan: Plan, records: Sequence[TrialRecord]) -> dict[int, str
     system_of = {visit.visit: visit.system for visit in plan.visits}
     begun = sorted({record.visit for record in records} & system_of.keys())
     return {visit: system_of[earlier] for earlier, visit in pairwise(begun)}
-
-
-def _whole_pairs(rows: Sequence[Row]) -> list[Row]:
-    """Without visits whose partner in the pair is missing."""
-    slots = {row[1] for row in rows}
-    return [row for row in rows if row[1] ^ 1 in slots]
 
 
 def key_of(conditions: Mapping[str, Level]) -> Key:

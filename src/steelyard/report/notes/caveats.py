@@ -6,7 +6,7 @@ from steelyard.judge.kinds.caveats import (
     BudgetNotDeclared,
     CalibrationExceeded,
     ConditionsMeasured,
-    ErrorRateByNormality,
+    EngineRemoved,
     ErrorRateByRandomisation,
     FailuresUnequal,
     GeneratorBottleneck,
@@ -164,12 +164,11 @@ def _error_rate_by_randomisation(note: ErrorRateByRandomisation) -> str:
     )
 
 
-@writes(ErrorRateByNormality)
-def _error_rate_by_normality(_: ErrorRateByNormality) -> str:
+@writes(EngineRemoved)
+def _engine_removed(note: EngineRemoved) -> str:
     return (
-        "The error rate of the engine `normal` holds if the differences within pairs are normal, "
-        "independent and centred at one ratio. No error rate is reserved for an extension of the "
-        "budget"
+        f"The study asked for the engine `{note.engine}`, which was removed: its records are "
+        "judged as those of any study, and verdicts may differ from those given when it ran"
     )
 
 

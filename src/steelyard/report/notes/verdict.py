@@ -236,7 +236,7 @@ def _spreads_differ(note: SpreadsDiffer) -> str:
     return (
         f"one system varies {note.ratio:.1f} times as much as the other "
         f"({note.visits_baseline} and {note.visits_other} visits{chance})"
-        f"{_RESTS_ON_WELCH if note.welch_test else ''}"
+        f"{_RESTS_ON_WELCH}"
     )
 
 
@@ -245,7 +245,7 @@ def _one_constant(note: OneConstant) -> str:
     return (
         "one system shows a single figure and the other varies "
         f"({note.visits_baseline} and {note.visits_other} visits)"
-        f"{_RESTS_ON_WELCH if note.welch_test else ''}; is that figure counted in coarse steps?"
+        f"{_RESTS_ON_WELCH}; is that figure counted in coarse steps?"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from steelyard.inference.assumption import assumption_of
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.families import Family
 from steelyard.judge.findings import AttemptFinding, RunFindings, VerdictFinding
@@ -38,12 +37,7 @@ _ASSUMPTION = (
     "visit to the next; at unequal spreads the Welch test holds it. Noise that lasts over several "
     "visits and affects one of them alone may be reported as a difference."
 )
-_ASSUMPTION_OF_PAIRS = (
-    "The error rate holds if the differences within pairs of visits are normal, independent and "
-    "centred at one ratio, as the engine `normal` assumes."
-)
 _HODGES_LEHMANN = "Hodges-Lehmann ratio"
-_MEAN_OF_PAIRS = "mean ratio within pairs"
 _EARLY = "early stops overstate small effects"
 
 STOP_WORDS = {
@@ -60,16 +54,13 @@ def _assumptions(view: View) -> list[str]:
     """What the error rate rests on; nothing for an order that was not drawn at random."""
     if view.run.design == "none":
         return []
-    if assumption_of(view.run.engine).by_orders:
-        return [_ASSUMPTION.format(compared=compared_all(view.run))]
-    return [_ASSUMPTION_OF_PAIRS]
+    return [_ASSUMPTION.format(compared=compared_all(view.run))]
 
 
 def _estimand(view: View) -> str:
     if view.run.design == "none":  # judged once, so that no stop was early
         return _HODGES_LEHMANN
-    ratio = _MEAN_OF_PAIRS if assumption_of(view.run.engine).in_pairs else _HODGES_LEHMANN
-    return f"{ratio}; {_EARLY}"
+    return f"{_HODGES_LEHMANN}; {_EARLY}"
 
 
 def judged(view: View) -> list[VerdictFinding]:
@@ -216,7 +207,7 @@ def note_lines(view: View) -> list[str]:
         pair = f"{verdict.other} against {verdict.baseline}"
         places.setdefault((pair, note_text(note)), []).append(_where(verdict, view))
     lines = [f"{pair}, {listed(where)}: {note}." for (pair, note), where in places.items()]
-    rests_on_welch = any(isinstance(note, SpreadsDiffer) and note.welch_test for _, note in notes)
+    rests_on_welch = any(isinstance(note, SpreadsDiffer) for _, note in notes)
     return [*lines, WELCH_TEST] if rests_on_welch else lines
 
 

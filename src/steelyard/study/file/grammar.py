@@ -27,7 +27,7 @@ from steelyard.study.file.kinds import (
     Words,
     named,
 )
-from steelyard.study.model import Contrasts, Order, Reset, Until
+from steelyard.study.model import Contrasts, Reset, Until
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=80)]
@@ -166,8 +166,8 @@ class TrialsPart(Part):
     """What the study may cost at most."""
     seed: Count | None = None
     """Fixes every random choice; drawn when it is not given."""
-    order: Order | None = None
-    """How visits are ordered: big-stick random assignment, random pairs, or random blocks."""
+    order: Literal["bigstick", "pairs", "blocks"] | None = None
+    """Removed; read in the studies of earlier runs, whose plans hold the order."""
     aa_control: bool | None = None
     """Measure the baseline again as if it were another system: the two must be equal."""
 
@@ -222,7 +222,7 @@ class JudgePart(Part):
     """How records become verdicts."""
 
     engine: Literal["exact", "normal"] | None = None
-    """`exact`: any noise that affects both alike; `normal`: normal differences within pairs."""
+    """Removed; read in the studies of earlier runs."""
     contrasts: Contrasts | None = None
     """`baseline`: each system against the baseline; `all pairs`: each against each."""
     guardrails: dict[str, Share] | None = None

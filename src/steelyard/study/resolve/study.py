@@ -31,7 +31,6 @@ from steelyard.study.resolve.settings import Factors
 from steelyard.study.resolve.systems import check_apart, resolve_systems
 from steelyard.study.resolve.trials import (
     check_durations,
-    check_order,
     resolve_caches,
     resolve_generator,
     resolve_sample,
@@ -72,7 +71,6 @@ def resolve(file: StudyFile, complaints: Complaints) -> Study | None:
     if varied.compare != "system" and len(systems) > 1:
         factors = {"system": tuple(systems), **factors}
     systems, compared, control = _with_aa_control(file, systems, compared, baseline, complaints)
-    check_order(file, len(compared), complaints)
     driven = (*workloads.values(), *background.values())
     return Study.model_validate(
         {

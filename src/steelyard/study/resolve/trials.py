@@ -41,6 +41,7 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     """How trials run; quantities checked for sense."""
     written = given(part)
     written.pop("aa_control", None)  # a name, once the systems are known
+    written.pop("order", None)  # removed; the plan of an earlier run holds it
     fields = {f"{key}_s": written.pop(key) for key in _DURATIONS if key in written}
     fields["margin_ratio"] = written.pop("margin")
     if part.settle is not None:
@@ -120,30 +121,6 @@ def resolve_caches(file: StudyFile, complaints: Complaints) -> CachesSpec:
         return CachesSpec()
     where = tuple(re.split(r",\s*|\s+and\s+", match[1])) if match[1] else ("system",)
     return CachesSpec(dropped=True, where=where)
-
-
-def check_order(file: StudyFile, compared: int, complaints: Complaints) -> None:
-    """Complains of an order that ``compared`` systems cannot have, and of pairs that are missing.
-
-    The engine ``normal`` knows the differences within pairs and nothing else.
-    """
-    order = file.trials.order
-    engine = None if file.judge is None else file.judge.engine
-    where = ("trials", "order")
-    if compared > 2 and order in ("bigstick", "pairs"):
-        hint = "take it out: more than two systems are ordered in random blocks"
-        complaints.add(where, f"`{order}` orders two systems, and {compared} are compared", hint)
-    if compared == 2 and order == "blocks":
-        hint = "write `bigstick` or `pairs`, or take it out"
-        complaints.add(where, "`blocks` orders three systems and more, and two are compared", hint)
-    if engine == "normal" and compared > 2:
-        hint = "take it out: the engine `exact` compares any number of systems"
-        message = f"the engine `normal` compares two systems, and there are {compared}"
-        complaints.add(("judge", "engine"), message, hint)
-    elif engine == "normal" and order != "pairs":
-        hint = "add `order: pairs` to `trials`, or leave the engine out"
-        message = "the engine `normal` needs visits in pairs"
-        complaints.add(("judge", "engine"), message, hint)
 
 
 def check_durations(

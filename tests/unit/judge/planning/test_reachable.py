@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.unit.judge.studies import a_study
 
-from steelyard.inference.assumption import Robust
 from steelyard.inference.exact import pool_of
 from steelyard.inference.randomisation import PATHS, Design, balanced_fours, big_stick, random_pairs
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.stream import Stream
 from steelyard.judge.analyses.planning.reachable import reach_of, reaches
@@ -27,7 +27,7 @@ def looks(design: Design, horizon: int, side: float, orders: int = 40) -> list[i
         signs = law(1, horizon, rng)[:, 0]
         values = 6.0 * (signs > 0) + rng.normal(0, 0.001, horizon)
         stream = Stream(values, signs > 0, pool_of(signs, simulated), horizon)
-        said = Robust().tests(stream).decide(0.02, 2 * side)
+        said = Inference.of(stream).decide(0.02, 2 * side)
         if VerdictWord.FASTER in said.words and said.at is not None:
             found.append(said.at)
     return found
@@ -84,8 +84,3 @@ def test_a_budget_too_small_for_its_comparisons_says_so_and_what_would_do() -> N
     told = "\n".join(plan_lines(enough, later, reaches(enough, later)))
     assert "out of reach" not in told
     assert "earliest verdict" in told
-
-
-def test_a_study_by_another_engine_has_no_orders_to_count() -> None:
-    study = a_study(judge={"engine": "normal"})
-    assert reaches(study, make_plan(study, 5)) == ()

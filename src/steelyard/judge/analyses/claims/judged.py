@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from steelyard.inference.assumption import Inference
+from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.analyses.claims.bounds import PEAK, Bounded, Part, bounded
 from steelyard.judge.analyses.claims.findings import (

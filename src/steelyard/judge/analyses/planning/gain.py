@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from steelyard.inference.assumption import Inference
 from steelyard.inference.covariates import asked_columns
+from steelyard.inference.ratio_tests import Inference
 from steelyard.judge.analyses.planning.findings import CovariateFinding
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.visits.readings import ROBUST

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from steelyard.inference.assumption import assumption_of
 from steelyard.inference.randomisation import PATHS, Design
 from steelyard.inference.spending import FIRST_LOOK, spent
 from steelyard.judge.comparisons.families import deciding
@@ -30,9 +29,9 @@ _FOURS = (1.0, 1 / 2, 1 / 6, 1 / 6)
 def reaches(study: Study, plan: Plan) -> tuple[Reach, ...]:
     """For each workload: over all conditions, and at each of them if the study waits for these.
 
-    None for a study without compared visits, nor for tests that do not rest on orders.
+    None for a study without compared visits.
     """
-    if not plan.visits or not assumption_of(study.judge.engine).by_orders:
+    if not plan.visits:
         return ()
     return tuple(reach for one in workload_runs(study, plan, ()) for reach in _of_one(one))
 
