@@ -68,17 +68,13 @@ def _number(value: int) -> bytes:
     return bytes(out)
 
 
-def records(
-    *trials: dict[str, Sequence[int]], failed: int = 0, syns: float | None = None
-) -> list[TrialRecord]:
+def records(*trials: dict[str, Sequence[int]], failed: int = 0) -> list[TrialRecord]:
     plan = make_plan(a_study(users=(1,)), seed=1)
     planned = [t for v in plan.visits for t in v.trials if t.cell.system == "fast"]
     made = []
     for trial, parts in zip(planned, trials, strict=False):
         of = len(parts["total"]) + failed
         responses = {"errors": Measured(value=failed / of, unit="ratio", of=of)}
-        if syns is not None:
-            responses["tcp.syn_retransmits"] = Measured(value=syns, unit="segments")
         instance = InstanceRecord(
             instance=1,
             workload="http",
@@ -121,27 +117,6 @@ def test_the_bars_hold_every_request() -> None:
     found = only(records({"total": [MS, 5 * MS, 5 * MS, 3000 * MS]}))
     assert sum(bar.requests for bar in found.bars) == 4
     assert all(bar.low_ns < bar.high_ns for bar in found.bars)
-
-
-def test_a_tail_of_lost_syns_is_called_that() -> None:
-    connect = [MS] * 980 + [1003 * MS] * 12 + [3020 * MS] * 8
-    total = [time + MS for time in connect]
-    tail = only(records({"connect": connect, "total": total}, syns=31)).tail
-    assert tail is not None
-    assert (tail.slow, tail.at_steps, tail.syn_retransmits) == (20, 20, 31)
-    assert tail.explained
-
-
-def test_a_tail_of_a_slow_server_is_not() -> None:
-    total = [MS] * 980 + [(1500 + 70 * k) * MS for k in range(20)]
-    tail = only(records({"connect": [MS] * 1000, "total": total})).tail
-    assert tail is not None
-    assert (tail.slow, tail.at_steps, tail.syn_retransmits) == (20, 0, None)
-    assert not tail.explained
-
-
-def test_without_slow_requests_nothing_is_said_of_a_tail() -> None:
-    assert only(records({"total": [MS] * 1000 + [2000 * MS] * 9})).tail is None
 
 
 def test_a_trial_that_does_not_count_is_not_in_the_table() -> None:

@@ -1,4 +1,4 @@
-"""Request times in every form of the report: the table of ApacheBench, the histogram, the tail."""
+"""Request times in every form of the report: the table of ApacheBench, the histogram."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from steelyard.judge.analyses.requests.findings import (
     Bar,
     RequestTimesFinding,
     Served,
-    TailFinding,
     TimesRow,
 )
 from steelyard.judge.findings import RunFindings
@@ -20,7 +19,6 @@ from steelyard.report.charts.requests import request_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.sentences.requests import request_lines
 from steelyard.report.tables.requests import request_tables
 from steelyard.report.view import views
 
@@ -39,7 +37,7 @@ def row(name: str, mean_ms: float) -> TimesRow:
     )
 
 
-def with_times(*, explained: bool = True, failed: int | None = 10) -> RunFindings:
+def with_times(*, failed: int | None = 10) -> RunFindings:
     plain = golden("plain")
     found = RequestTimesFinding(
         cell=plain.workloads[0].cells[0].cell,
@@ -52,9 +50,6 @@ def with_times(*, explained: bool = True, failed: int | None = 10) -> RunFinding
             Bar(low_ns=MS, high_ns=2 * MS, requests=970),
             Bar(low_ns=3_000 * MS, high_ns=3_200 * MS, requests=20),
         ),
-        tail=TailFinding(
-            slow=20, at_steps=18 if explained else 2, syn_retransmits=31, explained=explained
-        ),
     )
     return changed(plain, request_times=(found,))
 
@@ -66,17 +61,6 @@ def test_the_table_has_a_row_for_each_part_and_no_unit_twice() -> None:
     assert parts.rows[3][2:4] == ("990", "10")
     assert parts.rows[3][-5:] == ("0.00100", "0.00500", "0.00250", "0.00300", "3.00")
     assert served.head[-2:] == ("50 %", "100 % (slowest)")
-
-
-def test_a_tail_of_retransmissions_is_said_with_its_count() -> None:
-    (line,) = request_lines(views(with_times())[0])
-    assert "the tail is made of retransmission timeouts: 18 of the 20 requests" in line
-    assert "31 SYNs and SYN-ACKs sent again were counted" in line
-
-
-def test_another_tail_is_not_blamed_on_them() -> None:
-    (line,) = request_lines(views(with_times(explained=False))[0])
-    assert "the tail is not made of retransmission timeouts: only 2 of the 20 requests" in line
 
 
 def test_failures_that_nobody_told_are_not_zero() -> None:

@@ -23,7 +23,6 @@ from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.sentences.ranking import ranking_lines
-from steelyard.report.sentences.requests import request_lines
 from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.summary import glance
 from steelyard.report.tables.claims import claims_table
@@ -114,7 +113,6 @@ def _view(view: View, series: Series) -> dict[str, Any]:
         "cut": view.own.sections,
         "costs": cost_table(view),
         "placements": placement_table(view),
-        "requests": request_lines(view),
         "request_tables": request_tables(view),
         "limits": bottleneck_table(view),
         "calibrations": calibration_table(view),

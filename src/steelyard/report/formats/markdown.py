@@ -13,7 +13,6 @@ from steelyard.report.sentences.consolidation import consolidation_lines
 from steelyard.report.sentences.design import done_rows
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.sentences.ranking import ranking_lines
-from steelyard.report.sentences.requests import request_lines
 from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.summary import glance
 from steelyard.report.tables.claims import claims_table
@@ -169,7 +168,6 @@ def _request_times(view: View) -> Iterator[str]:
     found = request_tables(view)
     if found:
         yield f"## {REQUEST_TIMES}"
-        yield _bullets(request_lines(view))
     for table in found:
         yield f"### {escaped(table.caption)}"
         yield _grid(table)

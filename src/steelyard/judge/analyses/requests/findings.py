@@ -33,20 +33,6 @@ class Bar(Frozen):
     requests: int
 
 
-class TailFinding(Frozen):
-    """Where the slow requests lie: ``at_steps`` of the ``slow`` ones took about as long as a SYN
-    that is sent again waits (1, 3, 7, 15 s ...) to connect, or in all.
-
-    ``syn_retransmits`` are those counted in these trials at either end, ``None`` if at neither.
-    ``explained``: most of the slow ones lie there.
-    """
-
-    slow: int
-    at_steps: int
-    syn_retransmits: float | None
-    explained: bool
-
-
 class RequestTimesFinding(Frozen):
     """The times of all requests of one cell.
 
@@ -61,4 +47,3 @@ class RequestTimesFinding(Frozen):
     rows: tuple[TimesRow, ...]
     served: tuple[Served, ...]
     bars: tuple[Bar, ...]
-    tail: TailFinding | None

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Sequence
 
 from steelyard.judge.analyses.requests.findings import Bar, RequestTimesFinding, Served, TimesRow
-from steelyard.judge.analyses.requests.tail import tail_of
 from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
@@ -49,7 +48,6 @@ def _of_cell(cell: Cell, records: Sequence[TrialRecord]) -> RequestTimesFinding:
         rows=tuple(_row(name, parts[name], buckets[name]) for name in parts),
         served=tuple(_served(parts[TOTAL], total)),
         bars=tuple(_bars(total)),
-        tail=tail_of(buckets, records),
     )
 
 
