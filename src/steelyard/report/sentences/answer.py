@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.kinds.caveats import (
-    ErrorRateByNormality,
     ErrorRateByRandomisation,
     WarnedTrials,
 )
@@ -23,7 +22,7 @@ from steelyard.report.view import NO_GRAND_MEAN, View, lines, views
 from steelyard.report.vocabulary import ordered
 from steelyard.study.labels import Labels
 
-_ABOVE = (ErrorRateByRandomisation, ErrorRateByNormality, WarnedTrials)
+_ABOVE = (ErrorRateByRandomisation, WarnedTrials)
 
 
 def exploratory_lines(view: View) -> list[str]:

@@ -9,7 +9,6 @@ from steelyard.inference.covariates import asked_columns
 from steelyard.inference.ratio_tests import Inference
 from steelyard.judge.analyses.planning.findings import CovariateFinding
 from steelyard.judge.comparisons.comparison import Judged
-from steelyard.judge.visits.readings import ROBUST
 
 
 def covariate_findings(judged: Iterable[Judged], margin_log: float) -> Iterator[CovariateFinding]:
@@ -18,7 +17,7 @@ def covariate_findings(judged: Iterable[Judged], margin_log: float) -> Iterator[
         if each.tests is None or each.tests.stream.covariate is None:
             continue
         stream = each.tests.stream
-        without = ROBUST.tests(replace(stream, covariate=None))
+        without = Inference.of(replace(stream, covariate=None))
         share = each.comparison.share
         yield CovariateFinding(
             response=each.comparison.response.name,
