@@ -15,8 +15,8 @@ settings.load_profile("untimed")
 HERE = Path(__file__).parent
 LONGEST_FIRST = ("platforms", "integration", "calibration")
 """Folders whose tests take seconds to minutes; all others together take less than these."""
-PLATFORMS_IN_EVERY_RUN = ("test_contract.py", "test_guide_platform.py")
-"""Of the tests of platforms; the others are of the marker ``extended``."""
+IN_EVERY_RUN = "test_contract.py"
+"""Of the tests of platforms; the others have the marker ``extended``."""
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
@@ -26,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Within a folder the order stays as it was drawn.
     """
     for item in items:
-        if item.path.parent == HERE / "platforms" and item.path.name not in PLATFORMS_IN_EVERY_RUN:
+        if item.path.parent == HERE / "platforms" and item.path.name != IN_EVERY_RUN:
             item.add_marker(pytest.mark.extended)
     items.sort(key=_place)
 

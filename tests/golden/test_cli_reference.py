@@ -8,10 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 from typer.testing import CliRunner
 
-from steelyard.cli.main import app
+from steelyard.cli.loading import load
+from steelyard.cli.main import COMMANDS, app
 from steelyard.engine.locate import find_engine
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
@@ -20,10 +20,6 @@ OF_THE_ENGINE = {
     "load": ["load"],
     "sink": ["sink"],
     "kernel": ["kernel", "kernel linpack", "kernel ram", "kernel reference"],
-}
-GROUPS = {
-    "image": ["image", "image build", "image list", "image show"],
-    "service": ["service", "service list", "service show", "service check"],
 }
 INTRODUCTION = """\
 # Command line
@@ -35,12 +31,18 @@ stdout is data, stderr is everything else. `NO_COLOR` is respected. Exit codes:
 
 
 def command_names() -> list[str]:
-    return list(get_command(app).commands)  # type: ignore[attr-defined]
+    return list(COMMANDS)
+
+
+def with_its_own(name: str) -> list[str]:
+    """A command and those of its group, where it has some."""
+    command = load(name, COMMANDS[name], {})
+    return [name, *(f"{name} {own}" for own in getattr(command, "commands", ()))]
 
 
 def help_of(name: str) -> str:
     text = "\n".join(map(engine_help, OF_THE_ENGINE.get(name, []))) or "\n".join(
-        map(laboratory_help, GROUPS.get(name, [name]))
+        map(laboratory_help, with_its_own(name))
     )
     lines = (line.rstrip() for line in text.splitlines())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 import time
 from pathlib import Path
@@ -96,29 +95,6 @@ def test_a_service_finds_files_beside_the_study_wherever_the_run_was_started(
         (beside / name).write_text(text, encoding="utf-8")
     done = steelyard.run("run", "beside")
     assert done.returncode == 0, done.stderr
-
-
-def shape(output: str) -> list[str]:
-    """Lines of a probe with one letter for each figure."""
-    figure = r"\d[\d.,]* (ns|us|ms|s)\b|127\.0\.0\.1:\d+"
-    return [" ".join(re.sub(figure, "T", line).split()) for line in output.strip().splitlines()]
-
-
-@pytest.mark.extended
-def test_a_probe_prints_what_its_page_shows(steelyard: Steelyard) -> None:
-    page = (SCHEMAS.parent / "docs" / "reference" / "load.md").read_text(encoding="utf-8")
-    command, _, shown = page.partition("```console\n$ steelyard ")[2].partition("\n")
-    sink = steelyard.start("sink", "smtp", "--listen", "127.0.0.1:0")
-    assert sink.stdout is not None
-    address = json.loads(sink.stdout.readline())["listening"]
-    try:
-        done = steelyard.run(*command.replace("127.0.0.1:2525", address).split())
-    finally:
-        sink.send_signal(signal.SIGINT)
-        sink.communicate()
-    assert done.returncode == 0, done.stderr
-    wanted = shape(shown.partition("```")[0])
-    assert shape(done.stdout)[: len(wanted)] == wanted, "a busy machine adds a warning behind it"
 
 
 def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:

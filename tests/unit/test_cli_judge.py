@@ -28,12 +28,6 @@ def judged(folder: Path, text: str, *words: str, code: int = 0) -> tuple[str, st
     return result.stdout, result.stderr
 
 
-def test_the_example_of_the_guide_prints_what_the_guide_shows(tmp_path: Path) -> None:
-    shown = re.findall(r"```text\n(.*?)```", GUIDE, re.DOTALL)[0]
-    out, _ = judged(tmp_path, EXAMPLE, "--unit", "req/s", "--budget", "96")
-    assert out == shown
-
-
 def test_the_python_of_the_guide_says_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from steelyard.cli.main import app
-from steelyard.study.file.source import read_source
-from steelyard.study.file.variants import variant_names
+from steelyard.plan.make import make_plan
+from steelyard.study.read import read_study
 from steelyard.systems.images.recipe import names as recipe_names
 
 ROOT = Path(__file__).parents[2]
@@ -78,7 +78,12 @@ def test_every_command_of_a_page_is_one(page: str, command: str) -> None:
     assert refused(words_of(command)) is None, f"{page}: steelyard {command}"
 
 
-RUN = [words_of(command) for _, command in COMMANDS if " studies/" in command]
+STUDIES = {
+    (name, words[words.index("--variant") + 1] if "--variant" in words else None)
+    for words in (words_of(command) for _, command in COMMANDS)
+    for name in words
+    if name.startswith("studies/") and name != "studies/NAME"
+}
 IMAGES = {
     words[2]
     for words in (words_of(command) for _, command in COMMANDS)
@@ -86,14 +91,9 @@ IMAGES = {
 }
 
 
-@pytest.mark.parametrize("words", RUN, ids=" ".join)
-def test_every_study_and_variant_of_a_page_is_there(words: list[str]) -> None:
-    name = next(word for word in words if word.startswith("studies/"))
-    if name == "studies/NAME":
-        return
-    source = read_source(ROOT / name)
-    if "--variant" in words:
-        assert words[words.index("--variant") + 1] in variant_names(source)
+@pytest.mark.parametrize(("name", "variant"), sorted(STUDIES, key=str))
+def test_every_study_and_variant_of_a_page_can_be_planned(name: str, variant: str | None) -> None:
+    assert make_plan(read_study(ROOT / name, variant=variant), seed=1).every_visit
 
 
 @pytest.mark.parametrize("name", sorted(IMAGES))
@@ -110,7 +110,7 @@ def test_a_command_that_is_none_is_refused(wrong: str) -> None:
 
 def test_the_pages_show_commands() -> None:
     assert len(COMMANDS) > 100
-    assert len(RUN) > 20
+    assert len(STUDIES) > 20
     assert len(IMAGES) > 5
 
 

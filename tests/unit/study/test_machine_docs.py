@@ -6,12 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.unit.study.study_texts import written
 
 from steelyard.hosts.undo.actions.storage import remount_words
 from steelyard.study import catalogue
 from steelyard.study.declared.machine import declared_settings, filesystems
-from steelyard.study.read import read_with_lacking
 from steelyard.systems.settings.remount import ATIMES, BACK
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference"
@@ -59,10 +57,3 @@ def test_every_filesystem_has_its_row_with_how_it_is_made(name: str) -> None:
     made, keeps = row(DISKS, name)
     assert made == f"`{' '.join(filesystems()[name].make)}`"
     assert keeps == filesystems()[name].keeps
-
-
-@pytest.mark.parametrize("page", [SETTINGS, DISKS], ids=["settings", "disks"])
-def test_the_example_of_the_page_is_a_study(tmp_path: Path, page: str) -> None:
-    [example] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    study, _lacking = read_with_lacking(written(tmp_path, example))
-    assert study.question.endswith("?")

@@ -9,7 +9,6 @@ import pytest
 
 from steelyard.hosts.site import Site
 from steelyard.study import catalogue
-from steelyard.study.lookup import SERVICE_FILES
 from steelyard.study.model import ServiceSpec
 from steelyard.study.resolve.settings import defaults_of
 from steelyard.study.service.entry import FilesBySize, Maildirs, OneFile
@@ -160,9 +159,3 @@ def test_a_mailbox_without_messages_is_empty(tmp_path: Path) -> None:
     kinds = Maildirs(make="maildirs", at="{data}", mailboxes="m", messages="n", bytes="b")
     folder = made(tmp_path, kinds, m=2, n=0, b=512)
     assert list((folder / "user2" / "new").iterdir()) == []
-
-
-def test_the_example_of_the_guide_is_a_right_service_file() -> None:
-    guide = Path(__file__).parents[3] / "docs" / "guide" / "add-a-service.md"
-    text = guide.read_text(encoding="utf-8").split("```yaml\n")[1].split("```")[0]
-    assert SERVICE_FILES.parse(text.encode(), Path("python-http.yaml")).speaks == ("http",)

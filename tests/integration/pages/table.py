@@ -1,0 +1,218 @@
+"""What is done with each block of each page, in the order of the page; else why nothing is."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+from steelyard.engine.messages import LoadWarning
+from tests.integration.pages.actions import (
+    Action,
+    Reader,
+    against,
+    commands,
+    complaint,
+    document,
+    job,
+    part_of,
+    printed,
+    session,
+    shorten,
+    study,
+    text_file,
+    where,
+)
+from tests.integration.pages.blocks import ROOT
+
+NEEDS_ROOT = "needs root: it installs packages"
+BUILDS = "builds everything: CI does, and `make fresh` on a plain machine"
+ANOTHER_MACHINE = "needs another machine"
+NO_COMMAND = "is no command and no file: it shows a form"
+HELD = "is held by "
+
+REST = """\
+study: part
+question: Which is faster?
+trials: {margin: 20 %}
+"""
+OTHER = """\
+  other: {platform: native, service: {use: sink-http}}
+workload: {use: http}
+"""
+OTHER_MACHINE = """\
+  other: {platform: native}
+workload: {use: linpack}
+"""
+TOOL = """\
+summary: A tool.
+operation: runs
+primary: run_time
+ends: by itself
+"""
+
+
+def repository(reader: Reader) -> None:
+    """One that has the study of the guide, and a build."""
+    folder = reader.folder / "perf" / "ci-gate"
+    if not folder.exists():
+        shutil.copytree(ROOT / "studies" / "ci-gate", folder)
+        shorten(folder / "study.yaml")
+        (reader.folder / "Makefile").write_text("build:\n", encoding="utf-8")
+
+
+def has_openssl() -> bool:
+    return shutil.which("openssl") is not None
+
+
+def has_namespaces() -> bool:
+    words = ["unshare", "--user", "--map-root-user", "--uts", "hostname", "box"]
+    return (
+        shutil.which("unshare") is not None
+        and not subprocess.run(words, check=False, capture_output=True).returncode
+    )
+
+
+def shortened(reader: Reader) -> None:
+    shorten(reader.folder / "my-study" / "study.yaml")
+
+
+SERVICE = "services/python-http.yaml"
+WORKLOAD = "workloads/openssl-speed.yaml"
+
+BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
+    "README.md": [
+        ("apt install git make gcc", NEEDS_ROOT),
+        ("make quickstart", BUILDS),
+        ("systems:", part_of("studies/quickstart/study.yaml")),
+        (
+            "steelyard load imap://HOST",
+            against("-d 200ms", imap="imap --mailboxes 50 --messages 10", stream="stream"),
+        ),
+        ("systems:", study(REST)),
+    ],
+    "docs/guide/add-a-platform.md": [
+        ("summary:", text_file("nested.yaml")),
+        ("steelyard platform check nested.yaml", commands()),
+        (
+            "steelyard doctor --platform ./nested",
+            where(has_namespaces, "user namespaces", commands()),
+        ),
+        ("study: nested", study()),
+    ],
+    "docs/guide/add-a-service.md": [
+        ("summary:", text_file(SERVICE)),
+        ("$ steelyard service check", session),
+        (
+            "services/python-http.yaml:",
+            complaint(SERVICE, "{address}", "{adress}", f"steelyard service check {SERVICE}"),
+        ),
+        ("study: python-against-sink", study()),
+    ],
+    "docs/guide/add-a-workload.md": [
+        ("summary:", text_file(WORKLOAD)),
+        ("$ steelyard workload check", session),
+        (
+            "workloads/openssl-speed.yaml:",
+            complaint(WORKLOAD, "{window:s}", "{windov:s}", f"steelyard workload check {WORKLOAD}"),
+        ),
+        ("$ openssl speed", where(has_openssl, "openssl", session)),
+        ("study: which-hash", study()),
+    ],
+    "docs/guide/first-study.md": [
+        (".venv/bin/steelyard init my-study", commands(then=shortened)),
+        (".venv/bin/steelyard plan my-study", commands()),
+        (".venv/bin/steelyard doctor", commands()),
+        (".venv/bin/steelyard run my-study", commands("--seed 1 --format md")),
+        (".venv/bin/steelyard resume results/my-study", commands("--format md")),
+        (
+            ".venv/bin/steelyard run my-study --fail-if",
+            commands("--seed 2 --format md", codes=(0, 5)),
+        ),
+    ],
+    "docs/guide/gate-a-release.md": [
+        ("summary:", text_file("service.yaml", "steelyard service check service.yaml")),
+        ("claims:", part_of("studies/ci-gate/study.yaml")),
+        ("jobs:", job(repository, "report/report.md", "report/junit.xml", "summary")),
+        ("performance:", job(repository, "report/junit.xml")),
+    ],
+    "docs/guide/images.md": [
+        ("apt install mmdebstrap", NEEDS_ROOT),
+        ("systems:", study(OTHER + REST)),
+        ("steelyard image build debian-mail --kind container --on", ANOTHER_MACHINE),
+        ("systems:", study(OTHER_MACHINE + REST)),
+    ],
+    "docs/guide/judge-your-own-trials.md": [
+        ("order,system,throughput", text_file("trials.csv")),
+        ("steelyard judge trials.csv", commands()),
+        ("trials.csv: throughput", printed),
+        ("from steelyard.judge import", HELD + "tests/unit/test_cli_judge.py"),
+        ("from steelyard.report.sentences", HELD + "tests/unit/test_cli_judge.py"),
+    ],
+    "docs/guide/record-noise.md": [
+        ("steelyard trace --kernel cpu", commands("--trials 3")),
+    ],
+    "docs/reference/agent.md": [("> {", HELD + "tests/wire/test_documents.py")],
+    "docs/reference/disks.md": [("study: filesystems", study())],
+    "docs/reference/image-recipe.md": [
+        ("summary:", text_file("mine.yaml", "steelyard image show mine.yaml --kind guest")),
+    ],
+    "docs/reference/kernels.md": [("||Ax - b||", NO_COMMAND)],
+    "docs/reference/load.md": [
+        ("{", HELD + "its schema in tests/unit/test_docs_commands.py"),
+        ("$ steelyard load smtp://127.0.0.1:2525", against(smtp="smtp")),
+        ("{", HELD + "its schema in tests/unit/test_docs_commands.py"),
+    ],
+    "docs/reference/platforms.md": [
+        ("steelyard doctor --platform podman", "needs root and an image of the reader's"),
+    ],
+    "docs/reference/records.md": [("results/STUDY/RUN/", NO_COMMAND)],
+    "docs/reference/result.md": [
+        ("intended = unsent + sent", NO_COMMAND),
+        ("{", document(LoadWarning)),
+    ],
+    "docs/reference/settings.md": [("study: swappiness", study())],
+    "docs/reference/sink.md": [("Return-Path:", NO_COMMAND)],
+    "docs/reference/study-file.md": [
+        ("study: durable-mail", study()),
+        ("study: web-and-computing", study()),
+        ("study: sharing", study()),
+        ("study: page-size", study()),
+    ],
+    "docs/reference/workload-file.md": [
+        ("settings:", text_file("tool.yaml", "steelyard workload check tool.yaml", rest=TOOL)),
+        ("scales:", NO_COMMAND),
+    ],
+}
+"""The first line of each block begins with these words."""
+
+LONG = {"docs/guide/first-study.md", "docs/guide/gate-a-release.md"}
+"""Pages whose commands run studies."""
+
+RUNS = "results/my-study"
+README_COMMANDS: dict[str, str | None] = {
+    "steelyard init": "steelyard init my-study",
+    "steelyard plan STUDY": "steelyard plan my-study",
+    "steelyard run STUDY": "steelyard run my-study --seed 1 --format json",
+    "steelyard resume RUN": f"steelyard resume {RUNS} --format json",
+    "steelyard restore RUN": f"steelyard restore {RUNS}",
+    "steelyard report RUN --format html,md,tex,csv,junit,json": (
+        f"steelyard report {RUNS} --format html,md,tex,csv,junit,json"
+    ),
+    "steelyard compare RUN RUN": f"steelyard compare {RUNS} {RUNS}",
+    "steelyard judge TRIALS.csv": (
+        "steelyard judge trials.csv --baseline old --response throughput"
+    ),
+    "steelyard doctor": "steelyard doctor",
+    "steelyard platform": "steelyard platform list",
+    "steelyard service": "steelyard service list",
+    "steelyard workload": "steelyard workload list",
+    "steelyard image build NAME": None,  # needs root and minutes
+    "steelyard load URL -c 64 -d 5s [-R RATE] [--json]": (
+        "steelyard load http://{address} -c 64 -d 200ms -R 100 --json"
+    ),
+    "steelyard sink http --listen 127.0.0.1:8080": None,  # runs while the one above does
+    "steelyard kernel linpack": "steelyard kernel linpack --size 40",
+    "steelyard kernel ram": "steelyard kernel ram --array 1MiB --largest-block 2KiB --repeat 1",
+    "steelyard trace --kernel cpu": "steelyard trace --kernel cpu --trials 3",
+}
+"""The commands of the table in README.md, and what is run for each."""
