@@ -163,7 +163,6 @@ def _verdict(verdict: object) -> Iterator[object]:
         "interval_level",
         "n_baseline",
         "n_other",
-        "visits_to_decide",
     ):
         yield [name, getattr(verdict, name)]
 

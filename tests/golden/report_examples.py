@@ -19,6 +19,7 @@ from steelyard.judge.analyses.failures.findings import FailureContrastFinding, F
 from steelyard.judge.analyses.ranking.findings import PlaceFinding, RankingFinding
 from steelyard.judge.analyses.scaling.findings import NoPeak
 from steelyard.judge.comparisons.families import Family
+from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import (
     AttemptFinding,
     BottleneckNote,
@@ -284,7 +285,13 @@ def _mixed() -> RunFindings:
     """Equivalent, undecided with a forecast, not judged and faster below the margin, at once."""
     both = (VerdictWord.FASTER, VerdictWord.EQUIVALENT)
     verdicts = (
-        verdict("undecided", 1.1, 0.0175, visits_to_decide=14, decided_at_visit=None),
+        verdict(
+            "undecided",
+            1.1,
+            0.0175,
+            visits_to_decide=VisitsForecast(least=9, most=31),
+            decided_at_visit=None,
+        ),
         per_condition("equivalent", -0.4, 0.013, 1),
         per_condition("faster", 0.6, 0.0055, 4, words=both),
         per_condition("not_judged", None, 0, 16, not_judged=(NoVariation(),), n_other=2),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -20,6 +21,7 @@ from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.plan.remaining import remaining_s
 from steelyard.records.archive import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.report import notes
@@ -43,8 +45,9 @@ class Display:
         self._plan: Plan | None = None
         self._trials_done = 0
         self._visits_done = 0
-        self._trials_timed = 0
-        self._started = time.monotonic()
+        self._taken_s: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        self._last_trial = 0
+        self._first_s = self._timed_to_s = 0.0
         self._trial = "starting"
         self._verdict = "none yet: the first is possible after 8 visits"
 
@@ -73,11 +76,13 @@ class Display:
         conditions = self._labels.conditions(trial.cell.conditions)
         again = f", attempt {attempt}" if attempt > 1 else ""
         where = f"{trial.cell.system}, {conditions}" if conditions else trial.cell.system
+        if not self._taken_s:
+            self._first_s = self._timed_to_s = time.monotonic()
         self._trial = f"trial {trial.trial} (visit {trial.visit}): {where}{again}"
         self._show()
 
     def attempt_ends(self, record: TrialRecord) -> None:
-        self._trials_timed += 1
+        self._time(record)
         if record.outcome is Outcome.OK:
             self._trials_done += 1
         elif record.failure is not None:
@@ -88,11 +93,17 @@ class Display:
         if self._live is None:
             tell(f"{self._trial}: {record.outcome}, {self._response(record)}")
 
+    def _time(self, record: TrialRecord) -> None:
+        """What an attempt took, with the look of the judge before it."""
+        now_s = time.monotonic()
+        self._taken_s[record.cell.system][record.trial] += now_s - self._timed_to_s
+        self._timed_to_s, self._last_trial = now_s, record.trial
+
     def looked(self, look: Look, visits_done: int) -> None:
         self._visits_done = visits_done
         self._verdict = progress_words(look, self._labels)
         if self._live is None:
-            tell(f"after {visits_done} visits: {self._verdict}; {self._forecast()}")
+            tell(f"after {visits_done} visits: {self._verdict}; {self.forecast()}")
         self._show()
 
     def gives_up(self, reason: SystemFutility | WorkloadFutility) -> None:
@@ -109,15 +120,16 @@ class Display:
             "not measured" if value is None else quantity(value, primary.unit)
         )
 
-    def _forecast(self) -> str:
-        if self._plan is None or not self._trials_timed:
+    def forecast(self) -> str:
+        visits = () if self._plan is None else self._plan.every_visit
+        trials = (trial for visit in visits for trial in visit.trials)
+        rest = [trial for trial in trials if trial.trial > self._last_trial]
+        left_s = remaining_s(rest, self._taken_s)
+        if left_s is None:
             return "forecast after the first trial"
-        per_trial_s = (time.monotonic() - self._started) / self._trials_timed
-        trials = sum(len(visit.trials) for visit in self._plan.every_visit)
-        left_s = per_trial_s * max(0, trials - self._trials_done)
         budget_s = self._study.trials.budget.time_s
         if budget_s is not None:
-            left_s = min(left_s, max(0.0, budget_s - (time.monotonic() - self._started)))
+            left_s = min(left_s, max(0.0, budget_s - (time.monotonic() - self._first_s)))
         return f"at most {format_duration(left_s)} more"
 
     def _show(self) -> None:
@@ -132,7 +144,7 @@ class Display:
         table.add_row("now", escape(self._trial))
         table.add_row("done", f"{self._trials_done} trials, {self._visits_done} of {visits} visits")
         table.add_row("verdict so far", escape(self._verdict))
-        table.add_row("forecast", escape(self._forecast()))
+        table.add_row("forecast", escape(self.forecast()))
         return table
 
 

@@ -11,7 +11,7 @@ from steelyard.cli.console import print_notice, say
 from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.plan.make import make_plan, seed_of
 from steelyard.plan.model import Plan
-from steelyard.plan.words import plan_lines
+from steelyard.plan.words import other_order, plan_lines
 from steelyard.study.lookup import renamed_in_own_files
 from steelyard.study.model import Study
 from steelyard.study.read import read_runnable_study, renamed_keys
@@ -41,6 +41,8 @@ def plan(
         return
     for line in plan_lines(read, planned, reaches(read, planned)):
         say(line)
+    if seed is None and read.trials.seed is None:
+        say(other_order(planned))
 
 
 def plan_study(path: Path, variant: str | None, seed: int | None) -> tuple[Study, Plan]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from steelyard.inference.exact import Pool
+from steelyard.inference.randomisation import Design
 from steelyard.inference.robust import Floats, Mask
 from steelyard.inference.spending import FIRST_LOOK
 
@@ -32,7 +33,8 @@ class Stream:
     value; ``horizon`` is the budget in visits, fixed before the first. ``order`` identifies the
     pool, so that a running study need not be judged from its start after each visit. ``once``:
     judged by one look after the last visit, which may spend the whole error rate. ``covariate``:
-    what was known of each visit before it began, in one or several columns.
+    what was known of each visit before it began, in one or several columns. ``design``: how the
+    order was drawn; ``None`` where it was not.
     """
 
     values: Floats
@@ -42,6 +44,7 @@ class Stream:
     order: Order | None = None
     once: bool = False
     covariate: Floats | None = None
+    design: Design | None = None
 
     @property
     def first_look(self) -> int:

@@ -31,6 +31,7 @@ from steelyard.judge.analyses.scaling.findings import CapacityFinding, ScalingFi
 from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
 from steelyard.judge.comparisons.families import Family
+from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.kinds.caveats import Caveat
 from steelyard.judge.kinds.checks import StudyCheck
 from steelyard.judge.kinds.not_measured import NotMeasured
@@ -83,8 +84,10 @@ class VerdictFinding(Frozen):
     and ``n_other`` count visits, the unit of inference. ``family`` names the comparisons that
     share the error rate ``alpha``; what this one may spend is ``1 - interval_level``.
     ``guardrails`` are looked at once a difference is found.
-    ``withheld``: why the tests decide and the verdict is not given.
-    ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts further visits.
+    ``withheld``: why the tests decide and the verdict is not given; its counts are of the first
+    ``withheld_visits`` of the pair, those of the look that was last asked.
+    ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts
+    further visits, and is not given where a verdict is withheld.
     """
 
     response: str
@@ -107,12 +110,13 @@ class VerdictFinding(Frozen):
     decided_at_visit: int | None
     deciding_look: DecidingLook | None = None
     noise_log: float | None
-    visits_to_decide: int | None
+    visits_to_decide: VisitsForecast | None
     exploratory: bool
     spread_ratio: float | None
     stall_rate_baseline: float | None
     stall_rate_other: float | None
     withheld: Withheld | None = None
+    withheld_visits: int | None = None
     not_judged: tuple[NotJudged, ...] = ()
     guardrails: tuple[GuardrailFinding, ...] = ()
     notes: tuple[VerdictNote, ...] = ()

@@ -5,7 +5,6 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from steelyard import __version__
@@ -18,6 +17,7 @@ from steelyard.judge.cells import attempt_findings
 from steelyard.judge.comparisons.aa_control import readings_of
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import deciding, of_response
+from steelyard.judge.comparisons.forecast import VisitsForecast, forecast, slowest
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
@@ -27,6 +27,7 @@ from steelyard.judge.validity.confounders import difference_findings
 from steelyard.judge.validity.environment import cleanup_caveats
 from steelyard.judge.validity.facts import tested_programs
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
+from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.model import Plan
@@ -92,7 +93,7 @@ def _look(
         words=tuple(_interim(each) for each in judged),
         decided=compared and all(each.settled for each in factors),
         may_continue=may_help and bool(remaining),
-        visits_to_decide=_forecast(undecided, margin),
+        visits_to_decide=_forecast(undecided, readings, margin),
         influence=tuple(factors),
         settled=settled,
         open_claims=claims,
@@ -161,16 +162,15 @@ def _interim(judged: Judged) -> InterimWord:
     return InterimWord(pair.baseline, pair.other, judged.comparison.conditions, judged.word)
 
 
-def _forecast(undecided: Sequence[Judged], margin_log: float) -> int | None:
+def _forecast(
+    undecided: Sequence[Judged], readings: Readings, margin_log: float
+) -> VisitsForecast | None:
     """Visits until the slowest of the open comparisons is decided, of all that remain."""
     remaining = {
         name for j in undecided for name in (j.comparison.pair.baseline, j.comparison.pair.other)
     }
-    forecasts = [each.forecast(margin_log) for each in undecided]
-    known = [forecast for forecast in forecasts if forecast is not None]
-    if not known or len(known) < len(forecasts):
-        return None
-    return math.ceil(max(known) * len(remaining) / 2)
+    found = slowest([forecast(each, readings, margin_log) for each in undecided])
+    return None if found is None else found.of_all(len(remaining))
 
 
 def _refuse_foreign(study: Study, plan: Plan, records: Sequence[TrialRecord]) -> None:

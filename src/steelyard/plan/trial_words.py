@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.plan.model import Plan
 from steelyard.study.ending import Extent, extent_of, is_foreseen
 from steelyard.study.model import Study
-from steelyard.study.timing import resets
+from steelyard.study.timing import allowance_s, resets
 from steelyard.study.workload_study import studies
 from steelyard.units import format_duration
 
@@ -22,6 +22,15 @@ def takes(study: Study, seconds: float) -> str:
     if is_foreseen(study):
         return f"about {format_duration(seconds)}"
     return f"{format_duration(seconds)} and what preparing and runs take"
+
+
+def assumed_words(study: Study) -> str:
+    """What the forecast takes for granted of the time that no study declares."""
+    allowance = format_duration(allowance_s(study))
+    return (
+        f"{allowance} a trial for reset, start and collection, no retries; a service or machine "
+        "that starts slowly takes longer, and `run` goes by what its trials took"
+    )
 
 
 def _resets(study: Study) -> str:

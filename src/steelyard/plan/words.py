@@ -10,7 +10,7 @@ from steelyard.plan.limit_words import limit_rows
 from steelyard.plan.model import Plan
 from steelyard.plan.reach import Reach, first_reached
 from steelyard.plan.screen_words import screen_rows
-from steelyard.plan.trial_words import calibration_words, takes, trial_words
+from steelyard.plan.trial_words import assumed_words, calibration_words, takes, trial_words
 from steelyard.study.labels import Labels
 from steelyard.study.lookup import platform_of
 from steelyard.study.model import FIND, Study
@@ -46,6 +46,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", trial_words(study, plan)),
+                ("assumed", assumed_words(study)),
                 ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),
                 ("trials", f"{_trials(plan)}, {takes(study, plan.forecast.total_s)}"),
@@ -56,6 +57,11 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
             ]
         ),
     ]
+
+
+def other_order(plan: Plan) -> str:
+    """What ``run`` does where neither the study nor the command line fixes a seed."""
+    return f"`steelyard run` draws another order; with --seed {plan.seed} it takes this one."
 
 
 def _searches(study: Study, plan: Plan, labels: Labels) -> list[tuple[str, str]]:

@@ -103,3 +103,8 @@ def listed(words: Sequence[str]) -> str:
     if len(words) <= 1:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def rounded(count: int, digits: int = 2) -> int:
+    """A count to so many digits: 1,383 as 1,400."""
+    return round(count, digits - len(str(abs(count))))

@@ -93,13 +93,13 @@ def _trial_s(study: WorkloadStudy) -> float:
     by_the_clock = entry.is_load and counted(study.workload.settings) is None
     if entry.ends == "window" or by_the_clock:
         declared += trials.warmup_s + trials.window_s
-    return declared + _reset_s(study) + COLLECT_ALLOWANCE_S
+    return declared + allowance_s(study)
 
 
-def _reset_s(study: StudyDesign) -> float:
-    """The mean over the systems, each of which may have a reset of its own."""
+def allowance_s(study: StudyDesign) -> float:
+    """Of a trial beside what is declared: reset, the mean over the systems, and collection."""
     each_s = [RESET_ALLOWANCE_S[word] for word in resets(study).values()]
-    return math.fsum(each_s) / len(each_s)
+    return math.fsum(each_s) / len(each_s) + COLLECT_ALLOWANCE_S
 
 
 def resets(study: StudyDesign) -> dict[str, str]:

@@ -12,6 +12,7 @@ from tests.unit.judge.studies import a_study, measured, noisy, raced
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.families import Family
+from steelyard.judge.comparisons.forecast import slowest
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.kinds.verdict_notes import CarryOverFound
@@ -123,8 +124,9 @@ def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> Non
         for v in findings.workloads[0].verdicts
         if v.word is VerdictWord.UNDECIDED and not v.exploratory
     ]
-    slowest = max(v.visits_to_decide or 0 for v in open_)
-    assert look(study, plan, records).visits_to_decide == math.ceil(slowest * (len(open_) + 1) / 2)
+    of_pairs = slowest([v.visits_to_decide for v in open_])
+    assert of_pairs is not None
+    assert look(study, plan, records).visits_to_decide == of_pairs.of_all(len(open_) + 1)
 
 
 def test_the_ranking_says_which_neighbours_cannot_be_told_apart() -> None:

@@ -34,9 +34,11 @@ from steelyard.records.warnings import TrialWarning, WarningKind
 FAILED = AttemptFailure(phase="check", message="stolen")
 
 
-def with_invalid(every: int, *, of: tuple[str, ...] = ("fast", "durable")) -> VerdictFinding:
+def with_invalid(
+    every: int, *, of: tuple[str, ...] = ("fast", "durable"), margin_ratio: float = 0.02
+) -> VerdictFinding:
     """Every so-manieth trial of some systems was invalid at first and good when repeated."""
-    study = a_study(users=(1,), per_cell=24)
+    study = a_study(users=(1,), per_cell=24, margin_ratio=margin_ratio)
     plan = make_plan(study, 3)
     records: list[TrialRecord] = []
     for record in measured(plan, noisy(0.8)):
@@ -52,6 +54,15 @@ def with_invalid(every: int, *, of: tuple[str, ...] = ("fast", "durable")) -> Ve
 def test_more_than_a_tenth_of_invalid_trials_is_a_reason_to_doubt_the_study() -> None:
     refused = TooManyInvalid(invalid=12, measured=60, limit_share=0.1)
     assert refused in with_invalid(4).reasons
+
+
+def test_beside_a_withheld_verdict_no_margin_is_called_too_small_and_no_forecast_is_given() -> None:
+    verdict = with_invalid(2, margin_ratio=0.0001)
+    assert isinstance(verdict.withheld, TooManyInvalid)
+    assert "margin_below_resolution" not in kinds(verdict)
+    assert verdict.visits_to_decide is None
+    assert verdict.withheld_visits is not None
+    assert verdict.withheld_visits <= verdict.n_baseline + verdict.n_other
 
 
 def test_a_tenth_of_invalid_trials_is_left_out_as_always() -> None:

@@ -6,13 +6,19 @@ from tests.golden.report_examples import changed
 from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.forecast import VisitsForecast
 from steelyard.judge.findings import BottleneckNote, DecidingLook, RunFindings, VerdictFinding
 from steelyard.judge.kinds.caveats import (
     ErrorRateByRandomisation,
     GeneratorOnSameMachine,
     WarnedTrials,
 )
-from steelyard.judge.kinds.verdict_notes import EffectChanges, StoppedEarly, ValueUnusable
+from steelyard.judge.kinds.verdict_notes import (
+    EffectChanges,
+    StoppedEarly,
+    TooManyInvalid,
+    ValueUnusable,
+)
 from steelyard.judge.stopping.interim import InterimWord, Look
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
@@ -23,7 +29,7 @@ from steelyard.report.sentences.answer import (
     verdict_lines,
 )
 from steelyard.report.sentences.assumptions import bottleneck_rows
-from steelyard.report.sentences.verdict import condition_sentence, verdict_sentence
+from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
 from steelyard.report.view import views
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
@@ -51,12 +57,39 @@ def test_the_answer_over_all_comes_before_its_conditions() -> None:
 def test_an_undecided_verdict_says_how_many_more_visits_would_decide() -> None:
     sentence = main_sentence(golden("mixed"))
     assert sentence.startswith("Undecided over all 3 conditions between fast and durable")
-    assert sentence.endswith("; about 14 more visits would decide.")
+    assert sentence.endswith("; about 9 to 31 more visits would decide.")
 
 
 def test_an_undecided_verdict_without_a_forecast_says_which_budget_ended() -> None:
     findings = golden("mixed")
     assert "the budget of 28 visits ended first" in main_sentence(findings, visits_to_decide=None)
+
+
+def forecast(least: int | None, most: int | None) -> VisitsForecast:
+    return VisitsForecast(least=least, most=most)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (forecast(1, 1), "about 1 more visit"),
+        (forecast(3, 3), "about 3 more visits"),
+        (forecast(187, 1383), "about 190 to 1,400 more visits"),
+        (forecast(141, 143), "about 140 more visits"),
+        (forecast(12, None), "at least 12 more visits"),
+        (forecast(None, None), "a verdict is not attainable here with 5 budgets of visits"),
+    ],
+)
+def test_a_forecast_is_a_rounded_range_or_not_attainable(more: VisitsForecast, words: str) -> None:
+    assert more_visits(more) == words
+    assert words in main_sentence(golden("mixed"), visits_to_decide=more)
+
+
+@pytest.mark.parametrize(("asked", "told"), [(8, " (as of the first 8 visits)"), (12, "")])
+def test_a_reason_says_of_which_visits_its_counts_are(asked: int, told: str) -> None:
+    why = TooManyInvalid(invalid=3, measured=12, limit_share=0.1)
+    sentence = main_sentence(golden("mixed"), withheld=why, withheld_visits=asked)
+    assert f"find what disturbs them{told}; the budget" in sentence
 
 
 def test_equivalence_is_said_with_the_margin_and_its_own_interval() -> None:
@@ -169,7 +202,7 @@ def test_a_study_without_verdicts_says_that_nothing_was_judged() -> None:
     )
 
 
-def so_far(*words: InterimWord, visits_to_decide: int | None = None) -> Look:
+def so_far(*words: InterimWord, visits_to_decide: VisitsForecast | None = None) -> Look:
     return Look(words=words, decided=False, may_continue=True, visits_to_decide=visits_to_decide)
 
 
@@ -185,8 +218,8 @@ def test_the_live_line_is_short_and_holds_the_forecast() -> None:
         interim({"load.users": 16}, VerdictWord.SLOWER),
         interim({"load.users": 1}, VerdictWord.UNDECIDED),
     )
-    assert progress_words(so_far(*words, visits_to_decide=6), Labels()) == (
-        "overall slower; 16 users slower; 1 user undecided, about 6 more visits"
+    assert progress_words(so_far(*words, visits_to_decide=forecast(6, 14)), Labels()) == (
+        "overall slower; 16 users slower; 1 user undecided, about 6 to 14 more visits"
     )
     assert progress_words(so_far(), Labels()) == "nothing judged yet"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from steelyard.inference.estimate import Estimate, estimate, visits_to_decide
+from steelyard.inference.estimate import Estimate, estimate
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import UNDECIDED, Decision, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
@@ -118,20 +118,6 @@ class Judged:
 
     def estimate(self) -> Estimate | None:
         return self.present.estimate()
-
-    def forecast(self, margin_log: float) -> int | None:
-        """About how many further visits; ``None`` when decided, or nothing is in sight.
-
-        What is withheld, or waits for a guardrail, is one: more visits do not decide it.
-        Nor is there a further look where there is only one.
-        """
-        found = self.estimate()
-        if self.word is not VerdictWord.UNDECIDED or self.withheld or found is None:
-            return None
-        if self.tests is None or self.tests.stream.once:
-            return None
-        visits = len(self.series.values)
-        return visits_to_decide(found, visits, margin_log, self.comparison.share)
 
 
 def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged:

@@ -60,7 +60,8 @@ def notes_on(
         yield changes
     yield from _shape(shape, series)
     yield from _carry_over(series, margin_log, withheld)
-    yield from _below_resolution(comparison, words, found, margin_log, horizon)
+    if withheld is None:
+        yield from _below_resolution(comparison, words, found, margin_log, horizon)
     yield from _stopped_early(series, words, horizon, found)
 
 

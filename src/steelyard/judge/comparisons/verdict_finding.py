@@ -11,6 +11,7 @@ from steelyard.inference.estimate import Estimate
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged
+from steelyard.judge.comparisons.forecast import forecast
 from steelyard.judge.comparisons.notes import notes_on
 from steelyard.judge.comparisons.withholding import veto
 from steelyard.judge.findings import DecidingLook, VerdictFinding
@@ -59,12 +60,13 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         decided_at_visit=judged.decided_at_visit,
         deciding_look=_deciding_look(judged, sizes, margin_log, sign),
         noise_log=None if found is None else found.noise_log,
-        visits_to_decide=judged.forecast(margin_log),
+        visits_to_decide=forecast(judged, readings, margin_log),
         exploratory=comparison.exploratory,
         spread_ratio=None if series.problems else shape.spread_ratio,
         stall_rate_baseline=None if series.problems else shape.stall_rate_baseline,
         stall_rate_other=None if series.problems else shape.stall_rate_other,
         withheld=judged.withheld,
+        withheld_visits=len(judged.said.series.visits) if judged.withheld else None,
         not_judged=series.problems,
         guardrails=tuple(each.finding() for each in judged.said.guardrails),
         notes=(

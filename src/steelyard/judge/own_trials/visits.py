@@ -91,6 +91,7 @@ class MeasuredVisits:
             horizon=self.budget * 2 // len(self.systems),
             once=self.design == "none",
             covariate=series.covariate,
+            design=self._law,
         )
         return Inference.of(stream)
 
@@ -120,11 +121,15 @@ class MeasuredVisits:
         found = np.array([self.visits[number - 1].covariate for number in numbers])
         return found if len(found) and np.ptp(found) > 0 else None
 
+    @property
+    def _law(self) -> Law | None:
+        """How the orders of a pair were drawn."""
+        return "double_blocks" if self.rounds == 2 else _LAWS.get(self.design)
+
     def _orders(self, series: Series, signs: Signs) -> Signs:
-        if self.design == "none":
+        if self._law is None:
             return shuffles(signs, self.paths, self.seed)
-        law = "double_blocks" if self.rounds == 2 else _LAWS[self.design]
-        drawn = draw(self.seed, law, series.slots[-1] + 1, self.paths)
+        drawn = draw(self.seed, self._law, series.slots[-1] + 1, self.paths)
         return drawn[list(series.slots)]
 
 

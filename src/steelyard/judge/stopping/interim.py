@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.factors.influence import SoFar
+from steelyard.judge.comparisons.forecast import VisitsForecast, slowest
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level
 
@@ -32,15 +33,15 @@ class Look:
     ``words`` are those on the primary responses. ``may_continue`` is false when no further visit
     can help.
     ``open_claims`` are names of claims that further visits may decide.
-    ``visits_to_decide`` is about how many further visits the study needs; ``None`` when it is
-    decided or nothing is in sight. ``influence`` is how questions about factors stand, ``settled``
+    ``visits_to_decide`` is how many further visits the study needs; ``None`` when it is decided, or
+    visits alone do not decide it. ``influence`` is how questions about factors stand, ``settled``
     holds the numbers of visits that can no longer change an answer.
     """
 
     words: tuple[InterimWord, ...]
     decided: bool
     may_continue: bool
-    visits_to_decide: int | None
+    visits_to_decide: VisitsForecast | None
     influence: tuple[SoFar, ...] = ()
     settled: frozenset[int] = frozenset()
     open_claims: tuple[str, ...] = ()
@@ -65,8 +66,6 @@ def together(looks: Mapping[str, Look]) -> Look:
     """
     every = list(looks.values())
     still = [each for each in every if not each.decided]
-    forecasts = [each.visits_to_decide for each in still]
-    known = [forecast for forecast in forecasts if forecast is not None]
     return Look(
         words=tuple(
             replace(word, workload=name if len(looks) > 1 else None)
@@ -75,7 +74,7 @@ def together(looks: Mapping[str, Look]) -> Look:
         ),
         decided=all(each.decided for each in every),
         may_continue=any(each.may_continue for each in every),
-        visits_to_decide=max(known) if known and len(known) == len(forecasts) else None,
+        visits_to_decide=slowest([each.visits_to_decide for each in still]),
         influence=tuple(found for each in every for found in each.influence),
         settled=frozenset.intersection(*(each.settled for each in every)),
         open_claims=tuple(name for each in every for name in each.open_claims),

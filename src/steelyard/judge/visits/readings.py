@@ -201,6 +201,7 @@ class Readings:
             horizon=horizon_of(plan, pair),
             order=Order((law, paths), series.slots, others),
             covariate=series.covariate,
+            design=plan.design,
         )
         return Inference.of(stream, self._memory)
 

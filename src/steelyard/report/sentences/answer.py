@@ -17,7 +17,12 @@ from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.failures import failed_lines
 from steelyard.report.sentences.influence import influence_answer
 from steelyard.report.sentences.ranking import ranking_lines
-from steelyard.report.sentences.verdict import Sentence, condition_sentence, verdict_sentence
+from steelyard.report.sentences.verdict import (
+    Sentence,
+    condition_sentence,
+    more_visits,
+    verdict_sentence,
+)
 from steelyard.report.view import NO_GRAND_MEAN, View, lines, views
 from steelyard.report.vocabulary import ordered
 from steelyard.study.labels import Labels
@@ -106,7 +111,7 @@ def progress_words(look: Look, labels: Labels) -> str:
     said += [f"claim {name} undecided" for name in look.open_claims]
     text = "; ".join(said) or "nothing judged yet"
     more = look.visits_to_decide
-    return text if more is None else f"{text}, about {counted(more, 'more visit')}"
+    return text if more is None else f"{text}, {more_visits(more)}"
 
 
 def _place(each: InterimWord, words: Sequence[InterimWord], labels: Labels) -> str:

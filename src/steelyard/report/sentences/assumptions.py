@@ -19,12 +19,13 @@ from steelyard.records.note import Note
 from steelyard.records.warnings import Resource
 from steelyard.report import notes
 from steelyard.report.figures import counted, fixed, listed, percent
-from steelyard.report.notes.verdict import WELCH_TEST, note_text
+from steelyard.report.notes.verdict import WELCH_TEST
 from steelyard.report.notes.warnings import RESOURCES, kind_text
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.report.sentences.influence_sure import influence_sure_lines
 from steelyard.report.sentences.resolution import covariate_lines, length_lines, resolution_lines
 from steelyard.report.sentences.trade_offs import guard_lines
+from steelyard.report.sentences.verdict import reason_text
 from steelyard.report.view import View, lines
 from steelyard.report.vocabulary import compared_all, family_text, met_by, primary_response
 from steelyard.units import format_duration
@@ -205,7 +206,7 @@ def note_lines(view: View) -> list[str]:
     notes = [(verdict, note) for verdict in judged(view) for note in _notes(verdict)]
     for verdict, note in notes:
         pair = f"{verdict.other} against {verdict.baseline}"
-        places.setdefault((pair, note_text(note)), []).append(_where(verdict, view))
+        places.setdefault((pair, reason_text(verdict, note)), []).append(_where(verdict, view))
     lines = [f"{pair}, {listed(where)}: {note}." for (pair, note), where in places.items()]
     rests_on_welch = any(isinstance(note, SpreadsDiffer) for _, note in notes)
     return [*lines, WELCH_TEST] if rests_on_welch else lines

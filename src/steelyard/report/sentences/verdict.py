@@ -10,7 +10,9 @@ import math
 from typing import NamedTuple
 
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.forecast import MOST_BUDGETS, VisitsForecast
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
+from steelyard.judge.kinds.verdict_notes import VerdictNote
 from steelyard.report.effects import (
     effect,
     form_for,
@@ -18,7 +20,7 @@ from steelyard.report.effects import (
     signed_effect,
     signed_phrase,
 )
-from steelyard.report.figures import counted, percent
+from steelyard.report.figures import counted, percent, rounded
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.sentences.trade_offs import trade_off
 from steelyard.report.view import View
@@ -200,7 +202,7 @@ def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) 
 def _reason(verdict: VerdictFinding) -> str:
     """The gravest reasons; a study of many trials may have one for each."""
     more = len(verdict.reasons) - MOST_REASONS
-    texts = [note_text(note) for note in verdict.reasons[:MOST_REASONS]]
+    texts = [reason_text(verdict, note) for note in verdict.reasons[:MOST_REASONS]]
     texts += [f"and {counted(more, 'more reason')}"] if more > 0 else []
     return "; ".join(texts) or "no reason was recorded"
 
@@ -247,7 +249,15 @@ def margin_text(verdict: VerdictFinding) -> str:
 
 
 def _withheld(verdict: VerdictFinding) -> str:
-    return "" if verdict.withheld is None else f"; {note_text(verdict.withheld)}"
+    return "" if verdict.withheld is None else f"; {reason_text(verdict, verdict.withheld)}"
+
+
+def reason_text(verdict: VerdictFinding, note: VerdictNote) -> str:
+    """A note beside a verdict; why it is withheld, with the visits that this was asked of."""
+    count = verdict.withheld_visits
+    later = count is not None and count < verdict.n_baseline + verdict.n_other
+    as_of = f" (as of the first {counted(count or 0, 'visit')})" if later else ""
+    return note_text(note) + (as_of if note is verdict.withheld else "")
 
 
 def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
@@ -284,4 +294,18 @@ def _forecast_words(verdict: VerdictFinding, view: View) -> str:
 
 def _further(verdict: VerdictFinding) -> str:
     more = verdict.visits_to_decide
-    return "" if more is None else f"; about {counted(more, 'more visit')} would decide"
+    if more is None:
+        return ""
+    return f"; {more_visits(more)}{'' if more.least is None else ' would decide'}"
+
+
+def more_visits(more: VisitsForecast) -> str:
+    """``about 6 to 20 more visits``, of two digits; what takes too many is not attainable."""
+    if more.least is None:
+        return f"a verdict is not attainable here with {MOST_BUDGETS} budgets of visits"
+    least = rounded(more.least)
+    if more.most is None:
+        return f"at least {counted(least, 'more visit')}"
+    most = rounded(more.most)
+    ends = f"{least:,} to {most:,} more visits"
+    return f"about {ends if most > least else counted(least, 'more visit')}"

@@ -1,0 +1,76 @@
+"""How many further visits an open comparison may take, as a range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from steelyard.inference.estimate import visits_needed
+from steelyard.inference.reach import first_decisive, sufficient_budget
+from steelyard.inference.sequential import VerdictWord
+from steelyard.inference.spending import FIRST_LOOK
+from steelyard.inference.stream import Stream
+from steelyard.judge.comparisons.comparison import Judged
+from steelyard.judge.comparisons.withholding import unreliable
+from steelyard.judge.visits.series import Visits
+from steelyard.plan.frozen import Frozen
+
+MOST_BUDGETS = 5
+"""A verdict that takes more than so many budgets is not attainable here."""
+
+
+class VisitsForecast(Frozen):
+    """Further visits until a verdict. ``None``: more than five budgets of visits in all."""
+
+    least: int | None
+    most: int | None
+
+    def of_all(self, systems: int) -> VisitsForecast:
+        """Visits of a pair as those of all systems, which take turns."""
+        least, most = (
+            None if visits is None else math.ceil(visits * systems / 2)
+            for visits in (self.least, self.most)
+        )
+        return VisitsForecast(least=least, most=most)
+
+
+def forecast(judged: Judged, readings: Visits, margin_log: float) -> VisitsForecast | None:
+    """``None`` where visits decide nothing: decided, withheld, distrusted, judged once."""
+    found, tests = judged.estimate(), judged.tests
+    if judged.word is not VerdictWord.UNDECIDED or judged.withheld or found is None:
+        return None
+    if tests is None or tests.stream.once:
+        return None
+    if unreliable(judged.comparison.pair, judged.series, readings, margin_log):
+        return None
+    visits, share = len(judged.series.values), judged.comparison.share
+    first = _first_decisive(tests.stream, share / 2)
+    within = MOST_BUDGETS * tests.stream.horizon
+    least, most = (
+        max(1, math.ceil(max(needed, first)) - visits) if needed <= within else None
+        for needed in visits_needed(found, visits, margin_log, share)
+    )
+    return VisitsForecast(least=least, most=most)
+
+
+def slowest(forecasts: Sequence[VisitsForecast | None]) -> VisitsForecast | None:
+    """Until all are decided; ``None`` when nothing is known of one of them, or there are none."""
+    known = [each for each in forecasts if each is not None]
+    if not known or len(known) < len(forecasts):
+        return None
+    return VisitsForecast(
+        least=_largest([each.least for each in known]), most=_largest([each.most for each in known])
+    )
+
+
+def _largest(visits: Sequence[int | None]) -> int | None:
+    known = [each for each in visits if each is not None]
+    return max(known) if len(known) == len(visits) else None
+
+
+def _first_decisive(stream: Stream, side: float) -> int:
+    """Visits of the pair without which no order is rare enough for any verdict."""
+    if stream.design is None:
+        return FIRST_LOOK
+    first = first_decisive(stream.design, stream.horizon, side)
+    return first or sufficient_budget(stream.design, side)
