@@ -45,7 +45,7 @@ from steelyard.judge.kinds.verdict_notes import (
     ValueUnusable,
 )
 from steelyard.plan.model import Cell
-from steelyard.records.schema import Outcome
+from steelyard.records.schema import FailedOperations, Outcome
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.model import Level
 
@@ -69,6 +69,10 @@ WRITES = ResponseFinding(
 USERS: tuple[dict[str, Level], ...] = tuple({"load.users": n} for n in (1, 4, 16))
 
 
+NO_ROOM = FailedOperations(
+    phase="eom", error="smtp_4xx", count=28_740, reply="452 4.3.1 No room on the disk"
+)
+CLOSED = FailedOperations(phase="banner", error="conn_reset", count=18)
 _DIED = AttemptFailed(trial=9, attempt=3, outcome=Outcome.SERVICE_DIED)
 
 
@@ -508,7 +512,8 @@ def _trade_off() -> RunFindings:
         FailureFinding(system="fast", operations=1_203_444, failed=0, below=3 / 1_203_444,
                        attempts=38, attempts_failed=0, attempts_invalid=0),
         FailureFinding(system="durable", operations=1_350_120, failed=28_758, below=None,
-                       attempts=45, attempts_failed=9, attempts_invalid=2),
+                       attempts=45, attempts_failed=9, attempts_invalid=2,
+                       causes=(NO_ROOM, CLOSED)),
     )  # fmt: skip
     contrasts = (
         FailureContrastFinding(

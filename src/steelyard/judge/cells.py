@@ -78,6 +78,7 @@ def attempt_findings(records: Sequence[TrialRecord]) -> Iterator[AttemptFinding]
             outcome=record.outcome.value,
             message=failure.message if failure else None,
             hint=failure.hint if failure else None,
+            failed_operations=record.failed_operations,
             warnings=tuple(WarningNote(**dict(each)) for each in record.warnings),
             bottleneck=_bottleneck(record),
             wall_s=(record.finished_unix_ns - record.started_unix_ns) / _NS_PER_S,

@@ -40,6 +40,7 @@ from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.note import Note
+from steelyard.records.schema import FailedOperations
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level
@@ -188,6 +189,7 @@ class AttemptFinding(Frozen):
     outcome: str
     message: str | None
     hint: str | None
+    failed_operations: tuple[FailedOperations, ...] = ()
     warnings: tuple[WarningNote, ...]
     bottleneck: BottleneckNote | None
     wall_s: float

@@ -14,6 +14,7 @@ from pydantic import Field
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
+from steelyard.records.note import Note
 from steelyard.records.warnings import Bottleneck, TrialWarning
 
 MOST_OF_A_CAPACITY = 1.05
@@ -68,6 +69,21 @@ class Measured(Frozen):
     missing: Missing | None = None
     infinite: bool = False
     of: int | None = None
+
+
+class FailedOperations(Note):
+    """Operations that failed alike: in which phase of the operation, and how.
+
+    ``status`` is that of HTTP (``500``, or ``5xx`` where only its class is known), ``reply`` what
+    the server said the first time, on one line.
+    """
+
+    kind: Literal["failed_operations"] = "failed_operations"
+    phase: str
+    error: str
+    count: int
+    status: str | None = None
+    reply: str | None = None
 
 
 class GateRecord(Frozen):
@@ -182,6 +198,7 @@ class InstanceRecord(Frozen):
 class TrialRecord(Frozen):
     """One attempt at one trial, complete or not at all.
 
+    ``failed_operations`` of the measured load, the commonest first.
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the
     instances that were started together, as they were really sent.
     """
@@ -198,6 +215,7 @@ class TrialRecord(Frozen):
     phases_ns: dict[str, int]
     responses: dict[str, Measured]
     gates: tuple[GateRecord, ...] = ()
+    failed_operations: tuple[FailedOperations, ...] = ()
     warnings: tuple[TrialWarning, ...] = ()
     bottleneck: Bottleneck | None = None
     calibration: Calibration | None = None

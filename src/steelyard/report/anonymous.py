@@ -27,6 +27,7 @@ _FREE_TEXT = (
     "costs",
     "diagnostics",
     "differences",
+    "failures",
     "placements",
     "resolution",
     "verdicts",

@@ -10,6 +10,7 @@ from steelyard.engine.messages import Clock, LoadResult
 from steelyard.records.missing import Reason
 from steelyard.records.schema import Measured, Outcome
 from steelyard.study.model import GateSpec
+from steelyard.trial.attempt.failed_operations import failures_of
 from steelyard.trial.attempt.gates import (
     check_gates,
     clock_warnings,
@@ -93,6 +94,22 @@ def test_a_run_without_a_good_answer_says_how_its_operations_failed(
     quiet = result.model_copy(update={"replies": {}})
     with pytest.raises(TrialFailed, match=r"HTTP status 5xx in phase ttfb$"):
         refuse_invalid(quiet)
+
+
+def test_operations_that_failed_in_a_trial_that_counts_are_kept_by_phase_and_kind(
+    load: Callable[..., LoadResult],
+) -> None:
+    some = load(
+        errors={"ttfb": {"bad_status_5xx": 3, "conn_reset": 1}, "connect": {"conn_refused": 2}},
+        replies={"ttfb": {"bad_status_5xx": "HTTP/1.1 503 Busy\r\n\r\n"}},
+    )
+    more = load(errors={"ttfb": {"bad_status_5xx": 4, "conn_reset": 2}})
+    assert [each.model_dump(exclude={"kind"}) for each in failures_of([some, more])] == [
+        {"phase": "ttfb", "error": "bad_status_5xx", "count": 7, "status": "503", "reply": "Busy"},
+        {"phase": "ttfb", "error": "conn_reset", "count": 3, "status": None, "reply": None},
+        {"phase": "connect", "error": "conn_refused", "count": 2, "status": None, "reply": None},
+    ]
+    assert failures_of([load()]) == ()
 
 
 def test_connections_that_fail_between_operations_are_a_warning(

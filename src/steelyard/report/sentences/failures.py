@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
 from steelyard.report.effects import interval
-from steelyard.report.figures import percent, significant
+from steelyard.report.figures import counted, percent, significant
+from steelyard.report.notes.failures import failed_operations_text
 from steelyard.report.notes.verdict import note_text
 from steelyard.report.view import View
 
 _UNEQUAL = 0.05
+_MOST_CAUSES = 2
 
 
 def failed_lines(view: View) -> list[str]:
@@ -32,7 +34,13 @@ def _counted(found: FailureFinding) -> str | None:
             "95 % interval)."
         )
     share = f"{significant(100 * found.failed / found.operations, 2)} %"
-    return f"{found.system}: {found.failed:,} of {found.operations:,} operations failed ({share})."
+    causes = "; ".join(map(failed_operations_text, found.causes[:_MOST_CAUSES]))
+    more = len(found.causes) - _MOST_CAUSES
+    rest = f"; and in {counted(more, 'other way')}" if more > 0 else ""
+    return (
+        f"{found.system}: {found.failed:,} of {found.operations:,} operations failed ({share})"
+        f"{f': {causes}{rest}' if causes else ''}."
+    )
 
 
 def _compared(found: FailureContrastFinding) -> Iterator[str]:

@@ -16,9 +16,11 @@ from steelyard.judge.findings import (
 )
 from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
+from steelyard.records.schema import FailedOperations
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
 from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.notes.failures import failed_operations_text
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.sentences.assumptions import OK, bottleneck_rows
@@ -39,6 +41,7 @@ NOT_MEASURED = "not measured"
 NOT_APPLICABLE = "not applicable"
 MOST_REASONS = 1
 _MOST_PLACES = 3
+_MOST_CAUSES = 2
 
 
 def response_table(
@@ -222,8 +225,14 @@ def _outcome(attempt: AttemptFinding) -> str:
 
 def _remarks(attempt: AttemptFinding) -> str:
     said = [attempt.message or "", f"Hint: {attempt.hint}" if attempt.hint else ""]
+    said += [f"Failed: {failed_operations_text(each)}" for each in _told(attempt)]
     said += [f"Warning: {warning_text(warning)}" for warning in attempt.warnings]
     return ". ".join(part for part in said if part) or NONE
+
+
+def _told(attempt: AttemptFinding) -> tuple[FailedOperations, ...]:
+    """How operations of a trial that counts failed; the message of another says so itself."""
+    return attempt.failed_operations[:_MOST_CAUSES] if attempt.outcome == OK else ()
 
 
 def bottleneck_table(view: View) -> Table:

@@ -30,6 +30,7 @@ from steelyard.study.lookup import workload_of
 from steelyard.study.scenarios import peer_of
 from steelyard.systems import services
 from steelyard.systems.settings import Applied, setting_facts
+from steelyard.trial.attempt.failed_operations import failures_of
 from steelyard.trial.attempt.gates import service_warnings
 from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.attempt.timeline import Timeline
@@ -257,6 +258,9 @@ class Attempt:
             phases_ns=self.timeline.durations_ns,
             responses={**self.responses, **self.reference_kernel},
             gates=self.gates,
+            failed_operations=failures_of(
+                [each.load.result for each in self.measured if each.load is not None]
+            ),
             warnings=tuple(self.warnings),
             bottleneck=self.bottleneck,
             calibration=self.calibration,

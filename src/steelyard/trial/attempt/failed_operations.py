@@ -1,4 +1,4 @@
-"""Why operations of a load failed, for the message of an attempt: phase, kind, what was said."""
+"""Why operations of a load failed: phase, kind, status, what the server said."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from steelyard.engine.messages import LoadResult
+from steelyard.records.schema import FailedOperations
 
 _STATUS_LINE = re.compile(r"HTTP/\d\.\d (\d{3}) ?")
+_BAD_STATUS = "bad_status_"
 _LONGEST_REPLY = 160
 
 
@@ -25,30 +27,45 @@ def failed_text(load: LoadResult) -> str:
 
 def cause_text(loads: Sequence[LoadResult]) -> str:
     """The commonest failure of all loads together; empty without any."""
-    failures = Counter[tuple[str, str]]()
-    for load in loads:
-        for phase, kinds in load.errors.items():
-            failures.update({(phase, kind): count for kind, count in kinds.items()})
+    failures = failures_of(loads)
     if not failures:
         return ""
-    [((phase, kind), count)] = failures.most_common(1)
+    first, total = failures[0], sum(each.count for each in failures)
+    how = first.error.replace("_", " ") if first.status is None else f"HTTP status {first.status}"
+    some = "" if first.count == total else f" in {first.count:,} of {total:,}"
+    return f"{how} in phase {first.phase}{some}" + (
+        f" (reply: {first.reply})" if first.reply else ""
+    )
+
+
+def failures_of(loads: Sequence[LoadResult]) -> tuple[FailedOperations, ...]:
+    """What failed in all loads together, by phase and kind, the commonest first."""
+    counts = Counter[tuple[str, str]]()
+    for load in loads:
+        for phase, kinds in load.errors.items():
+            counts.update({(phase, kind): count for kind, count in kinds.items()})
+    return tuple(
+        _failed(phase, kind, count, _first_reply(loads, phase, kind))
+        for (phase, kind), count in counts.most_common()
+    )
+
+
+def _first_reply(loads: Sequence[LoadResult], phase: str, kind: str) -> str:
     replies = (load.replies.get(phase, {}).get(kind) for load in loads)
-    reply = next(filter(None, replies), "")
-    some = "" if count == failures.total() else f" in {count:,} of {failures.total():,}"
-    said = _said(reply)
-    return f"{_kind(kind, reply)} in phase {phase}{some}" + (f" (reply: {said})" if said else "")
+    return next(filter(None, replies), "")
 
 
-def _kind(kind: str, reply: str) -> str:
-    """A kind in words; of HTTP with the status of the first such reply."""
-    if not kind.startswith("bad_status_"):
-        return kind.replace("_", " ")
-    status = _STATUS_LINE.match(reply)
-    return f"HTTP status {status[1] if status else kind.removeprefix('bad_status_')}"
+def _failed(phase: str, kind: str, count: int, reply: str) -> FailedOperations:
+    said = _on_one_line(reply) or None
+    if not kind.startswith(_BAD_STATUS):
+        return FailedOperations(phase=phase, error=kind, count=count, reply=said)
+    line = _STATUS_LINE.match(reply)
+    status = line[1] if line else kind.removeprefix(_BAD_STATUS)
+    return FailedOperations(phase=phase, error=kind, count=count, status=status, reply=said)
 
 
-def _said(reply: str) -> str:
-    """On one line, of HTTP the reason and the body, without headers."""
+def _on_one_line(reply: str) -> str:
+    """Of HTTP the reason and the body, without headers."""
     status = _STATUS_LINE.match(reply)
     if status:
         head, _, body = reply[status.end() :].partition("\r\n\r\n")

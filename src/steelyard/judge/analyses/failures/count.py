@@ -7,6 +7,7 @@ is the logarithm of the odds to fail, and the engine is that of every other resp
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from steelyard.inference.distributions import counts_chance
@@ -21,7 +22,7 @@ from steelyard.judge.kinds.verdict_notes import FailuresNotCounted, TooFewVisits
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import Pair, Series
 from steelyard.plan.model import Plan
-from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.schema import FailedOperations, Outcome, TrialRecord
 from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy
 
@@ -46,7 +47,17 @@ def failure_findings(plan: Plan, records: Sequence[TrialRecord]) -> Iterator[Fai
             attempts=len(counted),
             attempts_failed=sum(r.outcome is not Outcome.OK for r in counted),
             attempts_invalid=sum(r.outcome is Outcome.INVALID for r in counted),
+            causes=tuple(_causes(good)),
         )
+
+
+def _causes(good: Sequence[TrialRecord]) -> list[FailedOperations]:
+    """Those of all trials together; what was said first stands for each."""
+    alike: dict[tuple[str, str], list[FailedOperations]] = defaultdict(list)
+    for each in (failed for record in good for failed in record.failed_operations):
+        alike[each.phase, each.error].append(each)
+    sums = [of[0].model_copy(update={"count": sum(e.count for e in of)}) for of in alike.values()]
+    return sorted(sums, key=lambda each: -each.count)
 
 
 def _operations(good: Sequence[TrialRecord]) -> tuple[int | None, int | None]:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from steelyard.judge.kinds.verdict_notes import NotJudged
 from steelyard.plan.frozen import Frozen
+from steelyard.records.schema import FailedOperations
 
 FailureWord = Literal["fails_more", "fails_less", "undecided", "none_failed", "not_judged"]
 
@@ -15,7 +16,8 @@ class FailureFinding(Frozen):
 
     ``below`` is the upper end of the 95 % interval of the share when nothing failed (3/n), else
     ``None``: operations within a trial depend on each other, so their sum has no interval. Of
-    ``attempts``, ``attempts_failed`` failed and ``attempts_invalid`` were invalid.
+    ``attempts``, ``attempts_failed`` failed and ``attempts_invalid`` were invalid. ``causes``: how
+    operations failed, the commonest first.
     """
 
     system: str
@@ -25,6 +27,7 @@ class FailureFinding(Frozen):
     attempts: int
     attempts_failed: int
     attempts_invalid: int
+    causes: tuple[FailedOperations, ...] = ()
 
 
 class FailureContrastFinding(Frozen):
