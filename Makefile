@@ -10,14 +10,14 @@ FUZZ_S  ?= 30
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems bench-visits clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 setup: .venv/engine-built .venv/installed ## Virtual environment, package and engine
 
-quickstart: setup ## Run the first study: what does durable mail delivery cost on this disk?
+quickstart: setup ## Run the first study: what does HTTPS cost a web server on this machine?
 	@$(BIN)/steelyard run studies/quickstart
 
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
@@ -86,6 +86,9 @@ bench-overhead: setup ## What the controller costs per trial besides reset, warm
 
 bench-systems: setup ## Resets of containers and guests to an agent that answers, starts on a barrier; needs root and images
 	$(BIN)/python -m bench.systems $(SYSTEMS)
+
+bench-visits: setup ## How sure equal time makes: visits with a reset against short ones of systems that stay up. ROUNDS=3 SECONDS=50
+	$(BIN)/python -m bench.visits $(or $(ROUNDS),3) $(or $(SECONDS),50)
 
 bench-truth: setup ## Does steelyard, and do its peers, report what happened? TRUTH='--soak 30 --write-page'
 	$(BIN)/python -m bench.truth $(TRUTH)

@@ -29,7 +29,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=ROOT) as folder:
         command = [sys.executable, "-m", "steelyard", "run", str(STUDY), "--results", folder]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        report(open_run(Path(folder) / "durable-mail").records())
+        report(open_run(Path(folder) / "https-cost").records())
 
 
 def report(records: list[TrialRecord]) -> None:
@@ -40,13 +40,13 @@ def report(records: list[TrialRecord]) -> None:
     ordered = sorted(records, key=lambda record: record.started_unix_ns)
     gaps = [after.started_unix_ns - before.finished_unix_ns for before, after in pairwise(ordered)]
     show("between two trials (record, look)", gaps)
-    for phase in records[0].phases_ns:
-        show(f"  {phase}", [record.phases_ns[phase] for record in records])
+    for phase in dict.fromkeys(phase for record in records for phase in record.phases_ns):
+        show(f"  {phase}", [r.phases_ns[phase] for r in records if phase in r.phases_ns])
 
 
 def show(name: str, spent_ns: list[int]) -> None:
     """Median, tenth and ninetieth percentile in ms."""
-    deciles = statistics.quantiles(spent_ns, n=10)
+    deciles = statistics.quantiles(spent_ns, n=10) if len(spent_ns) > 1 else spent_ns * 9
     low, middle, high = deciles[0] / 1e6, statistics.median(spent_ns) / 1e6, deciles[-1] / 1e6
     print(f"{name:36} median {middle:8.1f} ms   p10 {low:8.1f}   p90 {high:8.1f}")
 

@@ -14,7 +14,8 @@ def trial_words(study: Study, plan: Plan) -> str:
     """From its reset to what it measures, and the time of it."""
     trials = study.trials
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
-    return f"reset {_resets(study)}, {settle}{ending(study)}: {takes(study, plan.forecast.trial_s)}"
+    before = "no reset" if trials.systems_stay_up else f"reset {_resets(study)}"
+    return f"{before}, {settle}{ending(study)}: {takes(study, plan.forecast.trial_s)}"
 
 
 def takes(study: Study, seconds: float) -> str:

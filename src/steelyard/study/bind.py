@@ -20,6 +20,8 @@ from steelyard.study.model import (
     WorkloadSpec,
 )
 from steelyard.study.scenarios import WorkloadPlacement, placed_spec, placement_of, workload_name
+from steelyard.study.service.settings import SharedSettings as ServiceSettings
+from steelyard.study.workload.settings import AS_SERVICE
 from steelyard.study.workload_study import WorkloadStudy, study_of
 
 
@@ -78,10 +80,11 @@ def bind(study: Study, cell: OneCell) -> BoundCell:
     if placement is not None:
         system = system.model_copy(update={"instances": placement.instances})
     own = study_of(study, levels)
+    workload = _workload(study, levels, placement or WorkloadPlacement())
     return BoundCell(
         study=own,
         system=system,
-        workload=_workload(study, levels, placement or WorkloadPlacement()),
+        workload=_secured_as_served(workload, system),
         load=own.load,
         users=None if users is None else int(users),
         rate_per_s=None if rate is None else float(rate),
@@ -131,6 +134,15 @@ def _changed(system: SystemSpec, factor: str, level: Level) -> dict[str, object]
         settings = system.service.settings | {rest: level}
         return {"service": system.service.model_copy(update={"settings": settings})}
     return {}
+
+
+def _secured_as_served(workload: WorkloadSpec, system: SystemSpec) -> WorkloadSpec:
+    """The workload with the TLS of its server, where it says that it follows that."""
+    if workload.settings.get("tls") != AS_SERVICE:
+        return workload
+    service = workload.service or system.service
+    offered = None if service is None else ServiceSettings.of(service.settings).tls
+    return workload.model_copy(update={"settings": workload.settings | {"tls": offered or "none"}})
 
 
 def _placement(study: Study, levels: Mapping[str, Level]) -> WorkloadPlacement | None:

@@ -16,9 +16,9 @@ from steelyard.study.declared.setting import SettingValue
 Level = str | int | float | bool
 Direction = Literal["higher", "lower", "none"]
 Reset = Literal["service", "process", "container", "snapshot", "boot"]
+TrialReset = Literal["none", "service", "process", "container", "snapshot", "boot"]
 Until = Literal["every level", "overall"]
 Contrasts = Literal["baseline", "all pairs"]
-RESETS: tuple[str, ...] = get_args(Reset)
 UNTILS: tuple[str, ...] = get_args(Until)
 
 WORKLOAD, SCENARIO = "workload", "scenario"
@@ -164,6 +164,7 @@ class TrialsSpec(Spec):
 
     ``aa_control`` is the name under which the baseline is measured again as another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
+    With ``reset`` ``none`` all systems stay up side by side, their services too.
     """
 
     margin_ratio: float
@@ -172,7 +173,7 @@ class TrialsSpec(Spec):
     drain_s: float = 2.0
     timeout_s: float = 10.0
     command_s: float = 1800.0
-    reset: Reset = "service"
+    reset: TrialReset = "service"
     settle_s: float | None = None
     settle_until_idle: bool = False
     reference_kernel_s: float | None = None
@@ -182,6 +183,11 @@ class TrialsSpec(Spec):
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None
     aa_control: str | None = None
+
+    @property
+    def systems_stay_up(self) -> bool:
+        """Whether systems are prepared once, and visited in turn without a reset."""
+        return self.reset == "none"
 
     @property
     def margin_log(self) -> float:

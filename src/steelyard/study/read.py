@@ -17,6 +17,7 @@ from steelyard.study.checks.budget import check_budget
 from steelyard.study.checks.questions import check_asked
 from steelyard.study.checks.study_folder import check_study_folder
 from steelyard.study.checks.support import missing_parts
+from steelyard.study.checks.systems_beside import check_systems_beside
 from steelyard.study.file.complaints import Complaints, add_validation, dotted
 from steelyard.study.file.grammar import StudyFile
 from steelyard.study.file.old_keys import rename_old_keys
@@ -102,6 +103,7 @@ def _resolved(source: Source) -> tuple[Study | None, set[Complaint]]:
     if study is not None and not complaints:
         check_asked(study, complaints)
         check_study_folder(study, complaints)
+        check_systems_beside(study, complaints)
     if study is not None and not complaints and not _lacking(study, source):
         check_budget(study, complaints)
     return study, complaints.found

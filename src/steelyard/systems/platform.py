@@ -20,7 +20,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import Interface, LabNetwork
 from steelyard.hosts.undo.log import UndoLog
-from steelyard.study.model import Reset, SystemSpec
+from steelyard.study.model import Reset, SystemSpec, TrialReset
 from steelyard.study.platform.settings import SharedSettings
 from steelyard.systems.confinement import cgroup_folder
 
@@ -83,7 +83,7 @@ class ResetProof:
     Such as ``boot_id``, ``container.id``, ``overlay.backing`` (a digest), ``overlay.bytes``.
     """
 
-    strength: Reset
+    strength: TrialReset
     took_ns: int
     evidence: dict[str, str]
 

@@ -3,9 +3,15 @@
 reference kernel → restore → attach disks → configure → start service → make ready → audit →
 settle → drop caches → measure (warm-up and window) → collect → check → undo. Each is a function
 of that name. Whatever happens, ``undo`` runs and what is known becomes a record.
+
+Where systems stay up, the first trial of each prepares it, the others ``reuse`` what stands, and
+only a trial that failed undoes it: of all systems, so that all are prepared anew.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
@@ -13,6 +19,7 @@ from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
 from steelyard.study.lookup import responses_in, workload_of
+from steelyard.study.model import Reset
 from steelyard.systems import disks, services
 from steelyard.systems.platform import Platform
 from steelyard.trial.attempt.attempt import Attempt, AttemptResult, Ending
@@ -33,6 +40,7 @@ from steelyard.trial.attempt.prepare import (
     configure_outside,
     lay_out_disks,
     take_back_inside,
+    take_back_load,
     take_back_outside,
 )
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
@@ -52,7 +60,7 @@ from steelyard.trial.observe.disturbances import incidents_of
 from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
-from steelyard.trial.session_state.context import SessionContext
+from steelyard.trial.session_state.context import KeptSystem, SessionContext
 from steelyard.trial.session_state.instance_pool import together
 
 FREE_BYTES_NEEDED = 64 * 1024 * 1024
@@ -61,11 +69,20 @@ FREE_BYTES_NEEDED = 64 * 1024 * 1024
 def conduct(session: SessionContext, trial: PlannedTrial, number: int) -> AttemptResult:
     """Runs one attempt to its end, good or bad; what went wrong is in the record."""
     attempt = Attempt(session, trial, number)
+    ending = None
     try:
         ending = _perform(attempt)
     finally:
-        undoing = _undo(attempt)
+        undoing = _undo(attempt, ending)
     return attempt.result(undoing or ending)
+
+
+def reuse(attempt: Attempt) -> None:
+    """Takes the system as the trial before left it."""
+    kept = attempt.session.kept[attempt.trial.cell.system]
+    attempt.instances = [
+        each.again(attempt.cell.workload_of(each.number)) for each in kept.instances
+    ]
 
 
 def run_reference_kernel(attempt: Attempt) -> None:
@@ -79,9 +96,10 @@ def run_reference_kernel(attempt: Attempt) -> None:
 def restore(attempt: Attempt) -> None:
     """Brings every instance back to its declared state, proved, with an empty folder."""
     strength = attempt.cell.system.reset or attempt.session.study.trials.reset
+    weakest: Reset = "service" if strength == "none" else strength
 
     def brought_back(platform: Platform) -> Instance:
-        proof = platform.reset(strength)
+        proof = platform.reset(weakest)
         host = platform.host()
         folder = f"{platform.folder()}/{attempt.key}"
         host.remove_tree(folder)
@@ -89,7 +107,8 @@ def restore(attempt: Attempt) -> None:
         number = platform.context.instance
         return Instance(number, platform, host, folder, attempt.cell.workload_of(number), proof)
 
-    attempt.instances = together(brought_back, attempt.session.pool.bring_up(attempt.cell.system))
+    up = attempt.session.pool.bring_up(attempt.cell.system, beside=attempt.stays_up)
+    attempt.instances = together(brought_back, up)
 
 
 def attach_disks(attempt: Attempt) -> None:
@@ -115,7 +134,7 @@ def start_service(attempt: Attempt) -> None:
             instance.host,
             spec,
             instance.folder,
-            SERVICE,
+            f"{SERVICE} of {instance.platform.context.label}",
             address=instance.platform.address(),
             data=instance.data_folder(),
             study=attempt.session.study_folder,
@@ -210,17 +229,30 @@ def undo(attempt: Attempt) -> None:
     for instance in reversed(attempt.instances):
         if instance.service is not None and not instance.host.lost:
             hurried = attempt.session.interrupt.hurried
-            attempt.keep_counters(instance, services.stop(instance.service, hurried=hurried))
+            ended = services.stop(instance.service, hurried=hurried)
+            if not attempt.stays_up:  # else it counted the operations of all trials
+                attempt.keep_counters(instance, ended)
         take_back_inside(attempt, instance)
     take_back_outside(attempt)
 
 
-_PHASES = (
-    run_reference_kernel,
-    restore,
-    attach_disks,
-    configure,
-    start_service,
+def keep(attempt: Attempt) -> None:
+    """Leaves the system up for its next trial; what was made for the load of this one is undone."""
+    for instance in attempt.instances:
+        take_back_load(attempt, instance)
+    up = KeptSystem(attempt.instances, partial(undo, attempt))
+    attempt.session.kept[attempt.trial.cell.system] = up
+
+
+def undo_all_kept(attempt: Attempt) -> None:
+    """Undoes the system of a trial that failed, and all that stayed up beside it."""
+    attempt.session.kept.pop(attempt.trial.cell.system, None)
+    undo(attempt)
+    attempt.session.take_down_kept()
+
+
+_PREPARING = (restore, attach_disks, configure, start_service)
+_MEASURING = (
     make_ready,
     audit,
     settle,
@@ -231,9 +263,14 @@ _PHASES = (
 )
 
 
+def _phases(attempt: Attempt) -> tuple[Callable[[Attempt], None], ...]:
+    prepared = attempt.trial.cell.system in attempt.session.kept
+    return (run_reference_kernel, *((reuse,) if prepared else _PREPARING), *_MEASURING)
+
+
 def _perform(attempt: Attempt) -> Ending:
     try:
-        for phase in _PHASES:
+        for phase in _phases(attempt):
             attempt.session.interrupt.check()
             with attempt.timeline.during(phase.__name__), attempt.session.interrupt.cutting():
                 phase(attempt)
@@ -246,10 +283,12 @@ def _perform(attempt: Attempt) -> Ending:
     return Ending(Outcome.OK, None)
 
 
-def _undo(attempt: Attempt) -> Ending | None:
+def _undo(attempt: Attempt, ending: Ending | None) -> Ending | None:
+    good = ending is not None and ending.outcome is Outcome.OK
+    finish = (keep if good else undo_all_kept) if attempt.stays_up else undo
     try:
         with attempt.timeline.during("undo"):
-            undo(attempt)
+            finish(attempt)
     except (AgentRefusal, EngineError, SystemFailure) as error:
         failed = as_failed(error)
         attempt.session.pool.forget()

@@ -122,6 +122,17 @@ def test_a_system_of_another_shape_has_the_one_before_taken_down(
     lodged.clear()
 
 
+def test_systems_that_stay_up_stand_side_by_side_until_all_are_taken_down(
+    lodged: InstancePool,
+) -> None:
+    first = lodged.bring_up(guest(), beside=True)
+    lodged.bring_up(guest(name="other"), beside=True)
+    assert lodged.bring_up(guest(), beside=True) == first
+    assert not [line for line in Place.diary if line.startswith("down")]
+    lodged.clear()
+    assert Place.diary[-2:] == ["down vm-1", "down other-1"]
+
+
 def test_of_more_or_fewer_instances_only_the_difference_comes_and_goes(
     lodged: InstancePool,
 ) -> None:
@@ -194,6 +205,7 @@ def test_a_machine_that_refuses_at_the_end_is_an_error_that_says_what_to_do(
 
     monkeypatch.setattr(InstancePool, "clear", refuses)
     context = object.__new__(SessionContext)
+    context.kept = {}
     context.pool = object.__new__(InstancePool)
     with pytest.raises(HostError, match="cannot remove the container") as caught:
         context.undo_all()

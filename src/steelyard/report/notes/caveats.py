@@ -102,6 +102,12 @@ def extent_text(extent: Extent) -> str:
 @writes(NotReset)
 def _not_reset(note: NotReset) -> str:
     of = f" of {', '.join(note.systems)}" if note.systems else ""
+    if note.strength == "none":
+        return (
+            "Systems stayed up side by side, with their services, and were not reset between "
+            "trials: what a trial leaves is there at the next, and each system was "
+            "measured beside the idle others"
+        )
     return (
         f"Trials{of} start from a reset of strength '{note.strength}', which does not renew "
         f"{_KEPT[note.strength]}"

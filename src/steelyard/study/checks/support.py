@@ -137,6 +137,8 @@ def _reset(
     study: Study, system: SystemSpec, platform: Platform, where: Where, complaints: Complaints
 ) -> None:
     reset = system.reset or study.trials.reset
+    if reset == "none":
+        return  # any platform can stay as it is
     if reset not in platform.resets:
         can = ", ".join(platform.resets)
         hint = f"it can reset: {can}; say which with `reset` of system `{system.name}`"

@@ -27,7 +27,7 @@ from steelyard.study.file.kinds import (
     Words,
     named,
 )
-from steelyard.study.model import Contrasts, Reset, Until
+from steelyard.study.model import Contrasts, Reset, TrialReset, Until
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=80)]
@@ -150,8 +150,8 @@ class TrialsPart(Part):
     """How long operations in flight at the end may still be answered."""
     timeout: Duration | None = None
     """Deadline of one operation."""
-    reset: Reset | None = None
-    """What is made anew before every trial."""
+    reset: TrialReset | None = None
+    """What is made anew before every trial; `none`: all systems stay up, with their services."""
     settle: SettleWritten | None = None
     """Pause before a trial."""
     reference_kernel: Duration | None = None

@@ -12,7 +12,7 @@ from steelyard.study.lookup import known_service, known_workload, spoken
 from steelyard.study.model import ServiceSpec, SystemSpec, WorkloadSpec
 from steelyard.study.service.settings import SharedSettings as ServiceSettings
 from steelyard.study.workload.entry import Workload
-from steelyard.study.workload.settings import SharedSettings
+from steelyard.study.workload.settings import AS_SERVICE, SharedSettings
 
 
 def check_services(
@@ -71,7 +71,7 @@ def _check_service(
 
 def _tls_fits(spoken: object, offered: object) -> bool:
     """Whether a service with its ``tls`` can be spoken to like this; unknown ones can."""
-    if spoken is None or offered is None:
+    if spoken in (None, AS_SERVICE) or offered is None:
         return True
     return spoken == offered or (spoken == "none" and offered == "starttls")
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from steelyard.study.settings import SettingsModel
 
+AS_SERVICE = "as the service"
+"""The ``tls`` of a workload that speaks with each service as it wants."""
+
 
 class SharedSettings(SettingsModel):
     """What a workload may have whatever it drives; ``None`` where it has no such setting."""

@@ -105,6 +105,11 @@ class Attempt:
         return bind(self.session.study, self.trial.cell)
 
     @property
+    def stays_up(self) -> bool:
+        """Whether its system stays up for the next trial on it."""
+        return self.session.study.trials.systems_stay_up
+
+    @property
     def measured(self) -> list[Instance]:
         """The instances that run the measured workload, and none of the background."""
         return [each for each in self.instances if each.number not in self.cell.background]

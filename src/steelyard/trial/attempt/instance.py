@@ -87,6 +87,14 @@ class Instance:
         shared = {name: getattr(self, name) for name in _OF_THE_PLACE}
         return replace(fresh, turn=turn, **shared)
 
+    def again(self, workload: WorkloadSpec) -> Instance:
+        """The same place as it stands, for the next trial on it without a reset."""
+        kept = {name: getattr(self, name) for name in _OF_THE_PLACE if name != "undos"}
+        proof = ResetProof("none", 0, {})
+        return replace(
+            Instance(self.number, self.platform, self.host, self.folder, workload, proof), **kept
+        )
+
     @property
     def name(self) -> str:
         """How its machine is called in the record: ``system``, ``system.2``."""

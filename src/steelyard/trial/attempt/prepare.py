@@ -87,10 +87,7 @@ def take_back_inside(attempt: Attempt, instance: Instance) -> None:
     What lies inside a throwaway instance whose agent has ended is gone with it: the next trial
     makes it anew. On a machine that stays, a new agent undoes what the lost one did.
     """
-    for machine, pending in reversed(instance.undos):
-        there = _still_there(attempt, machine)
-        if there is not None:
-            attempt.session.undo.apply(there, pending)
+    take_back_load(attempt, instance)
     host = _still_there(attempt, instance.host)
     if instance.host.lost:
         attempt.session.pool.forget()
@@ -103,6 +100,15 @@ def take_back_inside(attempt: Attempt, instance: Instance) -> None:
     for disk in reversed(instance.attached):
         instance.platform.detach(disk)
     host.remove_tree(instance.folder)
+
+
+def take_back_load(attempt: Attempt, instance: Instance) -> None:
+    """What was made for the load or the tool of this trial."""
+    while instance.undos:
+        machine, pending = instance.undos.pop()
+        there = _still_there(attempt, machine)
+        if there is not None:
+            attempt.session.undo.apply(there, pending)
 
 
 def take_back_outside(attempt: Attempt) -> None:

@@ -25,6 +25,7 @@ from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.drive.search_driver import SearchDrive
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.process_ownership import ours_inside, ours_on_carrier
+from steelyard.trial.observe.responses import SERVICE
 from steelyard.workloads.load import load_job, longest_run_s, probe_job
 
 _Thing = TypeVar("_Thing")
@@ -203,7 +204,11 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
 
 
 def _service_processes(instance: Instance) -> Mapping[str, int]:
-    return {} if instance.service is None else instance.service.processes
+    """Its processes by the names that their columns have in every trial."""
+    service = instance.service
+    if service is None:
+        return {}
+    return {name.replace(service.name, SERVICE, 1): pid for name, pid in service.processes.items()}
 
 
 def _together(costs: Mapping[str, Costs]) -> Costs:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -19,11 +21,20 @@ from steelyard.records.archive import Run
 from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Calibration
 from steelyard.study.model import Study
+from steelyard.trial.attempt.instance import Instance
 from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.machines import SessionMachines
 
 SCRATCH = "scratch"
+
+
+@dataclass(frozen=True)
+class KeptSystem:
+    """A system that stays up between trials: its instances as the first trial prepared them."""
+
+    instances: Sequence[Instance]
+    take_down: Callable[[], None]
 
 
 def mark_of(scratch: str) -> str:
@@ -45,6 +56,7 @@ class SessionContext:
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
+        self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None
         self.calibrations: dict[str, Calibration] = {}
         self.ahead_s: dict[str, float] = {}
@@ -102,12 +114,23 @@ class SessionContext:
             HostError: a machine refuses; what is left stays pending.
         """
         try:
+            self.take_down_kept()
             self.pool.clear()
         except (AgentRefusal, SystemFailure) as refusal:
             raise _not_put_right(str(refusal)) from refusal
         if self._scratch is not None:
             self._apply_even_if_lost(self._scratch)
             self._scratch = None
+
+    def take_down_kept(self) -> None:
+        """Ends the services of all systems that stayed up, and undoes what was set for them.
+
+        Raises:
+            SystemFailure, AgentRefusal, EngineError: a machine refuses; its inverse stays pending.
+        """
+        while self.kept:
+            _, system = self.kept.popitem()
+            system.take_down()
 
     def close(self) -> None:
         """Ends every agent."""

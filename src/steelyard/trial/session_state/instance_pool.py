@@ -1,8 +1,9 @@
-"""Which system is up: all instances of one at a time, on their platforms.
+"""Which systems are up, on their platforms: one at a time, or all that a study keeps up.
 
 A trial that needs another system, or the same one of another shape (another network card), has the
 one that is up taken down first; of more or fewer instances only the difference is brought up or
-taken down. Whatever idles beside a measured system would be part of what is measured.
+taken down. Whatever idles beside a measured system would be part of what is measured: a study says
+that it accepts that with ``reset: none``.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from steelyard.hosts.host import Host
@@ -28,8 +30,16 @@ _Found = TypeVar("_Found")
 LAB = "lab"
 
 
+@dataclass
+class _System:
+    """The instances of one system that are up, and the folder of each, in their order."""
+
+    platforms: list[Platform] = field(default_factory=list)
+    folders: list[tuple[str, PendingUndo]] = field(default_factory=list)
+
+
 class InstancePool:
-    """The instances that are up.
+    """The instances that are up, by the shape of their system.
 
     ``folder_on`` says where a machine keeps the files of one, ``mark`` tells this run's things
     from those of any other.
@@ -46,42 +56,44 @@ class InstancePool:
         self._undo = undo
         self._folder_on = folder_on
         self._mark = mark
-        self._shape = ""
-        self._up: list[Platform] = []
-        self._folders: list[tuple[str, PendingUndo]] = []
+        self._stale = False
+        self._up: dict[str, _System] = {}
         self.network: LabNetwork | None = None
 
-    def bring_up(self, system: SystemSpec) -> list[Platform]:
-        """Every instance of ``system``, up; whatever else was up is down.
+    def bring_up(self, system: SystemSpec, *, beside: bool = False) -> list[Platform]:
+        """Every instance of ``system``, up; whatever else was up is down, unless it stays beside.
 
         Raises:
             SystemFailure: a platform cannot be brought up.
         """
         shape = _shape(system)
-        if shape != self._shape:
+        if self._stale or (shape not in self._up and not beside):
             self.clear()
-            self._shape = shape
+        if not self._up:
+            self._stale = True  # until the network is whole
             self.network = self._network(system)
             if self.network is not None:
                 self.network.up()
-        self._leave(self._up[system.instances :])
-        numbers = range(len(self._up) + 1, system.instances + 1)
-        self._up += [self._instance(system, number) for number in numbers]
-        together(lambda platform: platform.up(), self._up)
-        return list(self._up)
+            self._stale = False
+        up = self._up.setdefault(shape, _System())
+        self._leave(up, up.platforms[system.instances :])
+        numbers = range(len(up.platforms) + 1, system.instances + 1)
+        up.platforms += [self._instance(up, system, number) for number in numbers]
+        together(lambda platform: platform.up(), up.platforms)
+        return list(up.platforms)
 
-    def _leave(self, surplus: list[Platform]) -> None:
+    def _leave(self, up: _System, surplus: list[Platform]) -> None:
         """Takes down the last instances, with their folders, which were made in their order."""
         if surplus:
             together(lambda platform: platform.down(), surplus)
         for platform in reversed(surplus):
-            self._up.remove(platform)
-            self._drop_folder()
+            up.platforms.remove(platform)
+            self._drop_folder(up)
 
-    def _drop_folder(self) -> None:
-        machine, pending = self._folders[-1]
+    def _drop_folder(self, up: _System) -> None:
+        machine, pending = up.folders[-1]
         self._undo.apply(self._machines.at(machine), pending)
-        self._folders.pop()
+        up.folders.pop()
 
     def clear(self) -> None:
         """Takes down what is up, every instance of it even if one refuses.
@@ -92,23 +104,27 @@ class InstancePool:
         Raises:
             SystemFailure, AgentRefusal, EngineError: the first refusal; its inverse stays pending.
         """
-        self._shape = ""
+        self._stale = True
         try:
-            together(lambda platform: platform.down(), self._up)
-            self._up = []
+            for up in self._up.values():
+                together(lambda platform: platform.down(), up.platforms)
+                up.platforms = []
         finally:
             self._machines.forget_generators()
             if self.network is not None:
                 self.network.down()
                 self.network = None
-            while self._folders:
-                self._drop_folder()
+            for up in self._up.values():
+                while up.folders:
+                    self._drop_folder(up)
+        self._up = {}
+        self._stale = False
 
     def forget(self) -> None:
         """Has the next trial make everything anew: what is up may not be what it was."""
-        self._shape = ""
+        self._stale = True
 
-    def _instance(self, system: SystemSpec, number: int) -> Platform:
+    def _instance(self, up: _System, system: SystemSpec, number: int) -> Platform:
         label = f"steelyard-{self._mark}-{system.name}-{number}"
         context = InstanceContext(
             spec=system,
@@ -116,15 +132,15 @@ class InstancePool:
             label=label,
             host_machine=lambda: self._machines.at(system.host_machine),
             undo=self._undo,
-            folder=self._folder(system.host_machine, label),
+            folder=self._folder(up, system.host_machine, label),
             network=self.network,
         )
         return place(context)
 
-    def _folder(self, machine: str, label: str) -> str:
+    def _folder(self, up: _System, machine: str, label: str) -> str:
         host = self._machines.at(machine)
         folder = self._folder_on(host, label)
-        self._folders.append((machine, self._undo.plan(host.name, RemoveTree(folder))))
+        up.folders.append((machine, self._undo.plan(host.name, RemoveTree(folder))))
         host.make_directory(folder)
         return folder
 
