@@ -17,7 +17,8 @@ from scipy.stats import norm, ttest_ind
 from tests.calibration import cells
 from tests.calibration.cells import Batch, Signs
 
-from steelyard.inference import diagnostics, exact, sequential
+from steelyard.inference import distributions, exact, sequential
+from steelyard.inference.carry_over import CarryOver
 from steelyard.inference.confidence import Interval, Size
 from steelyard.inference.estimate import estimate
 from steelyard.inference.ratio_tests import Inference
@@ -244,7 +245,7 @@ def asked_of_all_visits(
         yield comparison._answered(present, readings, margin_log)
 
 
-def not_inside(left: diagnostics.CarryOver, margin_log: float) -> bool:
+def not_inside(left: CarryOver, margin_log: float) -> bool:
     return not (-margin_log / 2 <= left.low_log and left.high_log <= margin_log / 2)
 
 
@@ -258,7 +259,7 @@ class Bound:
         return float(t_bound(self._sides * tail, freedom + self._lost))
 
 
-t_bound = diagnostics.t_bound
+t_bound = distributions.t_bound
 
 
 def three_deviations(arm: np.ndarray) -> int:

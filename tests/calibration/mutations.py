@@ -14,7 +14,7 @@ from unittest.mock import patch
 from tests.calibration import cells, contracts, mistakes
 from tests.calibration.checks import Check, at_the_margin, consistent, covered, equal, found, said
 
-from steelyard.inference import diagnostics, exact, randomisation, sequential
+from steelyard.inference import carry_over, diagnostics, exact, randomisation, sequential
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons import comparison, notes, withholding
@@ -203,17 +203,17 @@ MUTATIONS: tuple[Mutation, ...] = (
     ),
     Mutation(
         "carry-over that is not proved absent withholds every verdict",
-        _replaced(diagnostics.CarryOver, "forbids", mistakes.not_inside),
+        _replaced(carry_over.CarryOver, "forbids", mistakes.not_inside),
         contracts.clean_studies_are_not_withheld,
     ),
     Mutation(
         "an interval of 90 % called one of 95 % (R's usl)",
-        _replaced(diagnostics, "t_bound", mistakes.Bound(two_sided=False)),
+        _replaced(carry_over, "t_bound", mistakes.Bound(two_sided=False)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(
         "normal instead of Student's quantiles in a regression on twelve visits",
-        _replaced(diagnostics, "t_bound", mistakes.Bound(lost=10_000)),
+        _replaced(carry_over, "t_bound", mistakes.Bound(lost=10_000)),
         contracts.carry_over_is_blamed_as_often_as_it_says,
     ),
     Mutation(

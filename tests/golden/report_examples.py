@@ -244,7 +244,9 @@ def findings(**changes: Any) -> RunFindings:
             spent_s=112.4,
         ),
         "diagnostics": (
-            CarryOverEffect(baseline="fast", other="durable", low_log=-0.009, high_log=0.005),
+            CarryOverEffect(
+                baseline="fast", other="durable", system="fast", low_log=-0.009, high_log=0.005
+            ),
         ),
         "caveats": (
             OneMachine(processor="Example 9000", kernel="6.1.0"),

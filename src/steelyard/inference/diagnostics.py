@@ -1,4 +1,4 @@
-"""What the guarantee rests on and the data can contradict: equal shape of arms, no carry-over."""
+"""What the guarantee rests on and the data can contradict: arms of equal shape, one effect."""
 
 from __future__ import annotations
 
@@ -63,62 +63,6 @@ def shape_of(values: Floats, other: Mask) -> Shape:
 def counts_differ(one: tuple[int, int], another: tuple[int, int], *, level: float = _LEVEL) -> bool:
     """Whether two shares (count, of how many) differ by Fisher's exact test, at 5 % or less."""
     return counts_chance(one, another) < level
-
-
-@dataclass(frozen=True)
-class CarryOver:
-    """Carry-over from the visit before: 95 % interval of the effect of its system."""
-
-    low_log: float
-    high_log: float
-
-    def forbids(self, margin_log: float) -> bool:
-        """Whether it lies wholly beyond half the margin: the reset is not effective."""
-        return self.low_log > margin_log / 2 or self.high_log < -margin_log / 2
-
-    @property
-    def shows(self) -> bool:
-        """Whether it excludes 0, which only warns."""
-        return self.low_log > 0 or self.high_log < 0
-
-
-def carry_over(
-    values: Floats, other: Mask, slots: tuple[int, ...], before: tuple[str | None, ...] = ()
-) -> CarryOver | None:
-    """Regress each visit on its system and that of the visit before it; ``None`` if too few.
-
-    Only visits whose predecessor in the assignment was measured count. ``slots`` are places in the
-    assignment of the pair. Among several systems the visit before may be of any: ``before`` names
-    it (``None`` for the first), and the result is that of the system with the clearest carry-over,
-    with an interval that holds for all of them together.
-    """
-    rows, columns = _of_any(before) if before else _of_the_pair(other, slots)
-    own = other[rows].astype(np.float64)
-    design = np.column_stack([np.ones(len(rows)), own, *columns])
-    freedom = len(rows) - design.shape[1]
-    if not columns or freedom < 3 or np.linalg.matrix_rank(design) < design.shape[1]:
-        return None
-    response = values[rows]
-    inverse = np.linalg.inv(design.T @ design)
-    coefficients = inverse @ design.T @ response
-    variance = float(np.sum((response - design @ coefficients) ** 2)) / freedom
-    errors = np.sqrt(variance * np.diag(inverse))[2:]
-    traces = coefficients[2:]
-    clearest = int(np.argmax(np.abs(traces) / np.maximum(errors, ROUNDING_LOG)))
-    half = float(t_bound(_LEVEL / (2 * len(columns)), freedom)) * float(errors[clearest])
-    return CarryOver(float(traces[clearest]) - half, float(traces[clearest]) + half)
-
-
-def _of_the_pair(other: Mask, slots: tuple[int, ...]) -> tuple[list[int], list[Floats]]:
-    place = {slot: index for index, slot in enumerate(slots)}
-    known = [(index, place[slot - 1]) for index, slot in enumerate(slots) if slot - 1 in place]
-    return [index for index, _ in known], [other[[before for _, before in known]].astype(float)]
-
-
-def _of_any(before: tuple[str | None, ...]) -> tuple[list[int], list[Floats]]:
-    rows = [index for index, name in enumerate(before) if name is not None]
-    names = np.array([before[index] for index in rows])
-    return rows, [(names == name).astype(float) for name in sorted(set(names))[1:]]
 
 
 def drift_per_visit(values: Floats, other: Mask) -> tuple[float, float] | None:

@@ -9,7 +9,8 @@ import pytest
 from tests.unit.judge.quick import judge_study
 from tests.unit.judge.test_judge_study import a_study, judged, measured, noisy
 
-from steelyard.inference.diagnostics import carry_over, counts_differ, shape_of
+from steelyard.inference.carry_over import carry_over
+from steelyard.inference.diagnostics import counts_differ, shape_of
 from steelyard.judge.cells import median_interval
 from steelyard.judge.kinds.caveats import (
     ConditionsMeasured,
@@ -158,6 +159,19 @@ def test_carry_over_finds_what_the_visit_before_leaves() -> None:
     assert found is not None
     assert found.low_log < 0.05 < found.high_log
     assert found.forbids(0.02)
+
+
+@pytest.mark.parametrize("in_other", [False, True])
+def test_carry_over_that_one_system_alone_feels_is_found_in_its_visits(in_other: bool) -> None:
+    random = np.random.default_rng(3)
+    other = random.random(60) < 0.5
+    felt = (other == in_other) & np.r_[False, other[:-1]]
+    found = carry_over(random.normal(0, 0.01, 60) + 0.05 * felt, other, tuple(range(60)))
+    assert found is not None
+    assert found.low_log < 0.05 < found.high_log
+    assert found.forbids(0.02)
+    assert found.in_other is in_other
+    assert (found.after == felt).all()
 
 
 def test_clean_visits_are_not_vetoed() -> None:

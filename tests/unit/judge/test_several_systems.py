@@ -116,7 +116,7 @@ def test_the_look_names_both_systems_of_a_pair() -> None:
 
 def test_the_forecast_of_a_race_counts_the_visits_of_all_that_are_in_it() -> None:
     study = a_study(NAMES, (1,), 60)
-    plan = make_plan(study, 3)
+    plan = make_plan(study, 5)
     records = raced(study, plan, noisy(RATIOS, noise=0.03), 4)
     findings = judge_study(study, plan, records, run="r")
     open_ = [

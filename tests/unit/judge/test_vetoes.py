@@ -213,6 +213,16 @@ def test_a_difference_that_the_visit_before_may_have_made_is_not_told() -> None:
     assert why == CarryOverDecides()
 
 
+def test_a_difference_that_one_system_alone_makes_of_the_visit_before_is_not_told() -> None:
+    clean = haunted_by_the_visit_before(0.0)
+    after = np.r_[False, clean.other[:-1]]
+    series = replace(clean, values=clean.values + 0.02 * (after & ~clean.other))
+    decide = by_the_sign(series)
+    decision = decide(series.values)
+    assert decision.words == (VerdictWord.SLOWER,)
+    assert carry_over_decides(series, decision, decide) == CarryOverDecides()
+
+
 def test_a_difference_that_is_left_without_the_visit_before_is_told() -> None:
     haunted = haunted_by_the_visit_before(0.03)
     slower = replace(haunted, values=haunted.values - 0.05 * haunted.other)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from steelyard.inference.diagnostics import Shape, carry_over
+from steelyard.inference.carry_over import carry_over
+from steelyard.inference.diagnostics import Shape
 from steelyard.inference.estimate import Estimate, visits_to_decide
 from steelyard.inference.sequential import VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
@@ -27,7 +28,7 @@ from steelyard.judge.kinds.verdict_notes import (
     VerdictNote,
     Withheld,
 )
-from steelyard.judge.visits.series import Series
+from steelyard.judge.visits.series import Pair, Series
 
 _EXAGGERATED_BELOW_SDS = 2.5
 _DIFFERENCES = (VerdictWord.FASTER, VerdictWord.SLOWER)
@@ -59,7 +60,7 @@ def notes_on(
     if changes is not None and not isinstance(withheld, EffectChanges):
         yield changes
     yield from _shape(shape, series)
-    yield from _carry_over(series, margin_log, withheld)
+    yield from _carry_over(comparison.pair, series, margin_log, withheld)
     if withheld is None:
         yield from _below_resolution(comparison, words, found, margin_log, horizon)
     yield from _stopped_early(series, words, horizon, found)
@@ -108,17 +109,18 @@ def _shape(shape: Shape, series: Series) -> Iterator[SpreadsDiffer | OneConstant
 
 
 def _carry_over(
-    series: Series, margin_log: float, withheld: Withheld | None
+    pair: Pair, series: Series, margin_log: float, withheld: Withheld | None
 ) -> Iterator[CarryOverFound | CarryOverPossible]:
     """Carry-over that shows, also while nothing is decided that it would forbid."""
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.shows:
         return
+    felt_by = pair.other if left.in_other else pair.baseline
     if not left.forbids(margin_log):
-        yield CarryOverPossible(low_log=left.low_log, high_log=left.high_log)
+        yield CarryOverPossible(system=felt_by, low_log=left.low_log, high_log=left.high_log)
     elif not isinstance(withheld, CarryOverFound):
-        yield CarryOverFound(low_log=left.low_log, high_log=left.high_log)
+        yield CarryOverFound(system=felt_by, low_log=left.low_log, high_log=left.high_log)
 
 
 def _below_resolution(

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from steelyard.inference.diagnostics import carry_over, counts_differ
+from steelyard.inference.carry_over import carry_over
+from steelyard.inference.diagnostics import counts_differ
 from steelyard.inference.estimate import estimate
 from steelyard.inference.robust import ROUNDING_LOG, Floats
 from steelyard.inference.sequential import Decision, VerdictWord
@@ -58,7 +59,7 @@ def unreliable(pair: Pair, series: Series, readings: Visits, margin_log: float) 
     return (
         readings.distrusted
         or too_many_invalid(pair, readings)
-        or carry_over_found(series, margin_log)
+        or carry_over_found(pair, series, margin_log)
         or interference_unequal(pair, series, readings)
     )
 
@@ -89,13 +90,14 @@ def invalid_unequal(comparison: Comparison, readings: Visits) -> InvalidUnequal 
     )
 
 
-def carry_over_found(series: Series, margin_log: float) -> CarryOverFound | None:
-    """Visits that depend on the system of the visit before."""
+def carry_over_found(pair: Pair, series: Series, margin_log: float) -> CarryOverFound | None:
+    """Visits of a system that depend on the system of the visit before."""
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.forbids(margin_log):
         return None
-    return CarryOverFound(low_log=left.low_log, high_log=left.high_log)
+    felt_by = pair.other if left.in_other else pair.baseline
+    return CarryOverFound(system=felt_by, low_log=left.low_log, high_log=left.high_log)
 
 
 def contradicted(series: Series, decision: Decision, margin_log: float) -> EffectChanges | None:
@@ -178,23 +180,14 @@ def carry_over_decides(
 ) -> CarryOverDecides | None:
     """The same of any series of logarithms; ``again`` decides on other values of its visits.
 
-    Among several systems it is not known which one carries over: the decision must hold for each.
+    It is taken out of the visits that follow the system, or else of the others of that arm.
     """
     known = series.defined()
     left = carry_over(known.values, known.other, known.slots, known.before)
     if left is None or not left.shows:
         return None
     most = max(left.low_log, left.high_log, key=abs)
-    if all(again(known.values - most * led).words == decision.words for led in _led_by(known)):
+    without = (known.values - most * left.after, known.values + most * left.rest)
+    if all(again(values).words == decision.words for values in without):
         return None
     return CarryOverDecides()
-
-
-def _led_by(series: Series) -> list[Floats]:
-    """For each system that may carry over: 1 for the visits that came after one of it."""
-    if series.before:
-        names = sorted({name for name in series.before if name is not None})
-        return [np.array([float(each == name) for each in series.before]) for name in names]
-    place = {slot: index for index, slot in enumerate(series.slots)}
-    after = [slot - 1 in place and series.other[place[slot - 1]] for slot in series.slots]
-    return [np.array(after, dtype=np.float64)]

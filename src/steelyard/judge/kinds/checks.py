@@ -36,11 +36,12 @@ class DriftPerVisit(Note):
 
 
 class CarryOverEffect(Note):
-    """What the visit before leaves to a visit, with a 95 % interval."""
+    """What the visit before leaves to one of ``system``, where it is clearest: 95 % interval."""
 
     kind: Literal["carry_over_effect"] = "carry_over_effect"
     baseline: str
     other: str
+    system: str
     low_log: float
     high_log: float
 

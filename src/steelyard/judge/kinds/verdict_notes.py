@@ -106,12 +106,13 @@ class TooManyInvalid(Note):
 
 
 class CarryOverFound(Note):
-    """A visit depends on the system of the visit before it: 95 % interval beyond half the margin.
+    """Visits of ``system`` depend on the system of the visit before, by more than half the margin.
 
-    The reset is not effective.
+    95 % interval in the good direction; the reset is not effective.
     """
 
     kind: Literal["carry_over"] = "carry_over"
+    system: str
     low_log: float
     high_log: float
 
@@ -265,9 +266,10 @@ class StallsDiffer(Note):
 
 
 class CarryOverPossible(Note):
-    """A visit seems to depend on the system before it, perhaps by less than half the margin."""
+    """Visits of ``system`` seem to depend on the system before, perhaps by less than that."""
 
     kind: Literal["carry_over_possible"] = "carry_over_possible"
+    system: str
     low_log: float
     high_log: float
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from steelyard.inference.diagnostics import carry_over, drift_per_visit
+from steelyard.inference.carry_over import carry_over
+from steelyard.inference.diagnostics import drift_per_visit
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.kinds.checks import (
     CarryOverEffect,
@@ -44,5 +45,9 @@ def _of_comparison(judged: Judged) -> Iterator[StudyCheck]:
     left = carry_over(series.values, series.other, series.slots, series.before)
     if left is not None:
         yield CarryOverEffect(
-            baseline=pair.baseline, other=pair.other, low_log=left.low_log, high_log=left.high_log
+            baseline=pair.baseline,
+            other=pair.other,
+            system=pair.other if left.in_other else pair.baseline,
+            low_log=left.low_log,
+            high_log=left.high_log,
         )

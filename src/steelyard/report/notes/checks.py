@@ -43,7 +43,10 @@ def _drift_per_visit(note: DriftPerVisit) -> str:
 @writes(CarryOverEffect)
 def _carry_over_effect(note: CarryOverEffect) -> str:
     ends = interval(note.low_log, note.high_log, estimate_log=0.0)
-    return f"{note.other} against {note.baseline}: carry-over effect {ends} (95 % interval)"
+    return (
+        f"{note.other} against {note.baseline}: carry-over effect on {note.system} {ends} (95 % "
+        "interval)"
+    )
 
 
 @writes(FactChanged)

@@ -129,7 +129,7 @@ def _too_many_invalid(note: TooManyInvalid) -> str:
 @writes(CarryOverFound)
 def _carry_over(note: CarryOverFound) -> str:
     return (
-        "carry-over: a visit depends on the system of the visit before it "
+        f"carry-over: a visit of {note.system} depends on the system of the visit before it "
         f"({_interval(note)}), so the reset is not effective and nothing is decided"
     )
 
@@ -137,7 +137,8 @@ def _carry_over(note: CarryOverFound) -> str:
 @writes(CarryOverPossible)
 def _carry_over_possible(note: CarryOverPossible) -> str:
     return (
-        "possible carry-over: a visit seems to depend on the system of the visit before it "
+        f"possible carry-over: a visit of {note.system} seems to depend on the system of the visit "
+        f"before it "
         f"({_interval(note)}), perhaps by less than half the margin"
     )
 
