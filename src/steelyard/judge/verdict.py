@@ -23,7 +23,7 @@ from steelyard.judge.one_workload import Evidence, findings_of_one
 from steelyard.judge.stopping.elimination import NO_SYSTEMS, NOTHING, Measured, is_futile, possible
 from steelyard.judge.stopping.interim import InterimWord, Look, together
 from steelyard.judge.stopping.stop import find_stop, futility_caveats
-from steelyard.judge.validity.confounders import difference_findings
+from steelyard.judge.validity.confounders import difference_findings, unused_acceptances
 from steelyard.judge.validity.environment import cleanup_caveats
 from steelyard.judge.validity.facts import tested_programs
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
@@ -129,6 +129,7 @@ def judge_study(
     _refuse_foreign(study, plan, records)
     records = without_unfounded_warnings(records)
     parts = workload_runs(study, plan, records)
+    differences = tuple(difference_findings(study, plan, records))
     found = tuple(findings_of_one(Evidence(*one, events, courses or {}, effort)) for one in parts)
     gathered = [
         OneWorkload(one.study, one.plan, each.consolidation)
@@ -151,9 +152,13 @@ def judge_study(
         workloads=found,
         interference=tuple(interference_findings(gathered)),
         attempts=tuple(attempt_findings(records)),
-        differences=tuple(difference_findings(study, plan, records)),
+        differences=differences,
         tested=tested_programs(records),
-        caveats=(*futility_caveats(events), *cleanup_caveats(events)),
+        caveats=(
+            *futility_caveats(events),
+            *(unused_acceptances(study, differences) if records else ()),
+            *cleanup_caveats(events),
+        ),
     )
 
 

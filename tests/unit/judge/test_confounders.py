@@ -9,8 +9,10 @@ from tests.unit.judge.quick import judge_study
 from tests.unit.judge.studies import a_study, measured, noisy
 
 from steelyard.judge.findings import DifferenceFinding, RunFindings
+from steelyard.judge.kinds.caveats import AcceptedNotFound
 from steelyard.judge.validity.facts import is_declared, subject_of
 from steelyard.plan.make import make_plan
+from steelyard.report.sentences.assumptions import caveat_lines
 from steelyard.report.sentences.differences import difference_lines
 from steelyard.study.read import read_study_bytes
 
@@ -70,6 +72,49 @@ def test_what_the_study_accepts_is_told_with_its_reason_and_not_counted() -> Non
     assert difference_lines(run) == [
         "kernel.release differs between the systems, accepted: the release is compared."
     ]
+
+
+def test_an_accepted_difference_that_is_none_is_reported() -> None:
+    run = found_with(
+        {}, {"kernel.release": "6.5"}, {"kernel.release": "it is", "kernel.relaese": "x"}
+    )
+    assert run.caveats == (AcceptedNotFound(facts=("kernel.relaese",)),)
+    assert caveat_lines(run)[-1] == (
+        "The study accepts that the systems differ in kernel.relaese, and no such difference was "
+        "found."
+    )
+    assert found_with({}, {"kernel.release": "6.5"}, {"kernel.release": "it is"}).caveats == ()
+
+
+def test_devices_that_any_program_makes_set_no_system_apart() -> None:
+    devices = ("loop3", "nbd0", "zram0")
+    own = {f"disk.{name}.size_sectors": "2048" for name in devices}
+    assert undeclared(found_with({}, own)) == []
+    (disk,) = undeclared(found_with({}, {"disk.sdb.size_sectors": "2048"}))
+    assert disk.subject == "disk"
+
+
+def test_a_fact_that_differs_between_visits_of_one_system_sets_none_apart() -> None:
+    def found(*of_durable: str | None) -> list[str]:
+        study = a_study()
+        plan = make_plan(study, 3)
+        records = [
+            record.model_copy(
+                update={
+                    "facts": {
+                        "system": {"disk.sdb.scheduler": "none"}
+                        if record.cell.system == "fast"
+                        else {"disk.sdb.scheduler": of_durable[record.visit % len(of_durable)]}
+                    }
+                }
+            )
+            for record in measured(plan, noisy(0.8))
+        ]
+        return [each.fact for each in undeclared(judge_study(study, plan, records, run="r"))]
+
+    assert found("bfq") == ["disk.sdb.scheduler"]
+    assert found("bfq", "kyber") == []
+    assert found("bfq", None) == ["disk.sdb.scheduler"], "what could not be read is no other value"
 
 
 def test_facts_that_identify_a_machine_are_not_counted() -> None:

@@ -151,6 +151,13 @@ class BudgetNotDeclared(Note):
     visits: int
 
 
+class AcceptedNotFound(Note):
+    """The study accepts differences in these facts, in which no system differs from another."""
+
+    kind: Literal["accepted_not_found"] = "accepted_not_found"
+    facts: tuple[str, ...]
+
+
 class NeverSteady(Note):
     """Throughput in these cells is not steady within the window."""
 
@@ -248,6 +255,7 @@ Caveat = Annotated[
     | OrderNotRandom
     | JudgedOnce
     | BudgetNotDeclared
+    | AcceptedNotFound
     | NeverSteady
     | SteadyLater
     | SteadinessUnknown

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from steelyard.judge.findings import FACT_SUBJECTS, DifferenceFinding
+from steelyard.judge.kinds.caveats import AcceptedNotFound
 from steelyard.judge.validity.facts import is_declared, subject_of
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.schema import TrialRecord
 from steelyard.study.bind import bound_system
 from steelyard.study.model import Study, SystemSpec
+
+_MADE_BY_PROGRAMS = re.compile(r"disk\.(loop|nbd|zram|ram)\d")
 
 Seen = Mapping[str, Mapping[str, set[str | None]]]
 
@@ -20,8 +24,9 @@ def difference_findings(
 ) -> Iterator[DifferenceFinding]:
     """Facts that set the systems apart, of the study file and found on machines, gravest first.
 
-    A fact that varies within every system (a process number, a random port) sets none apart; one
-    that only some systems have does. ``accepted_differences`` of the study keep their reason.
+    A fact that varies between visits of one system (a process number, a disk that somebody plugs
+    in meanwhile) sets none apart; one that only some systems have does. ``accepted_differences`` of
+    the study keep their reason.
     """
     declared = declared_differences(study, plan)
     seen = _facts(records)
@@ -35,6 +40,16 @@ def difference_findings(
             declared=is_declared(fact, declared),
             accepted=study.accepted_differences.get(fact),
         )
+
+
+def unused_acceptances(
+    study: Study, found: Sequence[DifferenceFinding]
+) -> Iterator[AcceptedNotFound]:
+    """Differences that the study accepts and that are none: a name with a mistake, or outdated."""
+    differ = {each.fact for each in found}
+    facts = tuple(fact for fact in study.accepted_differences if fact not in differ)
+    if facts:
+        yield AcceptedNotFound(facts=facts)
 
 
 def _rank(fact: str) -> int:
@@ -91,12 +106,15 @@ def _text(value: object) -> str | None:
 def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None]]]:
     """Values seen by fact and system. Facts of other machines carry the machine's part.
 
-    A system that was seen without a fact of its own machine has ``None`` of it.
+    A system that was seen without a fact of its own machine has ``None`` of it. Devices that any
+    program makes and removes (loop devices and their like) say nothing of a system.
     """
     seen: dict[str, dict[str, set[str | None]]] = defaultdict(lambda: defaultdict(set))
     for record in records:
         for machine, facts in record.facts.items():
             for name, value in facts.items():
+                if _MADE_BY_PROGRAMS.match(name):
+                    continue
                 fact = name if machine == "system" else f"{machine}: {name}"
                 seen[fact][record.cell.system].add(value)
     known = {record.cell.system for record in records if "system" in record.facts}
@@ -107,9 +125,9 @@ def _facts(records: Sequence[TrialRecord]) -> dict[str, dict[str, set[str | None
 
 
 def _sets_apart(systems: Mapping[str, set[str | None]]) -> bool:
-    """Whether some system is constant in this fact and another has something else."""
-    constant = [values for values in systems.values() if len(values) == 1]
-    return bool(constant) and any(values != constant[0] for values in systems.values())
+    """Whether every system is constant in this fact, as far as it was read, and two differ."""
+    told = [frozenset(values - {None}) or {None} for values in systems.values()]
+    return all(len(values) == 1 for values in told) and any(values != told[0] for values in told)
 
 
 def _by_system(

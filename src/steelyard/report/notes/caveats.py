@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from steelyard.judge.kinds.caveats import (
+    AcceptedNotFound,
     BudgetNotDeclared,
     CalibrationExceeded,
     ConditionsMeasured,
@@ -184,6 +185,14 @@ def _order_not_random(_: OrderNotRandom) -> str:
         "The order was not randomised: drift, warm-up or background load can make equal systems "
         "look different. The error rate holds only if the trials are independent of each other "
         "and of time"
+    )
+
+
+@writes(AcceptedNotFound)
+def _accepted_not_found(note: AcceptedNotFound) -> str:
+    return (
+        f"The study accepts that the systems differ in {listed(list(note.facts))}, and no such "
+        "difference was found"
     )
 
 
