@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.transport import Way, here, open_local_pipe
@@ -56,7 +57,7 @@ def local() -> Host:
 def seen_from(enter: Callable[[list[str]], list[str]], way: Way = here) -> Host:
     """This machine, by an agent that ``enter`` has put where a bridge is."""
     engine = str(find_engine())
-    return Host("local", Agent(enter([engine, "agent"])), way, engine)
+    return Host("local", Agent(enter([engine, "agent"]), Patience()), way, engine)
 
 
 def refusal(place: Platform) -> SystemFailure:

@@ -17,6 +17,7 @@ from tests.platforms.promises import keeps_its_promise
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.study import catalogue
@@ -74,7 +75,7 @@ def as_nobody(home: Path) -> Host:
         return [*who, "env", *(f"{name}={place}" for name, place in places.items()), *argv]
 
     engine = str(home / "engine")
-    host = Host("nobody", Agent(way([engine, "agent"])), way, engine)
+    host = Host("nobody", Agent(way([engine, "agent"]), Patience()), way, engine)
     ran = host.run(["podman", "info"], timeout_s=60)
     if ran.exit_code != 0:
         host.close()

@@ -19,7 +19,7 @@ from typing import IO, Any
 from pydantic import ValidationError
 
 from steelyard.engine.messages import PROTOCOL, Hello, Reply
-from steelyard.engine.patience import PATIENCE, PatienceLost
+from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.engine.refusal import AgentRefusal
 from steelyard.errors import EngineError
 
@@ -34,10 +34,15 @@ class Agent:
     """One running agent. Safe to use from several threads."""
 
     def __init__(
-        self, argv: Sequence[str], *, greeting_timeout_s: float = GREETING_TIMEOUT_S
+        self,
+        argv: Sequence[str],
+        patience: Patience,
+        *,
+        greeting_timeout_s: float = GREETING_TIMEOUT_S,
     ) -> None:
         """Starts ``argv`` in a session of its own, so that Ctrl-C reaches the controller alone.
 
+        ``patience`` is that of whoever waits for its answers.
         ``greeting_timeout_s`` is long where a machine has to boot before its agent answers.
 
         Raises:
@@ -60,6 +65,7 @@ class Agent:
         self._stdin = _opened(self._process.stdin)
         self._stdout = _opened(self._process.stdout)
         self._stderr = _opened(self._process.stderr)
+        self.patience = patience
         self._last_words = ""
         self._waiting: dict[int, Future[dict[str, Any]]] = {}
         self._verbs: dict[int, str] = {}
@@ -92,7 +98,7 @@ class Agent:
             PatienceLost: it is ``long``, and the user asks to stop.
         """
         if long:
-            PATIENCE.check()
+            self.patience.check()
         return self.wait_for(self.submit(verb, **fields), verb, timeout_s=timeout_s, long=long)
 
     def wait_for(
@@ -100,7 +106,7 @@ class Agent:
     ) -> Any:
         """What comes of :meth:`submit`; raises as :meth:`ask` does."""
         try:
-            return PATIENCE.wait(answer, timeout_s) if long else answer.result(timeout_s)
+            return self.patience.wait(answer, timeout_s) if long else answer.result(timeout_s)
         except FutureTimeoutError as error:
             raise EngineError(
                 f"the agent has not answered to `{verb}` for {timeout_s:g} s",

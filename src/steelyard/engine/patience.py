@@ -1,9 +1,10 @@
 """How long calls wait for agents: until the user asks to stop.
 
-Signals come to the whole process, so there is one :data:`PATIENCE`. Losing it ends long waits (a
-command, a disk that writes, a guest that boots), never what they wait for alone: a command is ended
-by whoever waited for it. Each thread is notified once, so that its clean-up is done
-as ever, and again at every :meth:`Patience.pause`, so that it does not try another time.
+One is passed along from the session, which loses it by a signal, to every agent of the session.
+Losing it ends long waits (a command, a disk that writes, a guest that boots), never what they wait
+for alone: a command is ended by whoever waited for it. Each thread is notified once, so that its
+clean-up is done as ever, and again at every :meth:`Patience.pause`, so that it does not try another
+time.
 """
 
 from __future__ import annotations
@@ -83,6 +84,3 @@ class Patience:
     def _tell(self) -> None:
         self._told.add(threading.get_ident())
         raise PatienceLost
-
-
-PATIENCE = Patience()

@@ -12,7 +12,6 @@ from typing import Literal
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.engine.messages import Failure, complaint
-from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.host import Host
 
 Presence = Literal["absent", "ours", "foreign"]
@@ -95,7 +94,7 @@ def perform(host: Host, call: Call) -> Done:
         if time.monotonic_ns() >= deadline_ns:
             message = f"`{call}` did not say `{call.until}` within {call.timeout_s:g} s"
             raise CallFailed(call, Failure(kind="timed_out", message=message), done)
-        PATIENCE.pause(call.every_s)
+        host.patience.pause(call.every_s)
         done = _succeeded(host, call)
     return done
 

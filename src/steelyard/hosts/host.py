@@ -23,7 +23,7 @@ from steelyard.engine.messages import (
     Started,
     ThreadPlaces,
 )
-from steelyard.engine.patience import PATIENCE, PatienceLost
+from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.errors import EngineError
 from steelyard.hosts.clocks import ClockExchange, ClockOffset
 from steelyard.hosts.failures import SystemFailure
@@ -63,6 +63,11 @@ class Host:
         self.engine = engine
         self.network = network
         self._agent = agent
+
+    @property
+    def patience(self) -> Patience:
+        """How long its agent is waited for, and any other that is opened by way of it."""
+        return self._agent.patience
 
     @property
     def agent_pid(self) -> int:
@@ -132,7 +137,7 @@ class Host:
         the machine. Raises ``AgentRefusal`` when it cannot be started, never when it fails. It is
         ended with the patience of who waits for it.
         """
-        PATIENCE.check()
+        self.patience.check()
         answer = self.submit_run(
             argv,
             timeout_s=timeout_s,

@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import SCHEME, open_ssh
@@ -52,7 +53,7 @@ class Machines:
         self.close()
 
 
-def open_machine(name: str) -> Host:
+def open_machine(name: str, patience: Patience | None = None) -> Host:
     """A new agent on the machine called ``name``, and the way there.
 
     Raises:
@@ -61,9 +62,9 @@ def open_machine(name: str) -> Host:
         HostError: this version knows no way to a machine of such a name.
     """
     if name == LOCAL:
-        return Host(name, open_local_pipe(), here, str(find_engine()))
+        return Host(name, open_local_pipe(patience), here, str(find_engine()))
     if name.startswith(SCHEME):
-        return open_ssh(name)
+        return open_ssh(name, patience)
     raise HostError(
         f"this version knows no way to the machine {name}",
         hint="use the version that made the run; see its run.json",

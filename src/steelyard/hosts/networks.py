@@ -28,7 +28,7 @@ def within(host: Host, network: str) -> Iterator[Host]:
     """
     words = host.way(["nsenter", f"--net={network}", host.engine, "agent"])
     try:
-        agent = Agent(words)
+        agent = Agent(words, host.patience)
     except EngineError as error:
         message = f"no agent can be opened in the network namespace {network}: {error.message}"
         raise AgentRefusal("enter", Failure(kind="system", message=message)) from error

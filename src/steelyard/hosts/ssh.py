@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from steelyard.engine.agent import Agent
+from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 from steelyard.hosts.engine_transfer import carry_engine
 from steelyard.hosts.failures import FailureKind, SystemFailure
@@ -57,7 +58,7 @@ _WORDS: tuple[tuple[str, FailureKind, str, str], ...] = (
 )
 
 
-def open_ssh(address: str) -> Host:
+def open_ssh(address: str, patience: Patience | None = None) -> Host:
     """An agent on the machine at ``ssh://[USER@]HOST[:PORT]``, the engine carried there.
 
     Raises:
@@ -66,10 +67,17 @@ def open_ssh(address: str) -> Host:
         EngineError: the engine here is missing or of another version.
     """
     socket = _private_folder() / secrets.token_hex(8)
-    return open_through(address, lambda options: ssh_way(address, options), str(socket))
+    return open_through(
+        address, lambda options: ssh_way(address, options), str(socket), patience or Patience()
+    )
 
 
-def open_through(name: str, ssh: Callable[[Sequence[str]], Way], socket: str) -> Host:
+def open_through(
+    name: str,
+    ssh: Callable[[Sequence[str]], Way],
+    socket: str,
+    patience: Patience,
+) -> Host:
     """As :func:`open_ssh`, for a machine that ``ssh`` with further options is the way to.
 
     ``socket`` is where further commands find the connection of the agent.
@@ -83,7 +91,8 @@ def open_through(name: str, ssh: Callable[[Sequence[str]], Way], socket: str) ->
 
     engine = carry_engine(alone, name, explain)
     try:
-        agent = Agent(master([engine, "agent"]), greeting_timeout_s=GREETING_TIMEOUT_S)
+        words = master([engine, "agent"])
+        agent = Agent(words, patience, greeting_timeout_s=GREETING_TIMEOUT_S)
     except EngineError as error:
         if error.slug != "agent-is-lost":
             raise

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import check_version, find_engine
+from steelyard.engine.patience import Patience
 
 Way = Callable[[Sequence[str]], list[str]]
 """From words to be run on a machine to words that, run by the controller, run them there with
@@ -19,7 +20,7 @@ def here(argv: Sequence[str]) -> list[str]:
     return list(argv)
 
 
-def open_local_pipe() -> Agent:
+def open_local_pipe(patience: Patience | None = None) -> Agent:
     """An agent on this machine.
 
     Raises:
@@ -27,4 +28,4 @@ def open_local_pipe() -> Agent:
     """
     engine = find_engine()
     check_version(engine)
-    return Agent([str(engine), "agent"])
+    return Agent([str(engine), "agent"], patience or Patience())

@@ -147,7 +147,7 @@ class Native:
     def _open(self) -> Host:
         host_machine = self.context.host_machine()
         try:
-            agent = Agent(self.pipe([host_machine.engine, "agent"]))
+            agent = Agent(self.pipe([host_machine.engine, "agent"]), host_machine.patience)
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

@@ -12,7 +12,6 @@ import time
 from collections.abc import Sequence
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.patience import PATIENCE
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -88,7 +87,7 @@ class Ssh:
         if self._host is not None and self._host.lost:
             self._close()
         if self._host is None:
-            self._host = open_ssh(self._address)
+            self._host = open_ssh(self._address, self.context.host_machine().patience)
         return self._host
 
     def folder(self) -> str:
@@ -158,7 +157,7 @@ class Ssh:
             except EngineError as error:
                 last = error.message
             self._close()
-            PATIENCE.pause(_BETWEEN_TRIES_S)
+            self.context.host_machine().patience.pause(_BETWEEN_TRIES_S)
         message = f"{self._address} has not come back in {BOOT_TIMEOUT_S:g} s: {last}"
         raise SystemFailure("not_ready", message, "look at its console")
 

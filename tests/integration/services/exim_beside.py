@@ -14,6 +14,7 @@ import pytest
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 
 UNPACKED = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "steelyard" / "exim"
 ACCOUNTS = {
@@ -33,7 +34,7 @@ exec "$engine" agent
 def exim_agent(own: Path) -> Agent:
     """An agent that sees Exim installed; ``own`` keeps what that needs."""
     if shutil.which("exim4", path="/usr/sbin") is not None:
-        return Agent([str(find_engine()), "agent"])
+        return Agent([str(find_engine()), "agent"], Patience())
     if os.geteuid() != 0:
         pytest.skip("exim starts as root only")
     if not (UNPACKED / "usr" / "sbin" / "exim4").exists():
@@ -42,4 +43,4 @@ def exim_agent(own: Path) -> Agent:
         known = Path("/etc", name).read_text(encoding="utf-8")
         (own / name).write_text(known + line, encoding="utf-8")
     enter = ["unshare", "--mount", "sh", "-c", _ENTER, "sh"]
-    return Agent([*enter, str(UNPACKED), str(own), str(find_engine())])
+    return Agent([*enter, str(UNPACKED), str(own), str(find_engine())], Patience())

@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems import services
@@ -37,7 +38,7 @@ def elsewhere() -> Iterator[Host]:
     if os.geteuid() != 0:
         pytest.skip("only root makes network namespaces")
     enter = ["unshare", "--net", "sh", "-c", ENTER, str(find_engine()), ADDRESS]
-    opened = Host("local", Agent(enter))
+    opened = Host("local", Agent(enter, Patience()))
     yield opened
     opened.close()
 

@@ -11,6 +11,7 @@ import pytest
 
 from steelyard.engine.agent import Agent
 from steelyard.engine.locate import find_engine
+from steelyard.engine.patience import Patience
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.systems import services
@@ -30,7 +31,7 @@ def nobody(folder: Path) -> Iterator[Host]:
     if os.geteuid() == 0:
         shutil.chown(folder, "nobody", "nogroup")
         words = DROP
-    opened = Host("local", Agent([*words, str(engine), "agent"]))
+    opened = Host("local", Agent([*words, str(engine), "agent"], Patience()))
     yield opened
     opened.close()
 

@@ -12,6 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from steelyard.engine.patience import Patience
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import NamespaceNetwork
 from steelyard.hosts.undo.actions.files import RemoveTree
@@ -45,7 +46,7 @@ class Driver:
         self.label = label
         self.random = random.Random(seed)
         self.undo = UndoLog(Ledger(run / "ledger.jsonl"))
-        self.machines = SessionMachines(self.undo)
+        self.machines = SessionMachines(self.undo, Patience())
 
     def round(self, number: int) -> None:
         """Everything once, and back."""

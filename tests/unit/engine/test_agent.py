@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 
 GREETING = """
@@ -31,7 +32,7 @@ def script(rest: str, greeting: str = GREETING) -> list[str]:
 
 @pytest.fixture
 def echo() -> Iterator[Agent]:
-    agent = Agent(script("for r in talk: answer(r, ok={'said': r['verb']})"))
+    agent = Agent(script("for r in talk: answer(r, ok={'said': r['verb']})"), Patience())
     yield agent
     agent.close()
 
@@ -48,7 +49,7 @@ def test_answers_may_come_in_another_order() -> None:
     answer(first, ok={"n": 1})
     for r in talk: pass
     """
-    agent = Agent(script(rest))
+    agent = Agent(script(rest), Patience())
     one, two = agent.submit("one"), agent.submit("two")
     assert (one.result(10)["n"], two.result(10)["n"]) == (1, 2)
     agent.close()
@@ -56,7 +57,7 @@ def test_answers_may_come_in_another_order() -> None:
 
 def test_a_refusal_carries_kind_message_and_hint() -> None:
     error = {"kind": "disk_full", "message": "no space", "hint": "make some"}
-    agent = Agent(script(f"for r in talk: answer(r, error={error!r})"))
+    agent = Agent(script(f"for r in talk: answer(r, error={error!r})"), Patience())
     with pytest.raises(AgentRefusal) as refused:
         agent.ask("make_directory", path="/x")
     assert refused.value.failure.kind == "disk_full"
@@ -65,7 +66,9 @@ def test_a_refusal_carries_kind_message_and_hint() -> None:
 
 
 def test_an_agent_that_dies_answers_all_that_wait_with_its_last_words() -> None:
-    agent = Agent(script("next(talk); print('out of memory', file=sys.stderr); sys.exit(9)"))
+    agent = Agent(
+        script("next(talk); print('out of memory', file=sys.stderr); sys.exit(9)"), Patience()
+    )
     first = agent.submit("load")
     with pytest.raises(EngineError, match="ended unexpectedly"):
         first.result(10)
@@ -77,14 +80,16 @@ def test_an_agent_that_dies_answers_all_that_wait_with_its_last_words() -> None:
 
 
 def test_an_agent_that_says_nothing_is_given_up_after_its_time() -> None:
-    agent = Agent(script("for r in talk: pass"))
+    agent = Agent(script("for r in talk: pass"), Patience())
     with pytest.raises(EngineError, match="has not answered to `facts`"):
         agent.ask("facts", timeout_s=0.05)
     agent.close()
 
 
 def test_noise_between_answers_is_passed_over() -> None:
-    agent = Agent(script("for r in talk:\n  print('Last login: today')\n  answer(r, ok={'n': 1})"))
+    agent = Agent(
+        script("for r in talk:\n  print('Last login: today')\n  answer(r, ok={'n': 1})"), Patience()
+    )
     assert agent.ask("facts")["n"] == 1
     agent.close()
 
@@ -98,17 +103,17 @@ def test_an_agent_of_another_version_is_refused_and_ended() -> None:
     sys.stdin.read()
     """
     with pytest.raises(EngineError, match="I speak 7") as refused:
-        Agent(script(refusal, greeting=""))
+        Agent(script(refusal, greeting=""), Patience())
     assert refused.value.slug == "engine-of-another-version"
 
 
 def test_a_program_that_is_not_there_is_said_so() -> None:
     with pytest.raises(EngineError, match="cannot start /nowhere/engine"):
-        Agent(["/nowhere/engine", "agent"])
+        Agent(["/nowhere/engine", "agent"], Patience())
 
 
 def test_an_agent_that_ignores_the_end_of_its_input_is_killed() -> None:
-    agent = Agent(script("for r in talk: pass\ntime.sleep(600)"))
+    agent = Agent(script("for r in talk: pass\ntime.sleep(600)"), Patience())
     agent.close(timeout_s=0.2)
     with pytest.raises(EngineError):
         agent.ask("facts")

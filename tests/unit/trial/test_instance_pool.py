@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 from tests.unit.hosts.stand_in import refusal
 
+from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
@@ -88,7 +89,7 @@ def lodged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Instance
     carrier = cast("Host", Carrier())
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         undo = UndoLog(ledger)
-        machines = SessionMachines(undo)
+        machines = SessionMachines(undo, Patience())
         monkeypatch.setattr(machines, "at", lambda _address: carrier)
         yield InstancePool(machines, undo, lambda _host, name: f"/tmp/x/{name}", "0123abcd")
         assert undo.pending() == []

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from steelyard.engine.patience import PATIENCE, PatienceLost
+from steelyard.engine.patience import PatienceLost
 from steelyard.hosts.failures import SystemFailure
 from steelyard.trial.session_state.interrupt import Interrupt
 
@@ -65,7 +65,7 @@ def test_a_failure_that_comes_of_an_ended_wait_is_the_interruption() -> None:
     with interrupt.installed(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
         os.kill(os.getpid(), signal.SIGTERM)
         try:
-            PATIENCE.pause(60)
+            interrupt.patience.pause(60)
         except PatienceLost as lost:
             raise SystemFailure("tool_failed", "it ended badly") from lost
 
@@ -82,17 +82,26 @@ def test_an_ended_wait_that_somebody_took_for_an_answer_is_the_interruption() ->
     with interrupt.installed(), pytest.raises(KeyboardInterrupt), interrupt.cutting():
         os.kill(os.getpid(), signal.SIGTERM)
         with suppress(PatienceLost):
-            PATIENCE.pause(60)
+            interrupt.patience.pause(60)
 
 
 def test_undoing_is_waited_for_although_the_user_has_asked() -> None:
     interrupt = Interrupt()
     with interrupt.installed():
         os.kill(os.getpid(), signal.SIGTERM)
-        PATIENCE.pause(0)
+        interrupt.patience.pause(0)
         os.kill(os.getpid(), signal.SIGTERM)
-        PATIENCE.pause(0)
+        interrupt.patience.pause(0)
     assert interrupt.hurried
+
+
+def test_the_waits_of_another_session_go_on() -> None:
+    interrupt, another = Interrupt(), Interrupt()
+    with interrupt.installed(), suppress(KeyboardInterrupt), interrupt.cutting():
+        os.kill(os.getpid(), signal.SIGTERM)
+        another.patience.pause(0)
+        with pytest.raises(PatienceLost):
+            interrupt.patience.pause(60)
 
 
 def test_every_signal_is_told_with_its_count() -> None:

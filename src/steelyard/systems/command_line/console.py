@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
-from steelyard.engine.agent import Agent
+from steelyard.engine.agent import GREETING_TIMEOUT_S, Agent
 from steelyard.errors import EngineError
 from steelyard.hosts.calls import Call, ask
 from steelyard.hosts.failures import FailureKind, SystemFailure
@@ -48,7 +47,7 @@ class GuestConsole:
             host = self._joined()
         else:
             self._carry(expected)
-            host = self._host(Agent, self.words([self._engine(), "agent"]))
+            host = self._host(self.words([self._engine(), "agent"]))
         try:
             if self.renderer.commands.inside.join:
                 ran = host.run(["sha256sum", f"/proc/{host.agent_pid}/exe"], timeout_s=60)
@@ -69,15 +68,17 @@ class GuestConsole:
         patience_s = _FIRST_PATIENCE_S
         while True:
             try:
-                return self._host(partial(Agent, greeting_timeout_s=patience_s), argv)
+                return self._host(argv, greeting_timeout_s=patience_s)
             except SystemFailure as failure:
                 if failure.kind != "unreachable" or time.monotonic_ns() >= until_ns:
                     raise
             patience_s *= 2
 
-    def _host(self, make: Callable[[list[str]], Agent], argv: list[str]) -> Host:
+    def _host(self, argv: list[str], greeting_timeout_s: float = GREETING_TIMEOUT_S) -> Host:
+        patience = self.host_machine().patience
         try:
-            return Host(f"inside:{self.label}", make(argv), self.words, self._engine())
+            agent = Agent(argv, patience, greeting_timeout_s=greeting_timeout_s)
+            return Host(f"inside:{self.label}", agent, self.words, self._engine())
         except EngineError as error:
             other = error.slug == "engine-of-another-version"
             kind: FailureKind = "engine_unfit" if other else "unreachable"

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.calls import Call, CallFailed, ask, perform
 from steelyard.hosts.failures import FailureKind, SystemFailure
 from steelyard.hosts.host import Host
@@ -58,7 +57,7 @@ class Tool:
             if time.monotonic_ns() >= deadline_ns:
                 message = f"`{call}` did not say in time that the system is ready"
                 raise SystemFailure("not_ready", message, last_words=done.last_words)
-            PATIENCE.pause(call.every_s)
+            self.host_machine().patience.pause(call.every_s)
 
     @contextmanager
     def typed(self) -> Iterator[None]:

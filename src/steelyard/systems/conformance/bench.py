@@ -103,7 +103,8 @@ class Bench:
         if self._generator is None or self._generator.lost:
             host_machine = self.host_machine()
             words = network.enter([host_machine.engine, "agent"])
-            self._generator = Host("generator", Agent(host_machine.way(words)), host_machine.way)
+            agent = Agent(host_machine.way(words), host_machine.patience)
+            self._generator = Host("generator", agent, host_machine.way)
         return self._generator
 
     def down(self) -> None:

@@ -134,8 +134,9 @@ class Nspawn:
         return {"nspawn.version": told.splitlines()[0], "image.sha256": self._image_sha256}
 
     def _open(self) -> Host:
+        host_machine = self.context.host_machine()
         try:
-            agent = Agent(self.context.host_machine().way(self._words()))
+            agent = Agent(host_machine.way(self._words()), host_machine.patience)
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

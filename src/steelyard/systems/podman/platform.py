@@ -166,8 +166,9 @@ class Podman:
         return self._reach(self._tool.words(*run_argv(self._running())))
 
     def _reach(self, argv: list[str]) -> Host:
+        host_machine = self.context.host_machine()
         try:
-            agent = Agent(self.context.host_machine().way(argv))
+            agent = Agent(host_machine.way(argv), host_machine.patience)
         except EngineError as error:
             if error.slug != "agent-is-lost":
                 raise

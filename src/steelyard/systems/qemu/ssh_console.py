@@ -11,7 +11,6 @@ import shlex
 import time
 from collections.abc import Sequence
 
-from steelyard.engine.patience import PATIENCE
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.hosts.ssh import NOT_YET, OPTIONS, open_through
@@ -65,12 +64,12 @@ class SshConsole:
             SystemFailure: ``not_ready`` when none answers in time, with the end of the console;
                 ``no_rights`` when the guest goes on refusing the key.
         """
-        label = self._running.machine.label
+        label, patience = self._running.machine.label, self._running.host_machine.patience
         deadline_s = time.monotonic() + BOOT_TIMEOUT_S
         refused_until_s: float | None = None
         while True:
             try:
-                return open_through(INSIDE + label, self._ssh, _CONTROL)
+                return open_through(INSIDE + label, self._ssh, _CONTROL, patience)
             except SystemFailure as failure:
                 now_s = time.monotonic()
                 if failure.kind == "no_rights":
@@ -78,7 +77,7 @@ class SshConsole:
                 last, over = failure, now_s > (refused_until_s or deadline_s)
                 if failure.kind not in NOT_YET or over or not self._running.runs():
                     raise self._explained(last) from failure
-            PATIENCE.pause(_BETWEEN_TRIES_S)
+            patience.pause(_BETWEEN_TRIES_S)
 
     def _explained(self, failure: SystemFailure) -> SystemFailure:
         console = self._running.console() or failure.last_words

@@ -54,7 +54,7 @@ class SessionContext:
         self.ledger = ledger
         self.interrupt = interrupt
         self.undo = UndoLog(ledger)
-        self.machines = SessionMachines(self.undo)
+        self.machines = SessionMachines(self.undo, interrupt.patience)
         self.pool = InstancePool(self.machines, self.undo, self.folder_on, self.mark)
         self.kept: dict[str, KeptSystem] = {}
         self._scratch: PendingUndo | None = None

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.engine.patience import PATIENCE
+from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.trial.attempt.outcomes import TrialFailed
@@ -30,6 +30,7 @@ class Interrupt:
 
     def __init__(self, told: Callable[[int], None] | None = None) -> None:
         self.count = 0
+        self.patience = Patience()
         self._told = told
         self._may_raise = False
         self._may_cut = False
@@ -81,15 +82,15 @@ class Interrupt:
             self.check()
             yield
         except _FAILURES as failure:
-            if PATIENCE.cut:
+            if self.patience.cut:
                 raise KeyboardInterrupt from failure
             raise
         else:
-            if PATIENCE.cut:  # and somebody took it for an answer
+            if self.patience.cut:  # and somebody took it for an answer
                 raise KeyboardInterrupt
         finally:
             self._may_cut = False
-            PATIENCE.regain()
+            self.patience.regain()
 
     def check(self) -> None:
         """Raises ``KeyboardInterrupt`` if the user has asked."""
@@ -101,7 +102,7 @@ class Interrupt:
         if self._told is not None:
             self._told(self.count)
         if self._may_cut:
-            PATIENCE.lose()
+            self.patience.lose()
         if self._may_raise:
             self._may_raise = False
             raise KeyboardInterrupt

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from steelyard.engine.agent import Agent
+from steelyard.engine.patience import Patience
 from steelyard.hosts.host import Host
 from steelyard.hosts.lab_network import LabNetwork
 from steelyard.hosts.machines import LOCAL, open_machine
@@ -25,8 +26,9 @@ class _Open:
 class SessionMachines:
     """Agents by name: ``local``, an address such as ``ssh://loader``, or one of many on them."""
 
-    def __init__(self, undo: UndoLog) -> None:
+    def __init__(self, undo: UndoLog, patience: Patience) -> None:
         self._undo = undo
+        self._patience = patience
         self._open: dict[str, _Open] = {}
 
     def local(self) -> Host:
@@ -43,7 +45,7 @@ class SessionMachines:
         Raises:
             SystemFailure: it cannot be reached, or the engine cannot be carried there.
         """
-        return self._kept(address, lambda: open_machine(address))
+        return self._kept(address, lambda: open_machine(address, self._patience))
 
     def generator(self, number: int, address: str, network: LabNetwork | None) -> Host:
         """An agent of its own for the load on one instance, inside the network it is on.
@@ -104,7 +106,8 @@ def _within(name: str, machine: Host, network: LabNetwork | None) -> Host:
     def way(argv: Sequence[str]) -> list[str]:
         return machine.way(argv if network is None else network.enter(argv))
 
-    return Host(name, Agent(way([machine.engine, "agent"])), way, machine.engine)
+    agent = Agent(way([machine.engine, "agent"]), machine.patience)
+    return Host(name, agent, way, machine.engine)
 
 
 def _start_ticks(pid: int) -> int:
