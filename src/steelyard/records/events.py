@@ -110,9 +110,14 @@ class CellCalibration(Calibration):
 
 
 class GeneratorCalibrated(_Event):
-    """The generator was calibrated for everything that is still to be measured."""
+    """The generator was calibrated for everything that is still to be measured.
+
+    ``after_visit``: anew and between visits, for cells whose calibration a trial of that visit has
+    disproved; ``None`` before the first trial of a session.
+    """
 
     event: Literal["generator_calibrated"] = "generator_calibrated"
+    after_visit: int | None = None
     cells: tuple[CellCalibration, ...]
 
 

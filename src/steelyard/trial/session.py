@@ -51,6 +51,7 @@ from steelyard.trial.session_state.futility import in_vain, with_trials
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
 from steelyard.trial.session_state.progress import Progress
+from steelyard.trial.session_state.recalibrate import calibrate_anew
 from steelyard.trial.session_state.watcher import Watcher
 
 
@@ -129,6 +130,7 @@ class _Session:
                 continue
             if reason is not None:
                 return reason
+            calibrate_anew(self.session, self.progress.records, self.watcher)
             reason = self._visit(visit) or self._reason_to_stop()
         return reason or "budget_visits"
 

@@ -13,9 +13,7 @@ from steelyard.plan.model import Cell, Plan, PlannedTrial
 from steelyard.records.archive import Run
 from steelyard.records.events import (
     AttemptStarted,
-    CellCalibration,
     Event,
-    GeneratorCalibrated,
     NoiseMeasured,
 )
 from steelyard.records.schema import AttemptFailure, Outcome, TrialRecord
@@ -24,9 +22,10 @@ from steelyard.study.model import FIND
 from steelyard.systems.preflight import looked_at, refuse_what_cannot_come_up
 from steelyard.trial.attempt.outcomes import as_host_error
 from steelyard.trial.attempt.reference_kernel import measure_noise_at_rest
-from steelyard.trial.session_state.calibrate import calibrate, cell_key
+from steelyard.trial.session_state.calibrate import cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.progress import Progress, torn_attempts
+from steelyard.trial.session_state.recalibrate import calibrate_cells
 from steelyard.trial.session_state.watcher import Watcher
 
 
@@ -79,14 +78,7 @@ def _measure_noise(session: SessionContext, before: list[Event], watcher: Watche
 def _calibrate(session: SessionContext, progress: Progress, watcher: Watcher) -> None:
     """Calibrates the generator for what is still to be measured."""
     watcher.calibrating()
-    cells = _still_to_measure(session, progress)
-    session.calibrations = calibrate(session, cells)
-    found = [(cell, session.calibrations[cell_key(cell)]) for cell in cells]
-    session.ledger.append(
-        GeneratorCalibrated(
-            cells=tuple(CellCalibration(cell=cell, **dict(each)) for cell, each in found)
-        )
-    )
+    calibrate_cells(session, _still_to_measure(session, progress))
 
 
 def _still_to_measure(session: SessionContext, progress: Progress) -> list[Cell]:

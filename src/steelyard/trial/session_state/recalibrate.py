@@ -1,0 +1,60 @@
+"""Calibrates for the first trial of a session, and anew between visits what a trial disproved.
+
+A trial that exceeds the capacity of its calibration shows that it was measured too low, by other
+work on the machine. Until then later trials would be held against a figure that means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from steelyard.plan.model import Cell
+from steelyard.records.events import CellCalibration, GeneratorCalibrated
+from steelyard.records.schema import TrialRecord
+from steelyard.trial.session_state.calibrate import calibrate, cell_key
+from steelyard.trial.session_state.context import SessionContext
+from steelyard.trial.session_state.watcher import Watcher
+
+MOST = 2
+"""How often in a run: a machine that is busy throughout disproves every calibration."""
+
+
+def calibrate_cells(
+    session: SessionContext, cells: Sequence[Cell], after_visit: int | None = None
+) -> None:
+    """Measures what the generator can do with the loads of these cells, and records it."""
+    found = calibrate(session, cells)
+    session.calibrations |= found
+    known = tuple(CellCalibration(cell=cell, **dict(found[cell_key(cell)])) for cell in cells)
+    session.ledger.append(GeneratorCalibrated(after_visit=after_visit, cells=known))
+
+
+def calibrate_anew(
+    session: SessionContext, records: Sequence[TrialRecord], watcher: Watcher
+) -> None:
+    """Repeats the calibrations in use that a trial of the last visit has disproved.
+
+    Raises:
+        KeyboardInterrupt: the user asks to stop.
+    """
+    last = max((record.visit for record in records), default=0)
+    disproved = [
+        record.calibration.model_copy(update={"ratio": None})
+        for record in records
+        if record.visit == last and record.calibration and record.calibration.is_exceeded
+    ]
+    cells = [
+        cell
+        for cell in session.plan.every_cell
+        if session.calibrations.get(cell_key(cell)) in disproved
+    ]
+    if cells and _repeated(session) < MOST:
+        watcher.calibrating()
+        calibrate_cells(session, cells, last)
+
+
+def _repeated(session: SessionContext) -> int:
+    return sum(
+        isinstance(event, GeneratorCalibrated) and event.after_visit is not None
+        for event in session.ledger.events()
+    )
