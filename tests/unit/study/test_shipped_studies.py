@@ -75,3 +75,11 @@ def test_every_line_of_the_template_of_hypervisors_that_may_be_taken_in_is_right
     (tmp_path / "study.yaml").write_text(whole, encoding="utf-8")
     study = read_study(tmp_path / "study.yaml")
     assert {"libvirt", "virtualbox", "vmware", "xen", "proxmox", "hyperv"} <= set(study.systems)
+
+
+@pytest.mark.parametrize("name", ["study", "pop3", "reading", "exim"])
+def test_the_mail_servers_of_the_small_variant_have_the_same_memory(name: str) -> None:
+    path = Path(__file__).parents[3] / "studies" / "mail-scalability" / f"{name}.yaml"
+    systems = read_study(path, variant="small").systems.values()
+    limits = {(each.settings.get("confine") or each.settings)["memory"] for each in systems}
+    assert len(limits) == 1
