@@ -37,6 +37,8 @@ class WarningKind(StrEnum):
     BACKGROUND_ENDED = "background_ended"
     CONNECTIONS_FAILED = "connections_failed"
     COUNTS_DIFFER = "counts_differ"
+    DELAYED_ACK = "delayed_ack"
+    TIMER_TICKS = "timer_ticks"
     GENERATOR_NEAR_CAPACITY = "generator_near_capacity"
 
     GENERATOR_BOUND = "generator_bound"

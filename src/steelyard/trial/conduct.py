@@ -58,6 +58,7 @@ from steelyard.trial.observe.cpu_placement import placements
 from steelyard.trial.observe.distributions import distributions_of
 from steelyard.trial.observe.disturbances import incidents_of
 from steelyard.trial.observe.guest_cpu import hidden_wait_warnings, reconciled
+from steelyard.trial.observe.latency_patterns import pattern_warnings
 from steelyard.trial.observe.responses import SERVICE, measure_responses, wanted_units
 from steelyard.trial.session_state.calibrate import calibration_warnings, cell_key, held_against
 from steelyard.trial.session_state.context import KeptSystem, SessionContext
@@ -214,6 +215,7 @@ def check(attempt: Attempt) -> None:
     attempt.warnings += disturbances(attempt)
     for load in attempt.loads():
         attempt.warnings += generator_warnings(load) + connection_warnings(load)
+        attempt.warnings += pattern_warnings(load)
     attempt.warnings += calibration_warnings(attempt.calibration)
     attempt.warnings += warnings_of_probes(attempt)
     attempt.gates = check_gates(attempt.cell.study.gates, attempt.responses)

@@ -66,6 +66,15 @@ def _clock_step(figures: Figures) -> str:
     return f"the wall clock was stepped or slewed by {step_ms:.1f} ms during the trial"
 
 
+def _delayed_ack(figures: Figures) -> str:
+    first_ms = float(figures["first_byte_ns"]) / 1e6
+    return (
+        f"in {figures['share']:.0%} of the operations the rest of the reply came about 40 ms after "
+        f"the first byte, which took {first_ms:.2g} ms: delayed ACK and Nagle's algorithm (set "
+        "TCP_NODELAY, or write a reply at once), and not work of the server"
+    )
+
+
 TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
     _K.STEAL: _steal,
     _K.GUEST_STEAL: _steal,
@@ -91,6 +100,11 @@ TEXTS: Mapping[WarningKind, Callable[[Figures], str]] = {
     _K.CONNECTIONS_FAILED: _connections_failed,
     _K.COUNTS_DIFFER: (
         "the service counts {answered} good answers, the generator received {received}".format_map
+    ),
+    _K.DELAYED_ACK: _delayed_ack,
+    _K.TIMER_TICKS: (
+        "{share:.0%} of the times lie near the multiples of {tick_ms:g} ms: something waits for "
+        "the next tick of a timer, which hides differences below it".format_map
     ),
     _K.GENERATOR_NEAR_CAPACITY: (
         "the trial reached {capacity_ratio:.0%} of the generator's capacity".format_map
