@@ -44,6 +44,12 @@ def weights(residuals: Floats, *, whiten: bool = True) -> Floats:
     return np.asarray(np.rint(SCALE * scores))
 
 
+def scores(residuals: Floats) -> Floats:
+    """Centred residuals, clipped to -1..1; shape (rows, visits). Low-frequency trends stay."""
+    rows = last_in_rank(residuals)
+    return _huber(rows - _mid_mean(rows))
+
+
 def adjusted(rows: Floats, covariate: Floats) -> Floats:
     """Rows less what follows the covariates, shape (rows, visits); low-frequency trends stay.
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
 from steelyard.inference.diagnostics import change_of, shape_of
 from steelyard.inference.estimate import Estimate
+from steelyard.inference.own_memory import LAGS, own_memory
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.comparisons.comparison import Judged
@@ -15,7 +16,7 @@ from steelyard.judge.comparisons.forecast import forecast
 from steelyard.judge.comparisons.notes import notes_on
 from steelyard.judge.comparisons.withholding import veto
 from steelyard.judge.findings import DecidingLook, VerdictFinding
-from steelyard.judge.kinds.verdict_notes import EffectChanges, Withheld
+from steelyard.judge.kinds.verdict_notes import EffectChanges, VisitsDepend, Withheld
 from steelyard.judge.visits.series import Visits
 
 
@@ -71,6 +72,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         guardrails=tuple(each.finding() for each in judged.said.guardrails),
         notes=(
             *_later(judged, readings, margin_log),
+            *_own_memory(judged, found),
             *notes_on(
                 comparison,
                 series,
@@ -96,6 +98,25 @@ def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[With
     found = veto(comparison, judged.series, decision, readings, margin_log)
     if found is not None and not isinstance(found, EffectChanges):
         yield found
+
+
+def _own_memory(judged: Judged, found: Estimate | None) -> Iterator[VisitsDepend]:
+    """Visits of one system that depend on each other, beside a verdict that takes them as equal."""
+    tests = judged.tests
+    if tests is None or tests.stream.once or found is None or not judged.words:
+        return
+    seen = own_memory(tests.stream.values, tests.stream.pool, found.ratio_log)
+    if seen is not None and seen.shows:
+        pair = judged.comparison.pair
+        yield VisitsDepend(
+            baseline=pair.baseline,
+            other=pair.other,
+            correlation_baseline=seen.baseline,
+            correlation_other=seen.other,
+            correlation_between=seen.between,
+            lags=LAGS,
+            chance=seen.chance,
+        )
 
 
 def _horizon(tests: Inference | None) -> int | None:

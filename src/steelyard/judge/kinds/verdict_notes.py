@@ -291,6 +291,22 @@ class StoppedEarly(Note):
     budget_visits: int
 
 
+class VisitsDepend(Note):
+    """Visits of the same system, at most ``lags`` apart, are more alike than those of the two.
+
+    Correlations within each system and between them; ``chance`` is the p-value among random orders.
+    """
+
+    kind: Literal["visits_depend"] = "visits_depend"
+    baseline: str
+    other: str
+    correlation_baseline: float
+    correlation_other: float
+    correlation_between: float
+    lags: int
+    chance: float
+
+
 VerdictNote = Annotated[
     NotJudged
     | Withheld
@@ -302,7 +318,8 @@ VerdictNote = Annotated[
     | StallsDiffer
     | CarryOverPossible
     | MarginBelowResolution
-    | StoppedEarly,
+    | StoppedEarly
+    | VisitsDepend,
     Field(discriminator="kind"),
 ]
 """Whatever a verdict, a mean or a claim may have beside it."""

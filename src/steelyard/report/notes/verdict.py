@@ -33,6 +33,7 @@ from steelyard.judge.kinds.verdict_notes import (
     ValuesUndefined,
     ValueUnusable,
     VerdictNote,
+    VisitsDepend,
 )
 from steelyard.records.warnings import WarningKind
 from steelyard.report.effects import signed_effect
@@ -264,6 +265,18 @@ def _margin_below_resolution(note: MarginBelowResolution) -> str:
     return (
         f"a margin of {_percent(note.margin_log)} is below what {note.visits} visits resolve on "
         f"this machine: one visit varies by {_percent(note.noise_log)}"
+    )
+
+
+@writes(VisitsDepend)
+def _visits_depend(note: VisitsDepend) -> str:
+    alike = {note.baseline: note.correlation_baseline, note.other: note.correlation_other}
+    most, least = sorted(alike, key=lambda system: -alike[system])
+    return (
+        f"the visits of {most} depend on each other: within {note.lags} visits they correlate by "
+        f"{alike[most]:.2f}, those of {least} by {alike[least]:.2f}, and those of one with those "
+        f"of the other by {note.correlation_between:.2f} (p = {note.chance:.2g}). Something slow "
+        "may affect one system alone, so the verdict is about the time of these visits"
     )
 
 
