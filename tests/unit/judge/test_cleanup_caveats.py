@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from steelyard.judge.kinds.caveats import CleanupIncomplete, CleanupNotVerified, CleanupVerified
 from steelyard.judge.validity.environment import cleanup_caveats
-from steelyard.records.events import EnvironmentCompared, EnvironmentDifference, SessionOpened
+from steelyard.records.events import (
+    EnvironmentCompared,
+    EnvironmentDifference,
+    SessionOpened,
+    Undone,
+    UndoPlanned,
+)
 from steelyard.report import notes
 from steelyard.study.labels import Labels
 
@@ -41,6 +47,20 @@ def test_differences_are_counted_and_the_first_named() -> None:
     assert notes.text(found, Labels()).endswith(
         "local: mount /c was absent, is '/dev/x'; and 1 more, see the ledger"
     )
+
+
+def planned(undo: int, host: str = "local") -> UndoPlanned:
+    return UndoPlanned(undo=undo, host=host, inverse={"kind": "remove_tree"})
+
+
+def test_a_change_that_was_not_undone_is_told_from_what_others_changed() -> None:
+    own = [planned(1), planned(2), planned(3, "inside:vm"), Undone(undo=1), compared("/a")]
+    (found,) = cleanup_caveats(own)
+    assert isinstance(found, CleanupIncomplete)
+    assert found.pending == 1
+    (found,) = cleanup_caveats([*own, Undone(undo=2)])
+    assert isinstance(found, CleanupIncomplete)
+    assert found.pending == 0
 
 
 def test_the_clean_up_of_a_machine_that_could_not_be_listed_is_not_verified() -> None:

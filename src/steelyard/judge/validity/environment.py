@@ -10,9 +10,10 @@ from steelyard.judge.kinds.caveats import (
     CleanupNotVerified,
     CleanupVerified,
 )
-from steelyard.records.events import EnvironmentCompared, Event
+from steelyard.records.events import EnvironmentCompared, Event, Undone, UndoPlanned
 
 _NAMED = 3
+_INSIDE = "inside:"
 
 
 def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
@@ -22,7 +23,9 @@ def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
     count = sum(event.count for event in compared)
     if count:
         differences = [each for event in compared for each in event.differences]
-        yield CleanupIncomplete(count=count, differences=tuple(differences[:_NAMED]))
+        yield CleanupIncomplete(
+            count=count, pending=_pending(events), differences=tuple(differences[:_NAMED])
+        )
     elif machines:
         yield CleanupVerified(machines=tuple(machines))
     errors: dict[str, str | None] = {}
@@ -30,3 +33,14 @@ def cleanup_caveats(events: Sequence[Event]) -> Iterator[Caveat]:
         errors |= event.not_listed | dict.fromkeys(event.forced_stop)
     for name, error in errors.items():
         yield CleanupNotVerified(machine=name, error=error)
+
+
+def _pending(events: Sequence[Event]) -> int:
+    """Changes of machines that were not undone; those inside an instance went with it."""
+    undone = {event.undo for event in events if isinstance(event, Undone)}
+    return sum(
+        isinstance(event, UndoPlanned)
+        and event.undo not in undone
+        and not event.host.startswith(_INSIDE)
+        for event in events
+    )

@@ -95,7 +95,13 @@ def _cleanup_incomplete(note: CleanupIncomplete) -> str:
     rest = note.count - len(note.differences)
     more = f"; and {rest} more, see the ledger" if rest else ""
     count = counted(note.count, "difference")
-    return f"Clean-up incomplete: {count} from before the run: {shown}{more}"
+    if note.pending:
+        undone = f"{counted(note.pending, 'change')} of this run not undone"
+        return f"Clean-up incomplete, {undone}: {count} from before the run: {shown}{more}"
+    return (
+        f"Every change of this run was undone; {count} from before it come from other programs, or "
+        f"from one that was measured: {shown}{more}"
+    )
 
 
 def _difference(each: EnvironmentDifference) -> str:
