@@ -87,8 +87,9 @@ class VerdictFinding(Frozen):
     ``guardrails`` are looked at once a difference is found.
     ``withheld``: why the tests decide and the verdict is not given; its counts are of the first
     ``withheld_visits`` of the pair, those of the look that was last asked.
-    ``decided_at_visit`` is the number of the visit; ``visits_to_decide`` counts
-    further visits, and is not given where a verdict is withheld.
+    ``span_s`` is the time from the first visit to the end of the one that decided, or the last;
+    ``None`` of trials without times. ``decided_at_visit`` is the number of the visit;
+    ``visits_to_decide`` counts further visits, and is not given where a verdict is withheld.
     """
 
     response: str
@@ -110,6 +111,7 @@ class VerdictFinding(Frozen):
     n_other: int
     decided_at_visit: int | None
     deciding_look: DecidingLook | None = None
+    span_s: float | None = None
     noise_log: float | None
     visits_to_decide: VisitsForecast | None
     exploratory: bool

@@ -29,7 +29,10 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRecord
 from steelyard.records.warnings import TrialWarning, WarningKind
+from steelyard.report.sentences.assumptions import resting_lines
+from steelyard.report.view import views
 from steelyard.study.model import Study
+from steelyard.units import format_duration
 
 
 def judged(study: Study, value: Value, visits: int = 999) -> RunFindings:
@@ -383,3 +386,17 @@ def test_an_earlier_run_in_pairs_by_a_removed_engine_is_judged_as_any_other_and_
     assert "engine_removed" not in {
         each.kind for each in judged(a_study(), noisy(1.2)).workloads[0].caveats
     }
+
+
+def test_a_verdict_says_within_which_time_its_visits_lie() -> None:
+    study = a_study(users=(1,), per_cell=24)
+    plan = make_plan(study, 3)
+    records = measured(plan, noisy(0.5))
+    found = judge_study(study, plan, records, run="r")
+    verdict = found.workloads[0].verdicts[0]
+    decided = [r for r in records if r.visit <= (verdict.decided_at_visit or 0)]
+    assert len(decided) < len(records)
+    assert verdict.span_s == (decided[-1].finished_unix_ns - decided[0].started_unix_ns) / 1e9
+    told = [line for line in resting_lines(views(found)[0]) if line.startswith("These visits lie")]
+    time = format_duration(verdict.span_s)
+    assert told == [f"These visits lie within {time}; the verdicts are about that time."]

@@ -60,6 +60,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         n_other=series.n_other,
         decided_at_visit=judged.decided_at_visit,
         deciding_look=_deciding_look(judged, sizes, margin_log, sign),
+        span_s=_span_s(judged, readings),
         noise_log=None if found is None else found.noise_log,
         visits_to_decide=forecast(judged, readings, margin_log),
         exploratory=comparison.exploratory,
@@ -98,6 +99,12 @@ def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[With
     found = veto(comparison, judged.series, decision, readings, margin_log)
     if found is not None and not isinstance(found, EffectChanges):
         yield found
+
+
+def _span_s(judged: Judged, readings: Visits) -> float | None:
+    """The time in which the visits lie that the verdict is of."""
+    visits = judged.said.series.visits
+    return readings.span_s(visits[0], visits[-1]) if visits else None
 
 
 def _own_memory(judged: Judged, found: Estimate | None) -> Iterator[VisitsDepend]:

@@ -103,6 +103,10 @@ class MeasuredVisits:
         """No kinds of warning."""
         return frozenset()
 
+    def span_s(self, first: int, last: int) -> float | None:  # noqa: ARG002 - rows have no time
+        """Not known."""
+        return None
+
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """None of all that were measured."""
         return {

@@ -108,6 +108,13 @@ class Readings:
         """The kinds of warnings of the good trials of a visit, under any condition."""
         return self._warnings.get(visit, frozenset())
 
+    def span_s(self, first: int, last: int) -> float | None:
+        """The time from the beginning of one visit to the end of another."""
+        within = [record for record in self._records if first <= record.visit <= last]
+        begun = min((record.started_unix_ns for record in within), default=None)
+        ended = max((record.finished_unix_ns for record in within), default=None)
+        return None if begun is None or ended is None else (ended - begun) / 1e9
+
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
         """All attempts that brought a number, however they ended."""
         found = self._attempts.get((visit, key_of(conditions)), ())

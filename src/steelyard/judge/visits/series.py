@@ -149,5 +149,8 @@ class Visits(Protocol):
     def warnings(self, visit: int) -> frozenset[WarningKind]:
         """The kinds of warning of the good trials of a visit."""
 
+    def span_s(self, first: int, last: int) -> float | None:
+        """The time from the beginning of one visit to the end of another; ``None`` if not known."""
+
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """Invalid attempts of both systems in the visits of the pair, and all measured there."""

@@ -86,6 +86,7 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     if not judged(view):
         return lines
     lines.append(f"Unit of inference: the visit, {_arms_words(view)}; {seed_noun} {view.run.seed}.")
+    lines += _span_lines(view)
     lines.append(f"Estimate: {_estimand(view)}.")
     lines += _assumptions(view)
     if view.own.aa_control is not None:
@@ -93,6 +94,15 @@ def resting_lines(view: View, seed_noun: str = "order seed") -> list[str]:
     lines += guard_lines(judged(view)) + _spread_lines(view)
     lines += resolution_lines(view.own.resolution) + covariate_lines(view.own.covariates)
     return lines + length_lines(view.own.lengths)
+
+
+def _span_lines(view: View) -> list[str]:
+    """The time that the verdicts are of, by the longest."""
+    spans = [found.span_s for found in judged(view) if found.span_s]
+    if not spans:
+        return []
+    time = format_duration(max(spans))
+    return [f"These visits lie within {time}; the verdicts are about that time."]
 
 
 def _aa_control(found: VerdictFinding) -> str:
