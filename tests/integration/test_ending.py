@@ -150,7 +150,7 @@ def test_warmup_and_window_end(steelyard: Steelyard, warmup: str, window: str) -
     write(steelyard, "study.yaml", with_times(warmup, window))
     process = steelyard.start("run", ".")
     wait_until(process, lambda: happened(steelyard, "attempt_started"))
-    time.sleep(1)  # by then it is mostly measuring; it ends in the phases before that as well
+    time.sleep(0.3)  # by then it is mostly measuring; it ends in the phases before that as well
     check_interrupted_in(check_ended(steelyard, end(process)), "measure", "start_service", "settle")
 
 
@@ -230,7 +230,7 @@ def test_a_second_signal_tears_nothing_and_leaves_out_the_look_at_what_is_left(
     write(steelyard, "study.yaml", with_times("0", f"{NEVER_S} s"))
     process = steelyard.start("run", ".")
     wait_until(process, lambda: happened(steelyard, "attempt_started"))
-    time.sleep(1)
+    time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     assert process.stderr is not None
     while "again forces the stop" not in process.stderr.readline():

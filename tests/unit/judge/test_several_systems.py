@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -25,6 +26,7 @@ RATIOS = {"a": 1.0, "b": 1.3, "c": 1.005, "d": 0.75}
 NAMES = tuple(RATIOS)
 
 
+@cache
 def race(per_cell: int = 40, *, all_pairs: bool = False, blocks: int = 999) -> RunFindings:
     contrasts = "all pairs" if all_pairs else "baseline"
     study = a_study(NAMES, (1,), per_cell, judge={"contrasts": contrasts})

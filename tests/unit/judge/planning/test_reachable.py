@@ -19,7 +19,7 @@ from steelyard.plan.words import plan_lines
 LAWS = {"big_stick": big_stick, "pairs": random_pairs, "double_blocks": balanced_fours}
 
 
-def looks(design: Design, horizon: int, side: float, orders: int = 40) -> list[int]:
+def looks(design: Design, horizon: int, side: float, orders: int = 16) -> list[int]:
     """The looks at which a difference of a factor of 400 beside 0.1 % of noise is reported."""
     law, rng = LAWS[design], np.random.default_rng(11)
     simulated, found = law(PATHS, horizon, rng), []
