@@ -56,12 +56,12 @@ def make(
     assert [place for place in made if machines(host_machine, place.context.label)] == []
 
 
-def test_three_machines_run_at_once_and_are_restored_at_once(make: Make) -> None:
-    places = [make(number) for number in (1, 2, 3)]
+def test_two_machines_run_at_once_and_are_restored_at_once(make: Make) -> None:
+    places = [make(number) for number in (1, 2)]
     with ThreadPoolExecutor() as pool:
         list(pool.map(Qemu.up, places))
-        assert len({place.host().boot_id for place in places}) == 3
-        assert len({place.address() for place in places}) == 3
+        assert len({place.host().boot_id for place in places}) == 2
+        assert len({place.address() for place in places}) == 2
         proofs = list(pool.map(lambda place: place.reset("snapshot"), places))
         again = list(pool.map(lambda place: place.reset("snapshot"), places))
     for place, first, second in zip(places, proofs, again, strict=True):

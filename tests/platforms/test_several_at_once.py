@@ -16,8 +16,8 @@ STUDY = """\
 study: neighbours
 question: What do two containers serve that one does not?
 systems:
-  plain: {platform: podman, instances: INSTANCES, service: {use: sink-http}}
-  slow:  {platform: podman, instances: INSTANCES, service: {use: sink-http, delay: 2 ms}}
+  plain: {platform: podman, instances: 2, service: {use: sink-http}}
+  slow:  {platform: podman, instances: 2, service: {use: sink-http, delay: 2 ms}}
 workload: {use: http}
 load: {users: [2]}
 sample: {every: 100 ms, where: [system, host]}
@@ -27,21 +27,10 @@ trials: {margin: 5 %, window: 300 ms, warmup: 50 ms, budget: {trials: 6 per cell
 """
 
 
-def records(folder: Path, study: str) -> list[dict[str, Any]]:
-    need("podman", "ip", "nsenter", root=True)
-    (folder / "study.yaml").write_text(study)
-    lab = Steelyard(folder)
-    done = lab.run("run", "study.yaml")
-    assert done.returncode in (0, 1), done.stderr
-    assert lab.wait_until_no_process() == []
-    found = sorted(folder.glob("results/*/*/trials/*/record.json"))
-    return [json.loads(path.read_text()) for path in found]
-
-
 def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path) -> None:
-    good = [r for r in records(tmp_path, STUDY.replace("INSTANCES", "2")) if r["outcome"] == "ok"]
-    assert good
-    for record in good:
+    found = first_visit(tmp_path, STUDY)
+    assert found
+    for record in found:
         each = [one["responses"]["throughput"]["value"] for one in record["instances"]]
         assert len(each) == 2
         assert record["responses"]["throughput"]["value"] == sum(each)
@@ -62,9 +51,7 @@ def test_two_containers_are_measured_together_and_each_for_itself(tmp_path: Path
 
 
 def test_a_neighbour_that_rests_is_no_part_of_the_figures(tmp_path: Path) -> None:
-    study = STUDY.replace("INSTANCES", "2").replace(
-        "\nload:", "\nbackground: {2: {use: idle}}\nload:"
-    )
+    study = STUDY.replace("\nload:", "\nbackground: {2: {use: idle}}\nload:")
     found = first_visit(tmp_path, study)
     assert found
     for record in found:

@@ -26,7 +26,7 @@ from steelyard.systems.disks import Prepared
 from steelyard.systems.platform import AttachedDisk, Platform, ResetProof
 from steelyard.systems.services import RunningService
 from steelyard.systems.settings import Applied
-from steelyard.trial.observe.responses import INSTANCE
+from steelyard.trial.observe.responses import INSTANCE, SERVICE
 from steelyard.workloads.operations.model import Server
 from steelyard.workloads.tools.ready import ReadyTool
 from steelyard.workloads.tools.timed import Timed
@@ -99,6 +99,14 @@ class Instance:
     def name(self) -> str:
         """How its machine is called in the record: ``system``, ``system.2``."""
         return "system" if self.number == 1 else f"system.{self.number}"
+
+    @property
+    def service_processes(self) -> dict[str, int]:
+        """The processes of its service by the names that they have in every record."""
+        own = self.service
+        if own is None:
+            return {}
+        return {name.replace(own.name, SERVICE, 1): pid for name, pid in own.processes.items()}
 
     @property
     def column(self) -> str:

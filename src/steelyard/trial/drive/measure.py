@@ -25,7 +25,6 @@ from steelyard.trial.drive.sampling import Watch, start_sampling, stop_sampling
 from steelyard.trial.drive.search_driver import SearchDrive
 from steelyard.trial.observe.devices import STORE
 from steelyard.trial.observe.process_ownership import ours_inside, ours_on_carrier
-from steelyard.trial.observe.responses import SERVICE
 from steelyard.workloads.load import load_job, longest_run_s, probe_job
 
 _Thing = TypeVar("_Thing")
@@ -174,7 +173,7 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
             instance.name,
             instance.host,
             clock_of(attempt, instance.host).offset_ns,
-            processes={**ours_inside(attempt, instance), **_service_processes(instance)},
+            processes={**ours_inside(attempt, instance), **instance.service_processes},
             disks={STORE: instance.data},
         )
     where = attempt.session.study.sample.where
@@ -201,14 +200,6 @@ def _watches(attempt: Attempt) -> Iterator[Watch]:
                 disks={STORE: attempt.instances[0].platform.context.folder},
                 costs=_together(costs),
             )
-
-
-def _service_processes(instance: Instance) -> Mapping[str, int]:
-    """Its processes by the names that their columns have in every trial."""
-    service = instance.service
-    if service is None:
-        return {}
-    return {name.replace(service.name, SERVICE, 1): pid for name, pid in service.processes.items()}
 
 
 def _together(costs: Mapping[str, Costs]) -> Costs:

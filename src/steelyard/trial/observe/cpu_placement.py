@@ -21,8 +21,7 @@ def placements(instance: Instance) -> tuple[PlacementRecord, ...]:
 
 
 def _placements(instance: Instance) -> Iterator[PlacementRecord]:
-    service = instance.service
-    for name, pid in ({} if service is None else service.processes).items():
+    for name, pid in instance.service_processes.items():
         yield from grouped(instance.name, name, _threads(instance.host, pid))
     if not instance.carried:
         return
