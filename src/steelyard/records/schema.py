@@ -198,7 +198,8 @@ class InstanceRecord(Frozen):
 class TrialRecord(Frozen):
     """One attempt at one trial, complete or not at all.
 
-    ``failed_operations`` of the measured load, the commonest first.
+    ``failed_operations`` of the measured load, the commonest first. ``cpu_ratio`` is the share of
+    the processors of the system that was used in the window, the largest of all instances.
     ``start_spread_ns`` is the time between the first operation of the first and of the last of the
     instances that were started together, as they were really sent.
     """
@@ -218,6 +219,7 @@ class TrialRecord(Frozen):
     failed_operations: tuple[FailedOperations, ...] = ()
     warnings: tuple[TrialWarning, ...] = ()
     bottleneck: Bottleneck | None = None
+    cpu_ratio: float | None = None
     calibration: Calibration | None = None
     instances: tuple[InstanceRecord, ...] = ()
     start_spread_ns: int | None = None

@@ -46,7 +46,7 @@ from steelyard.trial.attempt.prepare import (
 from steelyard.trial.attempt.reference_kernel import reference_kernel_of
 from steelyard.trial.attempt.tools import make_tools_ready
 from steelyard.trial.drive.measure import clock_of, measure_all
-from steelyard.trial.observe.bottleneck import bottleneck_of
+from steelyard.trial.observe.bottleneck import bottleneck_of, machine_cpu
 from steelyard.trial.observe.collect import (
     common_of,
     disturbances,
@@ -191,6 +191,7 @@ def collect(attempt: Attempt) -> None:
         if seen.driven is not None and workload_of(instance.workload).request_times:
             instance.distributions = distributions_of(seen.driven)
         attempt.bottleneck = attempt.bottleneck or bottleneck_of(seen)
+        attempt.cpu_ratios.append(machine_cpu(seen))
     each_one = [each.responses for each in attempt.measured]
     common = [common_of(each) for each in attempt.measured]
     attempt.responses = of_all_instances(

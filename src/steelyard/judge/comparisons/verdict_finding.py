@@ -11,6 +11,7 @@ from steelyard.inference.estimate import Estimate
 from steelyard.inference.own_memory import LAGS, own_memory
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.comparisons.caps import cap_possible
 from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.forecast import forecast
 from steelyard.judge.comparisons.notes import notes_on
@@ -74,6 +75,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         notes=(
             *_later(judged, readings, margin_log),
             *_own_memory(judged, found),
+            *filter(None, [cap_possible(judged, readings)]),
             *notes_on(
                 comparison,
                 series,

@@ -283,6 +283,19 @@ class MarginBelowResolution(Note):
     visits: int
 
 
+class CapPossible(Note):
+    """Both systems have the same throughput, hardly vary, and leave their processors idle.
+
+    ``cpu_baseline`` and ``cpu_other`` are shares that were used, the middle of all visits;
+    ``spread_log`` is the larger of both spreads.
+    """
+
+    kind: Literal["cap_possible"] = "cap_possible"
+    cpu_baseline: float
+    cpu_other: float
+    spread_log: float
+
+
 class StoppedEarly(Note):
     """A small effect that was decided before the budget ended is overstated."""
 
@@ -318,6 +331,7 @@ VerdictNote = Annotated[
     | StallsDiffer
     | CarryOverPossible
     | MarginBelowResolution
+    | CapPossible
     | StoppedEarly
     | VisitsDepend,
     Field(discriminator="kind"),

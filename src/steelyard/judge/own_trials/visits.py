@@ -107,6 +107,10 @@ class MeasuredVisits:
         """Not known."""
         return None
 
+    def cpu_ratio(self, visit: int) -> float | None:  # noqa: ARG002 - rows have none
+        """Not known."""
+        return None
+
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """None of all that were measured."""
         return {

@@ -115,6 +115,15 @@ class Readings:
         ended = max((record.finished_unix_ns for record in within), default=None)
         return None if begun is None or ended is None else (ended - begun) / 1e9
 
+    def cpu_ratio(self, visit: int) -> float | None:
+        """The largest share of the processors that was used in a good trial of a visit.
+
+        ``None`` where one is not known, or where something else was used up.
+        """
+        good = [r for r in self._records if r.visit == visit and r.outcome is Outcome.OK]
+        known = [r.cpu_ratio for r in good if r.cpu_ratio is not None and r.bottleneck is None]
+        return max(known) if known and len(known) == len(good) else None
+
     def valued(self, visit: int, conditions: Conditions, response: str) -> list[TrialRecord]:
         """All attempts that brought a number, however they ended."""
         found = self._attempts.get((visit, key_of(conditions)), ())

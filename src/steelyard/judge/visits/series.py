@@ -152,5 +152,11 @@ class Visits(Protocol):
     def span_s(self, first: int, last: int) -> float | None:
         """The time from the beginning of one visit to the end of another; ``None`` if not known."""
 
+    def cpu_ratio(self, visit: int) -> float | None:
+        """The largest share of the processors that was used in a good trial of a visit.
+
+        ``None`` where one is not known, or where something else was used up.
+        """
+
     def invalid(self, pair: Pair) -> dict[str, tuple[int, int]]:
         """Invalid attempts of both systems in the visits of the pair, and all measured there."""

@@ -6,6 +6,7 @@ import math
 
 from steelyard.judge.kinds.verdict_notes import (
     AaControlDiffers,
+    CapPossible,
     CarryOverDecides,
     CarryOverFound,
     CarryOverPossible,
@@ -277,6 +278,15 @@ def _visits_depend(note: VisitsDepend) -> str:
         f"{alike[most]:.2f}, those of {least} by {alike[least]:.2f}, and those of one with those "
         f"of the other by {note.correlation_between:.2f} (p = {note.chance:.2g}). Something slow "
         "may affect one system alone, so the verdict is about the time of these visits"
+    )
+
+
+@writes(CapPossible)
+def _cap_possible(note: CapPossible) -> str:
+    return (
+        f"both systems have the same throughput, vary by {_percent(note.spread_log)} at most, and "
+        f"use {note.cpu_baseline:.0%} and {note.cpu_other:.0%} of their processors: a common limit "
+        "(a rate limit, the speed of a link, the pace of the generator) may hide a difference"
     )
 
 

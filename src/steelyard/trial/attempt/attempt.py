@@ -92,6 +92,7 @@ class Attempt:
     gates: tuple[GateRecord, ...] = ()
     warnings: list[TrialWarning] = field(default_factory=list)
     bottleneck: Bottleneck | None = None
+    cpu_ratios: list[float | None] = field(default_factory=list)
     calibration: Calibration | None = None
 
     @property
@@ -268,6 +269,7 @@ class Attempt:
             ),
             warnings=tuple(self.warnings),
             bottleneck=self.bottleneck,
+            cpu_ratio=_largest(self.cpu_ratios),
             calibration=self.calibration,
             instances=tuple(each.record(self._co_located(each)) for each in self.instances),
             start_spread_ns=max(starts) - min(starts) if len(starts) > 1 else None,
@@ -279,6 +281,12 @@ class Attempt:
 def samples_file(machine: str) -> str:
     """Where the counters of a machine are stored: ``samples.parquet`` for the system itself."""
     return "samples.parquet" if machine == "system" else f"samples-{machine}.parquet"
+
+
+def _largest(shares: list[float | None]) -> float | None:
+    """``None`` where one is not known."""
+    known = [share for share in shares if share is not None]
+    return max(known) if known and len(known) == len(shares) else None
 
 
 def _document(content: dict[str, Any]) -> bytes:

@@ -29,7 +29,7 @@ def bottleneck_of(seen: Seen) -> Bottleneck | None:
 
 def _shares(seen: Seen) -> list[tuple[Resource, float | None]]:
     return [
-        (Resource.MACHINE_CPU, _machine_cpu(seen)),
+        (Resource.MACHINE_CPU, machine_cpu(seen)),
         (Resource.ONE_CORE_OF_SERVICE, _one_core(seen)),
         # Last, for it is no sign of saturation: a disk that is always busy may serve many at once.
         (Resource.DISK_BUSY_TIME, _share(seen, f"disk.{STORE}.io_ns")),
@@ -46,7 +46,8 @@ def _share(seen: Seen, column: str) -> float | None:
     return None if rate is None else rate / 1e9
 
 
-def _machine_cpu(seen: Seen) -> float | None:
+def machine_cpu(seen: Seen) -> float | None:
+    """The share of the processors that was used in the window."""
     idle, waiting = seen.window.rate_per_s("cpu.idle_ns"), seen.window.rate_per_s("cpu.iowait_ns")
     if idle is None or waiting is None or not seen.processors:
         return None
