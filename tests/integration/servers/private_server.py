@@ -11,6 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,9 @@ def require_root(name: str) -> None:
         pytest.skip(f"{name} starts as root only, and this is user {os.geteuid()}")
 
 
+_LAST: deque[int] = deque(maxlen=8)
+
+
 def free_port() -> int:
     """A free port of loopback, and that the kernel gives to no connection meanwhile.
 
@@ -45,7 +49,10 @@ def free_port() -> int:
     drawn = random.SystemRandom()
     while True:
         port = drawn.choice(PORTS)
+        if port in _LAST:  # by a server of two ports, which does not listen yet
+            continue
         with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            _LAST.append(port)
             return port
 
 
