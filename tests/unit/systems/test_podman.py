@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.hosts.stand_in import Machine, said
+from tests.unit.hosts.stand_in import Machine, runs, said
 
 from steelyard.engine.messages import Ran
 from steelyard.hosts.failures import SystemFailure
+from steelyard.hosts.undo.log import UndoLog
+from steelyard.records.ledger import Ledger
+from steelyard.study.model import SystemSpec
 from steelyard.study.platform.settings import PodmanSettings
 from steelyard.systems.confinement import cgroup_folder
 from steelyard.systems.images.tree import is_tree
+from steelyard.systems.platform import InstanceContext
 from steelyard.systems.podman.argv import Running, run_argv
-from steelyard.systems.podman.image import image_name
+from steelyard.systems.podman.image import image_name, provide
 from steelyard.systems.podman.proofs import prove_new, upper_folder
 from steelyard.systems.podman.tool import Tool, read_container, read_info, read_limits
 
@@ -203,3 +208,19 @@ def test_podman_may_take_its_time_on_a_busy_machine() -> None:
     assert tool.info.runtime == "runc"
     assert tool.succeeds("image", "exists", "a")
     assert tool.container("a") is None
+
+
+def test_an_image_that_another_session_removed_before_it_was_tagged_is_imported(
+    tmp_path: Path,
+) -> None:
+    machine = Machine()
+    machine.tools["podman images"] = lambda _: said(stdout="sha256:1\n")
+    machine.tools["podman tag"] = lambda _: said(125, stderr="image not known")
+    spec = SystemSpec(name="a", platform="podman")
+    with Ledger(tmp_path / "ledger.jsonl") as ledger:
+        undo = UndoLog(ledger)
+        context = InstanceContext(spec, 1, "steelyard-7-a-1", machine.host, undo, "/run/place")
+        name, planned = provide(context, Tool(machine.host))
+    assert planned is not None
+    assert runs(machine)[-1].startswith("podman import ")
+    assert runs(machine)[-1].endswith(name)

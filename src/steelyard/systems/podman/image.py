@@ -41,9 +41,8 @@ def provide(context: InstanceContext, tool: Tool) -> tuple[str, PendingUndo | No
     planned = context.undo.plan(host.name, RemoveImageName(name))
     label = f"--filter=label={_SHA256}={digest}"
     imported = tool.tell("images", "--quiet", "--no-trunc", label).splitlines()
-    if imported:
-        tool.tell("tag", imported[0], name)
-    else:
+    # Another session may remove it in between, with the last of its own names.
+    if not (imported and tool.succeeds("tag", imported[0], name)):
         _import(context, tool, tar, name, digest)
     return name, planned
 
