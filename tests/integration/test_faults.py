@@ -91,10 +91,16 @@ def wait_for_sink(steelyard: Steelyard) -> int:
     return wait_for(steelyard, b"sink")
 
 
+STARTS_WITHIN_S = 60
+"""A process that was just started bears no mark of its own yet."""
+
+
 def wait_for(steelyard: Steelyard, mode: bytes) -> int:
     """The engine process in this mode, after a first trial has been recorded."""
     trials = steelyard.folder / "results" / "tiny"
-    while running := steelyard.processes():
+    begun, end = False, time.monotonic() + STARTS_WITHIN_S
+    while (running := steelyard.processes()) or (not begun and time.monotonic() < end):
+        begun = begun or bool(running)
         if list(trials.glob("*/trials/0001-1")):
             for pid in running:
                 if mode in command_of(pid).split(b"\0")[:2]:

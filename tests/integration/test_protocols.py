@@ -77,7 +77,7 @@ def test_a_study_of_this_protocol_is_measured_calibrated_and_reported(
         assert record.calibration.not_calibrated is None
         assert record.calibration.capacity_per_s
         assert record.calibration.ratio
-    (told,) = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
+    told, *_ = [event for event in run.events() if isinstance(event, GeneratorCalibrated)]
     assert [each.cell.conditions for each in told.cells] == [{"load.users": 2}] * len(told.cells)
     report = (run.report_path / "report.html").read_text(encoding="utf-8")
     assert "Generator capacity" in report

@@ -10,11 +10,11 @@ import pytest
 from steelyard.records.archive import Run, open_run
 from steelyard.records.missing import TooFewSamples
 from steelyard.records.schema import Outcome, TrialRecord
-from tests.integration.conftest import LONGEST_S, STUDY, Steelyard
+from tests.integration.conftest import LONGEST_S, STUDY, Steelyard, assert_each_ended_well
 from tests.integration.test_faults import wait_for_sink
 
 KEPT = STUDY.replace("reset: service", "reset: none").replace("users: 2", "users: [1, 2]")
-LONG_WINDOWS = KEPT.replace("window: 100 ms", "window: 500 ms")
+LONG_WINDOWS = KEPT.replace("window: 100 ms", "window: 300 ms").replace("[1, 2]", "2")
 
 
 def write_study(steelyard: Steelyard, text: str) -> None:
@@ -25,9 +25,15 @@ def run_of(steelyard: Steelyard) -> Run:
     return open_run(steelyard.folder / "results" / "tiny")
 
 
-def resets_of(records: list[TrialRecord], system: str) -> list[str]:
-    of_system = [record for record in records if record.cell.system == system]
-    return [instance.reset.strength for record in of_system for instance in record.instances]
+def assert_prepared_once_and_after_failures(records: list[TrialRecord]) -> None:
+    """A system that was prepared is used as it stands until a trial fails, of whichever system."""
+    prepared: set[str] = set()
+    for record in sorted(records, key=lambda each: each.started_unix_ns):
+        for instance in record.instances:
+            expected = "none" if record.cell.system in prepared else "service"
+            assert instance.reset.strength == expected, record.trial
+        prepared = prepared | {record.cell.system} if record.outcome is Outcome.OK else set()
+    assert records
 
 
 def test_each_system_is_prepared_once_and_measured_again_and_again(steelyard: Steelyard) -> None:
@@ -35,13 +41,11 @@ def test_each_system_is_prepared_once_and_measured_again_and_again(steelyard: St
     done = steelyard.run("run", ".", "--seed", "1")
     assert done.returncode == 0, done.stderr
     records = run_of(steelyard).records()
-    assert {record.outcome for record in records} == {Outcome.OK}
-    for system in ("one", "two"):
-        first, *others = resets_of(records, system)
-        assert first == "service"
-        assert set(others) == {"none"}
-        assert len(others) > 4
+    assert_each_ended_well((record.trial, record.outcome) for record in records)
+    assert_prepared_once_and_after_failures(records)
     for record in records:
+        if record.outcome is not Outcome.OK:
+            continue
         used = record.responses["service.cpu"]
         assert used.value is not None or isinstance(used.missing, TooFewSamples)
     assert not steelyard.processes()
@@ -54,12 +58,8 @@ def test_a_trial_that_fails_has_all_systems_prepared_anew(steelyard: Steelyard) 
     _, stderr = process.communicate(timeout=LONGEST_S)
     assert process.returncode == 0, stderr
     records = run_of(steelyard).records()
-    (died,) = [record for record in records if record.outcome is not Outcome.OK]
-    assert died.outcome is Outcome.SERVICE_DIED
-    after = [record for record in records if record.started_unix_ns > died.started_unix_ns]
-    for system in ("one", "two"):
-        assert resets_of(after, system)[0] == "service"
-        assert set(resets_of(after, system)[1:]) == {"none"}
+    assert [record.outcome for record in records].count(Outcome.SERVICE_DIED) == 1
+    assert_prepared_once_and_after_failures(records)
     assert not steelyard.processes()
 
 
