@@ -35,12 +35,15 @@ class Row:
     """What was timed, and the goal for the median of its processor time.
 
     ``naive`` is the same answer without shortcuts, ``None`` where there is no other way.
+    ``memory_mb`` is the most that a process with nothing else had.
     """
 
     what: str
     own: Times
     naive: Times | None
     goal_s: float
+    memory_mb: float | None = None
+    goal_mb: float | None = None
 
     @property
     def text(self) -> str:
@@ -48,8 +51,15 @@ class Row:
         met = "met" if self.own.middle_s <= self.goal_s else "missed"
         return (
             f"{self.what}: {self.own.text}, {median(self.own.wall_s):.3g} s by the clock "
-            f"(goal {self.goal_s:g} s, {met}){naive}"
+            f"(goal {self.goal_s:g} s, {met}){naive}{self._memory_text}"
         )
+
+    @property
+    def _memory_text(self) -> str:
+        if self.memory_mb is None or self.goal_mb is None:
+            return ""
+        met = "met" if self.memory_mb <= self.goal_mb else "missed"
+        return f"; {self.memory_mb:.0f} MB of memory (goal {self.goal_mb:g} MB, {met})"
 
 
 def in_turn(works: Sequence[Callable[[int], object]], repeats: int) -> list[Times]:

@@ -6,10 +6,12 @@ itself, as the first one of its stream. Both must say the same.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
-from bench.judge.table import Row, in_turn
+from bench.judge.table import Row, Times, in_turn
 
 from steelyard.inference.confidence import Interval, Rejections, fixed_grid
 from steelyard.inference.exact import OneSided, first_crossings, pool_of
@@ -17,17 +19,19 @@ from steelyard.inference.randomisation import PATHS, big_stick, draw
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import Decision, Memory
 from steelyard.inference.stream import Order, Stream
-from steelyard.judge import judge_trials
 
 VISITS, REPEATS, MARGIN_LOG, ALPHA = 96, 9, float(np.log(1.02)), 0.05
-NOISE_LOG, WIDE_LOG = 0.02, 0.06
-LOOK_GOAL_S, INTERVAL_GOAL_S, STUDY_GOAL_S = 0.05, 2.0, 0.6
+WIDE_LOG = 0.06
+LOOK_GOAL_S, INTERVAL_GOAL_S = 0.05, 2.0
+SETS = ((96, REPEATS, 0.6), (2_000, 1, 30.0))
+"""Visits, how often, and the goal in seconds of processor time."""
+MEMORY_GOAL_MB = 500.0
 
 
 def rows() -> list[Row]:
     """Raises if a shortcut changes an answer."""
     streams = [_stream(seed) for seed in range(REPEATS)]
-    return [_look(streams), _interval(streams), _study()]
+    return [_look(streams), _interval(streams), *(_trials(*each) for each in SETS)]
 
 
 def _stream(seed: int, effect_log: float = 0.012) -> Stream:
@@ -102,16 +106,19 @@ def _each_alone(side: Rejections, rate: float) -> None:
         side.add((shift, rate), look)
 
 
-def _study() -> Row:
+def _trials(visits: int, repeats: int, goal_s: float) -> Row:
     """Equal systems of independent noise, judged as ``judge_trials`` does by default."""
-    orders = [np.random.default_rng(seed) for seed in range(REPEATS)]
-    sets = []
-    for random in orders:
-        names = np.where(big_stick(1, VISITS, random)[:, 0] > 0, "B", "A").tolist()
-        sets.append((names, np.exp(random.normal(0, NOISE_LOG, VISITS))))
-
-    def judged(turn: int) -> None:
-        judge_trials(*sets[turn], baseline="A", seed=turn)
-
-    (time,) = in_turn([judged], REPEATS)
-    return Row(f"judge_trials on {VISITS} equal trials", time, None, STUDY_GOAL_S)
+    runs = []
+    for seed in range(repeats):
+        words = [sys.executable, "-m", "bench.judge.alone", str(visits), str(seed)]
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        runs.append(tuple(map(float, said.split())))
+    cpu_s, wall_s, memory_mb = zip(*runs, strict=True)
+    return Row(
+        f"judge_trials on {visits:,} equal trials",
+        Times(cpu_s, wall_s),
+        None,
+        goal_s,
+        memory_mb=max(memory_mb),
+        goal_mb=MEMORY_GOAL_MB,
+    )

@@ -29,7 +29,6 @@ _FINE_STEPS = 40
 _STEPS_PER_MARGIN = 8
 _GROWTH = 1.25
 _REACH = 8.0
-_BATCH = 15
 _PARTS = 16
 _ROUNDS = 6
 _STEPS_PER_HALF_WIDTH = 12
@@ -291,11 +290,8 @@ def _up_to(enough: float, points: Floats) -> Floats:
 
 def _first_allowed(side: Rejections, shifts: Floats, alpha: float) -> Generator[Asked, Looks, int]:
     """Index of the first ratio that is not rejected; ``len(shifts)`` without any."""
-    for start in range(0, len(shifts), _BATCH):
-        looks = yield Asked(side, shifts[start : start + _BATCH], alpha)
-        if None in looks:
-            return start + looks.index(None)
-    return len(shifts)
+    looks = yield Asked(side, shifts, alpha)
+    return looks.index(None) if None in looks else len(shifts)
 
 
 def _refined(

@@ -18,6 +18,7 @@ Rows = npt.NDArray[np.floating[Any]]
 
 _LINE_FROM = 12
 _VISITS_PER_COSINE = 24
+_KEPT_UP_TO = 256
 
 
 def movements(visits: int) -> int:
@@ -27,18 +28,31 @@ def movements(visits: int) -> int:
     return 1 + max(0, visits // _VISITS_PER_COSINE - 1)
 
 
-@lru_cache(maxsize=512)
 def basis(visits: int) -> Rows:
     """The movements as orthonormal columns, the constant first; shape (visits, 1 + movements)."""
-    place = np.arange(visits)
-    columns = [np.ones(visits)]
+    return (_kept if visits <= _KEPT_UP_TO else _latest)(visits)
+
+
+def _basis(visits: int) -> Rows:
+    """Constant and cosines are orthogonal as they are; the line is made so."""
+    columns = np.full((1 + movements(visits), visits), 1 / math.sqrt(visits)).T
+    place = np.arange(visits) + 0.5
     if movements(visits):
-        columns.append(place - place.mean())
-    waves = range(1, movements(visits))
-    columns += [np.cos(math.pi * wave * (place + 0.5) / visits) for wave in waves]
-    orthonormal, _ = np.linalg.qr(np.column_stack(columns))
-    orthonormal.setflags(write=False)
-    return np.asarray(orthonormal)
+        cosines = columns[:, 2:]
+        turn = turns = np.exp(1j * math.pi * place / visits)
+        for wave in range(movements(visits) - 1):
+            cosines[:, wave] = math.sqrt(2 / visits) * turns.real
+            turns = turns * turn
+        line = place - place.mean()
+        for _ in range(2):
+            line -= cosines @ (cosines.T @ line)
+        columns[:, 1] = line / np.linalg.norm(line)
+    columns.setflags(write=False)
+    return columns
+
+
+_kept = lru_cache(maxsize=_KEPT_UP_TO)(_basis)
+_latest = lru_cache(maxsize=2)(_basis)
 
 
 def slow_part(rows: Rows) -> Rows:

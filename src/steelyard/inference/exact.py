@@ -21,13 +21,16 @@ import numpy.typing as npt
 from steelyard.inference.randomisation import Signs
 from steelyard.inference.robust import Floats
 from steelyard.inference.spending import FIRST_LOOK, spent
-from steelyard.inference.weights import SCALE, adjusted, weights
+from steelyard.inference.weights import adjusted, weights
 
 Pool = npt.NDArray[np.floating[Any]]
 
 _TAIL_SHARE = 1.2
-_ROWS_AT_ONCE = 128
+_ROWS_AT_ONCE = 512
+_PRODUCT_ROWS = 96
+_MOST_LOOKS = 24
 _FLOAT32_WHOLE = 2**24
+_HALF = 2**8
 
 
 @dataclass(frozen=True)
@@ -44,18 +47,24 @@ class OneSided:
 
 
 def pool_of(signs: Signs, simulated: Signs) -> Pool:
-    """Observed and simulated sequences side by side, shape (visits, paths + 1).
-
-    Column 0 is the observed one. Sums of integer weights stay below 2**24 up to 256 visits,
-    where single precision is still exact; beyond that the pool is in double precision.
-    """
-    exact_in_single = 4 * SCALE * len(signs) <= _FLOAT32_WHOLE
-    pool = np.empty(
-        (len(signs), simulated.shape[1] + 1), dtype=np.float32 if exact_in_single else np.float64
-    )
+    """Observed and simulated sequences side by side, shape (visits, paths + 1); 0 is observed."""
+    pool = np.empty((len(signs), simulated.shape[1] + 1), dtype=np.float32)
     pool[:, 0] = signs
     pool[:, 1:] = simulated
     return pool
+
+
+def sums(weighed: Floats, pool: Pool) -> Pool:
+    """The statistic of every path, shape (rows, paths), without any rounding.
+
+    Single precision is exact while no sum of some of the weights can reach 2**24, as with 2,000
+    visits of usual noise; otherwise the upper and the lower bits are summed apart.
+    """
+    if np.abs(weighed).sum(axis=1).max() <= _FLOAT32_WHOLE:
+        return np.asarray(weighed.astype(np.float32) @ pool)
+    upper = np.floor(weighed / _HALF)
+    halves = np.concatenate([upper, weighed - _HALF * upper]).astype(np.float32) @ pool
+    return np.asarray(_HALF * halves[: len(weighed)].astype(np.float64) + halves[len(weighed) :])
 
 
 def first_crossings(
@@ -106,33 +115,50 @@ class SequentialTests:
         once: bool = False,
         covariate: Floats | None = None,
     ) -> None:
-        """Make all looks that the visits of ``residuals`` allow and that were not made yet."""
+        """Make all looks that the visits of ``residuals`` allow and that were not made yet.
+
+        Several looks are one product: what costs most of it is to read the pool.
+        """
         visits = residuals.shape[1]
-        for look in range(visits if once else self.looked + 1, visits + 1):
-            self.looked = look
-            running = self._running(look, horizon, once=once)
-            if not running:
-                continue
-            rows = sorted({test.asked.row for test, _ in running})
-            known = residuals[rows, :look]
-            if covariate is not None:
-                known = adjusted(known, covariate[:look])
-            weighed = weights(known, whiten=not once)
-            statistics: Pool = np.matmul(weighed.astype(pool.dtype), pool[:look])
-            sizes = np.sqrt(np.sum(weighed**2, axis=1))
+        first = visits if once else self.looked + 1
+        while first <= visits:
+            rows = sorted({test.asked.row for test in self._tests if test.crossed_at is None})
+            if not rows:
+                break
+            several = max(1, min(_PRODUCT_ROWS // len(rows), _MOST_LOOKS))
+            looks = range(first, min(first + several, visits + 1))
+            weighed = _weighed(residuals[rows], looks, covariate, whiten=not once)
+            statistics = sums(weighed.reshape(-1, looks[-1]), pool[: looks[-1]])
+            by_look = statistics.reshape(len(looks), len(rows), -1)
+            sizes = np.sqrt(np.sum(weighed**2, axis=2)).tolist()
             place = {row: index for index, row in enumerate(rows)}
-            for test, share in running:
-                index = place[test.asked.row]
-                test.look(look, statistics[index], sizes[index], share)
+            for look, of_rows, sizes_of_rows in zip(looks, by_look, sizes, strict=True):
+                for test, share in self._running(look, horizon, once=once):
+                    index = place[test.asked.row]
+                    test.look(look, of_rows[index], sizes_of_rows[index], share)
+            first = looks[-1] + 1
+        self.looked = max(self.looked, visits)
 
     def _running(self, look: int, horizon: int, *, once: bool) -> list[tuple[_Test, float]]:
         """The tests that may reject at this look, and what they may have spent by it."""
+        open_ones = [test for test in self._tests if test.crossed_at is None]
         shares = {
             alpha: alpha if once else spent(look, horizon, alpha)
-            for alpha in {test.asked.alpha for test in self._tests}
+            for alpha in {test.asked.alpha for test in open_ones}
         }
-        asked = [(test, shares[test.asked.alpha]) for test in self._tests]
+        asked = [(test, shares[test.asked.alpha]) for test in open_ones]
         return [(test, share) for test, share in asked if test.may_cross(share)]
+
+
+def _weighed(residuals: Floats, looks: range, covariate: Floats | None, *, whiten: bool) -> Floats:
+    """The weights at each look, shape (looks, rows, visits), 0 for visits after it."""
+    found = np.zeros((len(looks), len(residuals), looks[-1]))
+    for index, look in enumerate(looks):
+        known = residuals[:, :look]
+        if covariate is not None:
+            known = adjusted(known, covariate[:look])
+        found[index, :, :look] = weights(known, whiten=whiten)
+    return found
 
 
 class _Test:

@@ -22,15 +22,18 @@ _REACH_SDS = 7.0
 
 
 @lru_cache(maxsize=64)
-def levels(horizon: int, alpha: float) -> Floats:
-    """The one-sided probability asked at each look from ``FIRST_LOOK`` to twice the horizon."""
+def levels(horizon: int, alpha: float, *, extended: bool = True) -> Floats:
+    """The one-sided probability asked at each look from ``FIRST_LOOK`` to the horizon.
+
+    ``extended``: to twice the horizon.
+    """
     last = 2 * max(horizon, SHORTEST_HORIZON)
     reach = _REACH_SDS * math.sqrt(last)
     sums = np.arange(-reach, reach + _STEP, _STEP)
     kernel = normal_density(np.arange(-_REACH_SDS, _REACH_SDS + _STEP, _STEP)) * _STEP
     density = normal_density(sums / math.sqrt(FIRST_LOOK)) / math.sqrt(FIRST_LOOK)
     found, before = [], 0.0
-    for look in range(FIRST_LOOK, last + 1):
+    for look in range(FIRST_LOOK, (last if extended else last // 2) + 1):
         if look > FIRST_LOOK:
             density = np.convolve(density, kernel, mode="same")
         allowed = spent_by_second(look, horizon, alpha)

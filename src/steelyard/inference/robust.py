@@ -26,9 +26,10 @@ def row_sds(rows: Floats) -> Floats:
 
     Where more than half of a row is 0, half its largest value; infinite where all is 0.
     """
-    sizes = np.sort(np.abs(rows), axis=1)
+    sizes = np.abs(rows)
     half = rows.shape[1] // 2
     lower = half if rows.shape[1] % 2 else half - 1
+    sizes.partition((lower, half, rows.shape[1] - 1), axis=1)
     spread = MAD_TO_SD * ((sizes[:, lower : lower + 1] + sizes[:, half : half + 1]) / 2)
     if spread.min() > ROUNDING_LOG:
         return np.asarray(spread)

@@ -46,6 +46,7 @@ class Decision:
 
 
 UNDECIDED = Decision((), None)
+_FIRST_VISITS = 32
 DECISIVE = (VerdictWord.FASTER, VerdictWord.SLOWER, VerdictWord.EQUIVALENT)
 
 
@@ -118,14 +119,23 @@ def _tests_at_the_bounds(stream: Stream, alpha: float) -> SequentialTests:
 
 
 def _advanced(known: _State, side: Rejections, margin_log: float, alpha: float) -> _State:
+    """The tests after all visits, or after as many as a decision needed."""
     tests, stream = deepcopy(known.tests), side.stream
     shifts = np.array([0.0, -margin_log, margin_log])
     residuals = stream.values - np.multiply.outer(shifts, stream.other)
-    tests.advance(
-        residuals, stream.pool, stream.horizon, once=stream.once, covariate=stream.covariate
-    )
-    held = {word: _on_the_grid(word, side, margin_log, alpha) for word in _at_the_bounds(tests)}
-    return _State(tests, _first_of(held))
+    visits, decision = len(stream.values), UNDECIDED
+    while tests.looked < visits and not (decision.at and decision.at <= tests.looked):
+        known_visits = visits if stream.once else min(visits, max(_FIRST_VISITS, 2 * tests.looked))
+        tests.advance(
+            residuals[:, :known_visits],
+            stream.pool,
+            stream.horizon,
+            once=stream.once,
+            covariate=stream.covariate,
+        )
+        words = _at_the_bounds(tests)
+        decision = _first_of({word: _on_the_grid(word, side, margin_log, alpha) for word in words})
+    return _State(tests, decision)
 
 
 def _first_of(held: dict[VerdictWord, int | None]) -> Decision:

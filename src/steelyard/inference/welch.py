@@ -56,7 +56,7 @@ def lows(
     if once:
         at_the_end = contrast(values, other, slow=False, covariate=covariate)
         return _lows([at_the_end], np.array([alpha]))
-    asked = levels(horizon, alpha)[: max(last + 1 - FIRST_LOOK, 0)]
+    asked = levels(horizon, alpha, extended=last > horizon)[: max(last + 1 - FIRST_LOOK, 0)]
     found = np.full(last + 1 - FIRST_LOOK, -math.inf)
     contrasts = [
         contrast(values[:look], other[:look], covariate=_first(covariate, look))
@@ -82,9 +82,14 @@ def _lows(contrasts: Sequence[Contrast | None], asked: Floats) -> Floats:
 def contrast(
     values: Floats, other: Mask, *, slow: bool = True, covariate: Floats | None = None
 ) -> Contrast | None:
-    """The difference of the arms besides trends; ``None`` with an arm of one visit."""
+    """The difference of the arms besides trends; ``None`` with an arm of one visit.
+
+    That of mirrored values is the same with the other sign, and is kept as one.
+    """
     beside = b"" if covariate is None else covariate.tobytes()
-    return _contrast(values.tobytes(), other.tobytes(), slow, beside)
+    sign = -1.0 if len(values) and values[0] < 0 else 1.0
+    found = _contrast((sign * values).tobytes(), other.tobytes(), slow, beside)
+    return None if found is None else found._replace(difference_log=sign * found.difference_log)
 
 
 @lru_cache(maxsize=4096)
@@ -96,32 +101,36 @@ def _contrast(
     if min(other.sum(), (~other).sum()) < 2:
         return None
     count = len(values)
-    common = np.asarray(basis(count) if slow else np.ones((count, 1)), dtype=np.float64)
-    beside = np.frombuffer(covariate_bytes).reshape(count, -1)
-    quick = quick_parts(beside, common if slow else common / math.sqrt(count))
-    columns = np.column_stack([common, quick, np.where(other, 0.5, -0.5)])
-    fit = _Fit(other, columns)
-    if len(values) < _CLIP_FROM:
+    common = np.asarray(basis(count) if slow else np.full((count, 1), count**-0.5))
+    quick = quick_parts(np.frombuffer(covariate_bytes).reshape(count, -1), common)
+    beside, label = np.column_stack([common, quick]), np.where(other, 0.5, -0.5)
+    fit = _Fit(other, beside, label)
+    if count < _CLIP_FROM:
         return fit.contrast(values, np.zeros_like(other))
     kept, clipped = _without_stalls(values, fit)
     phi = removed_from_residuals(fit.residuals(kept)) if slow else 0.0
     if phi == 0:
         return fit.contrast(kept, clipped)
-    return _Fit(other, _whitened(columns, phi)).contrast(_whitened(kept, phi), clipped)
+    orthonormal, _ = np.linalg.qr(_whitened(beside, phi))
+    return _Fit(other, orthonormal, _whitened(label, phi)).contrast(_whitened(kept, phi), clipped)
 
 
 class _Fit:
-    """Least squares of visits on columns, of which the last is the label of the other system."""
+    """Least squares of visits on the label of the other system and what is ``beside`` it.
 
-    def __init__(self, other: Mask, columns: Floats) -> None:
+    ``beside`` are orthonormal columns, shape (visits, columns).
+    """
+
+    def __init__(self, other: Mask, beside: Floats, label: Floats) -> None:
         self.other = other
-        self.columns = columns
-        solver = np.linalg.inv(columns.T @ columns) @ columns.T
-        self.hat = columns @ solver
-        self.influence = solver[-1]
+        self.beside = beside
+        own = label - beside @ (beside.T @ label)
+        self.influence = own / (own @ own)
+        self.own = own / np.linalg.norm(own)
 
     def residuals(self, values: Floats) -> Floats:
-        return np.asarray(values - self.hat @ values)
+        fitted = self.beside @ (self.beside.T @ values) + self.own * (self.own @ values)
+        return np.asarray(values - fitted)
 
     def contrast(self, values: Floats, clipped: Mask) -> Contrast:
         """With the variance of each arm by itself, and Satterthwaite's degrees of freedom.
@@ -129,9 +138,10 @@ class _Fit:
         Residuals are enlarged by their leverage (HC2; without movements this is Welch's test),
         and for the clipped visits of an arm, which no longer show its spread.
         """
-        shares = self.residuals(values) ** 2 / np.maximum(1 - np.diag(self.hat), 1e-9)
+        leverage = np.sum(self.beside**2, axis=1) + self.own**2
+        shares = self.residuals(values) ** 2 / np.maximum(1 - leverage, 1e-9)
         shares *= self.influence**2
-        movements_a_visit = (self.columns.shape[1] - 2) / len(values)
+        movements_a_visit = (self.beside.shape[1] - 1) / len(values)
         variances, freedoms = [], []
         for arm in (self.other, ~self.other):
             count = int(arm.sum())

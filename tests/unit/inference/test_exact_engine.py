@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from steelyard.inference.exact import OneSided, first_crossings, pool_of
+from steelyard.inference.exact import OneSided, SequentialTests, first_crossings, pool_of, sums
 from steelyard.inference.randomisation import big_stick
 
 
@@ -168,7 +168,24 @@ def test_an_order_shared_by_too_many_paths_does_not_cross_by_its_ties() -> None:
     assert first_crossings(values, pool_of(signs, same), [OneSided(0, 1, 0.5)], 12) == [None]
 
 
-def test_long_studies_are_summed_in_double_precision() -> None:
-    signs = np.ones(300, dtype=np.int8)
-    assert pool_of(signs, np.ones((300, 2), dtype=np.int8)).dtype == np.float64
-    assert pool_of(signs[:256], np.ones((256, 2), dtype=np.int8)).dtype == np.float32
+@pytest.mark.parametrize("largest", [2**12, 2**16 - 1])
+def test_sums_of_weights_are_exact_however_long_the_study(largest: int) -> None:
+    random = np.random.default_rng(largest)
+    weighed = random.integers(-largest, largest, (3, 2_000), endpoint=True)
+    signs = np.where(weighed[0] > 0, np.int8(1), np.int8(-1))
+    pool = pool_of(signs, big_stick(50, 2_000, random))
+    found = sums(weighed.astype(np.float64), pool)
+    assert (found.astype(np.int64) == weighed @ pool.astype(np.int64)).all()
+    assert found[0, 0] == np.abs(weighed[0]).sum()
+
+
+@pytest.mark.parametrize("effect", [0.0, 0.01])
+def test_looks_made_together_are_those_made_one_by_one(effect: float) -> None:
+    residuals, pool = study_of(90, effect)
+    rows = residuals - np.multiply.outer([0.0, -0.01, 0.02], pool[:, 0] > 0)
+    tests = [OneSided(row, side, 0.2) for row in range(3) for side in (1, -1)]
+    one_by_one = SequentialTests(tests, pool.shape[1])
+    for visits in range(1, 91):
+        one_by_one.advance(rows[:, :visits], pool[:visits], 90)
+    assert one_by_one.crossed == first_crossings(rows, pool, tests, 90)
+    assert len(set(one_by_one.crossed)) > 2

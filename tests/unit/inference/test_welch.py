@@ -62,6 +62,18 @@ def test_it_moves_with_the_ratio_and_with_nothing_else() -> None:
     assert there.standard_error_log == pytest.approx(here.standard_error_log)
 
 
+@pytest.mark.parametrize("visits", [10, 40, 96])
+def test_of_mirrored_values_it_is_the_mirrored_contrast(visits: int) -> None:
+    values, other = arms(visits)
+    known, mirrored = (
+        contrast(values + 0.01 * other, other),
+        contrast(-values - 0.01 * other, other),
+    )
+    assert known is not None
+    assert known.difference_log
+    assert mirrored == known._replace(difference_log=-known.difference_log)
+
+
 def test_with_one_visit_of_an_arm_nothing_is_known() -> None:
     assert contrast(np.zeros(3), np.array([True, False, False])) is None
 

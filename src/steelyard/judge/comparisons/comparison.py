@@ -150,7 +150,8 @@ def _asked(present: Standing, readings: Visits, margin_log: float) -> Iterator[S
         if look < next_look and look != budget:
             continue
         known = readings.until(visit)
-        standing = _tested(comparison, known, margin_log)
+        decided = present.decision if regular else UNDECIDED
+        standing = _tested(comparison, known, margin_log, decided)
         if standing.decision.words:
             yield _answered(standing, known, margin_log)
             next_look = ASKED_AGAIN * look
@@ -163,8 +164,16 @@ def _regular(present: Standing, readings: Visits) -> bool:
     return not any(invalid for invalid, _ in readings.invalid(present.comparison.pair).values())
 
 
-def _tested(comparison: Comparison, readings: Visits, margin_log: float) -> Standing:
-    """What the tests decide, whatever may forbid to announce it."""
+def _tested(
+    comparison: Comparison,
+    readings: Visits,
+    margin_log: float,
+    decided: Decision = UNDECIDED,
+) -> Standing:
+    """What the tests decide, whatever may forbid to announce it.
+
+    ``decided``: what they are known to decide if the readings hold every visit up to that look.
+    """
     invalid = invalid_unequal(comparison, readings) if comparison.scale == "log" else None
     series = readings.series(
         comparison.pair,
@@ -178,7 +187,8 @@ def _tested(comparison: Comparison, readings: Visits, margin_log: float) -> Stan
     if series.problems or len(series.values) < FIRST_LOOK:
         return Standing(comparison, series, invalid=invalid)
     tests = readings.tests(series, comparison.pair, exploratory=comparison.exploratory)
-    decision = tests.decide(margin_log, comparison.share)
+    known = decided.at == len(series.values)
+    decision = decided if known else tests.decide(margin_log, comparison.share)
     return Standing(comparison, series, tests, decision, invalid=invalid)
 
 

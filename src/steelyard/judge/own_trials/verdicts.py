@@ -166,6 +166,7 @@ def judge_rows(rows: TrialRows, declared: Declared) -> TrialsVerdict:
         budget,
         declared.paths,
         declared.seed,
+        len(visits),
     )
     return TrialsVerdict(
         response=ResponseFinding(

@@ -29,7 +29,8 @@ _LAWS: dict[Design, Law] = {"bigstick": "big_stick", "pairs": "pairs", "blocks":
 class MeasuredVisits:
     """All that the comparisons of one set of trials share.
 
-    ``rounds``: how often a block holds every system. ``budget``: visits of all systems.
+    ``rounds``: how often a block holds every system. ``budget``: visits of all systems. ``slots``:
+    how long orders are drawn.
     """
 
     visits: list[Visit]
@@ -40,6 +41,7 @@ class MeasuredVisits:
     budget: int
     paths: int
     seed: int
+    slots: int
     distrusted: Withheld | None = None
 
     def series(
@@ -137,7 +139,7 @@ class MeasuredVisits:
     def _orders(self, series: Series, signs: Signs) -> Signs:
         if self._law is None:
             return shuffles(signs, self.paths, self.seed)
-        drawn = draw(self.seed, self._law, series.slots[-1] + 1, self.paths)
+        drawn = draw(self.seed, self._law, self.slots, self.paths)
         return drawn[list(series.slots)]
 
 
