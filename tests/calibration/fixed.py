@@ -1,4 +1,4 @@
-"""A number of pairs that is fixed beforehand, judged by a t test at its end; for G4."""
+"""A number of pairs that is fixed beforehand, judged by a t test at its end; for G4 and G5."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.calibration.batched import MARGIN
 from tests.calibration.gate import ALPHA
 from tests.calibration.noises import SD, Values
 
-FIXED_PAIRS = tuple(range(10, 31))
+FIXED_PAIRS = tuple(range(4, 31))
 _POWER = 0.90
 _MOST_PAIRS = 2_000
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from tests.calibration.goals import Standing, Told, lower_bound, of_rate, of_share, together
+from tests.calibration.goals import (
+    Standing,
+    Told,
+    lower_bound,
+    of_bounds,
+    of_rate,
+    together,
+    upper_bound,
+)
 from tests.calibration.live import Live, kept, pairs_of
 from tests.calibration.store import Result, Store
 
 STUDIES, MOST_FALSE, MACHINES = 60, 6, 2
-PAIRS, SAME = 200, 0.90
+PAIRS, UNLIKE = 200, 0.10
 _DIFFERENCES = {"faster", "slower"}
+_WORDS = ("faster", "slower", "equivalent", "undecided")
 
 
 def live() -> Told:
@@ -67,20 +76,37 @@ def repeated(replays: Store) -> Told:
     )
     lines = [
         "Whole studies of equal systems in a row on one machine, and pairs of studies of 96 visits",
-        "from anywhere in a bank (see G6). Where an effect is about what the noise lets see, one",
-        "study decides and the next does not: the goal is held against all of them. *Never in 200*",
-        "is asked of many more as a rate of 1 in 200 at most.",
+        "from anywhere in a bank (see G6). *Never in 200* is asked of many more as a rate of 1 in",
+        "200 at most. *By the words*: the sum of the squares of the shares of the words, which two",
+        "studies of their own have in common by chance; where an effect is about what the noise",
+        "lets see it is a half for any test. *Opposite*: faster, then slower. *Unlike*: different",
+        "and equivalent, by the same shares.",
         "",
-        "| what was done twice | pairs | the same verdict | faster, then slower |",
-        "|---|---:|---:|---:|",
-        *(f"| {what} | {of:,} | {alike / of:.0%} | {bad} |" for what, of, alike, bad in rows),
+        "| what was done twice | pairs | the same verdict | by the words | opposite | unlike |",
+        "|---|---:|---:|---:|---:|---:|",
+        *(
+            f"| {what} | {of:,} | {alike / of:.0%} | {by_words} | {bad} | {unlike} |"
+            for what, of, alike, bad, by_words, unlike in rows
+        ),
     ]
     never = of_rate(against, pairs, 1 / PAIRS)
-    return Told(together([never, of_share(same, pairs, SAME)]), told, tuple(lines))
+    unlike = [of_bounds(*_unlike(each), UNLIKE) for each in banks]
+    return Told(together([never, *unlike]), told, tuple(lines))
 
 
-Row = tuple[str, int, int, int]
-"""What was done twice, how often, how often with the same verdict, and with opposite ones."""
+def _unlike(result: Result) -> tuple[float, float]:
+    """Bounds of how often one study of two is different and the other equivalent."""
+    counts = result.counts
+    different, alike = counts["faster"] + counts["slower"], counts["equivalent"]
+    low, high = (
+        2 * bound(different, result.studies) * bound(alike, result.studies)
+        for bound in (lower_bound, upper_bound)
+    )
+    return low, high
+
+
+Row = tuple[str, int, int, int, str, str]
+"""What was done twice, how often, with the same verdict, with opposite ones; by the words."""
 
 
 def _live_row(pairs: list[tuple[Live, Live]]) -> Row:
@@ -90,10 +116,19 @@ def _live_row(pairs: list[tuple[Live, Live]]) -> Row:
         len(pairs),
         sum(one.word == other.word for one, other in pairs),
         against,
+        "–",
+        "–",
     )
 
 
 def _replayed_row(result: Result) -> Row:
-    counts = result.counts
-    what = f"{result.about['noise']}, {result.about['effect']:+.2f}"
-    return what, counts["twice"], counts["twice the same"], counts["twice against"]
+    counts, shares = result.counts, [result.share(word) for word in _WORDS]
+    different, alike = result.share("faster") + result.share("slower"), result.share("equivalent")
+    return (
+        f"{result.about['noise']}, {result.about['effect']:+.2f}",
+        counts["twice"],
+        counts["twice the same"],
+        counts["twice against"],
+        f"{sum(share**2 for share in shares):.0%}",
+        f"{2 * different * alike:.1%}",
+    )

@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from scipy.stats import binom
-
 RESULTS = Path(__file__).parent / "results"
 SCREENS = "G1, screening"
 """The cells of G1 that no sequential test of two systems decides."""
@@ -65,16 +63,6 @@ class Result:
             if passed >= share * self.studies:
                 return visits
         raise ValueError("no studies")
-
-    def quantile_bounds(self, share: float) -> tuple[int, int]:
-        """Two one-sided 99 % bounds of that number of visits, from order statistics.
-
-        From studies that are too few for a bound: the least visits there are, or the most.
-        """
-        low = int(binom.ppf(0.01, self.studies, share))
-        high = int(binom.ppf(0.99, self.studies, share)) + 1
-        stops = sorted(self.stops.elements())
-        return stops[max(low - 1, 0)], stops[min(high, self.studies) - 1]
 
     @property
     def mean_stop(self) -> float:

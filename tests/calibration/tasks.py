@@ -168,17 +168,21 @@ def _rivals(cell: Cell, batch: int, studies: int) -> Tally:
         counts[f"{name}: faster"] = int(np.sum(said.signs > 0))
         counts[f"{name}: slower"] = int(np.sum(said.signs < 0))
         counts[f"{name}: trials"] = int(said.trials.sum())
-    return Tally(studies, counts)
+    return Tally(studies, counts + _right_pairs(cell, batch, studies))
 
 
 def _beside_fixed_pairs(cell: Cell, batch: int, studies: int) -> Tally:
     """The judge, and a t test after each fixed number of pairs, on the same noise."""
     tally = _stops(cell, batch, studies)
+    tally.counts.update(_right_pairs(cell, batch, studies))
+    return tally
+
+
+def _right_pairs(cell: Cell, batch: int, studies: int) -> Counter[str]:
+    """How many studies each fixed number of pairs judges rightly, on the noise of the judge."""
     rng = generator_of(f"fixed pairs: {cell.name}", batch)
     found = fixed_pairs(noise_of(cell, batch, studies), cell.effect, rng)
-    for pairs in FIXED_PAIRS:
-        tally.counts[f"{pairs} pairs: right"] = int(found[pairs].sum())
-    return tally
+    return Counter({f"{pairs} pairs: right": int(found[pairs].sum()) for pairs in FIXED_PAIRS})
 
 
 def _judged_twice(_batch: int, _studies: int) -> Tally:

@@ -56,8 +56,24 @@ def test_contradictions_are_not_hidden_by_many_that_agree(
     monkeypatch.setattr(sections_live, "kept", list)
     store = Store("G6", tmp_path_factory.mktemp("results"))
     result = store.begin("stops: bank", {"noise": "bank", "effect": 0.0}, "judge")
+    result.studies = 2_000
     wanted = {0: Standing.REACHED, 1: Standing.OPEN, 20: Standing.NOT_REACHED}
     for against, standing in wanted.items():
         result.counts.clear()
         result.counts.update({"twice": 1_000, "twice the same": 980, "twice against": against})
         assert sections_live.repeated(store).standing is standing
+
+
+@pytest.mark.parametrize(("different", "standing"), [(40, "reached"), (300, "**not reached**")])
+def test_studies_that_are_different_and_equivalent_by_turns_are_held_against_the_error_rates(
+    different: int,
+    standing: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    monkeypatch.setattr(sections_live, "kept", list)
+    store = Store("G6", tmp_path_factory.mktemp("results"))
+    result = store.begin("stops: bank", {"noise": "bank", "effect": 0.0}, "judge")
+    result.studies = 2_000
+    result.counts.update({"twice": 1_000, "slower": different, "equivalent": 2_000 - different})
+    assert sections_live.repeated(store).standing == standing

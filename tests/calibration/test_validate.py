@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 from tests.calibration import validate
-from tests.calibration.goals import Standing, of_bounds, of_rate
-from tests.calibration.store import Result, Store
+from tests.calibration.goals import Standing, of_rate
+from tests.calibration.store import Store
 from tests.calibration.tally import Tally, Task
 from tests.calibration.tasks import tasks
 
@@ -78,16 +78,6 @@ def test_cells_of_which_all_is_to_be_run_are_whole_batches() -> None:
     uneven = [task.cell for task in tasks() if task.most % task.batch]
     whole = {task.cell for task in tasks() if task.goal in {"G13", "G14"}}
     assert set(uneven) <= whole
-
-
-def test_a_median_of_few_studies_has_wide_bounds_and_decides_nothing() -> None:
-    few = Result("G3", "x", "y", studies=8, stops=Counter({10: 4, 30: 4}))
-    many = Result("G3", "x", "y", studies=8_000, stops=Counter({10: 4_400, 30: 3_600}))
-    assert few.quantile_bounds(0.5) == (10, 30)
-    assert many.quantile_bounds(0.5) == (10, 10)
-    assert of_bounds(*few.quantile_bounds(0.5), 12) is Standing.OPEN
-    assert of_bounds(*many.quantile_bounds(0.5), 12) is Standing.REACHED
-    assert of_bounds(*many.quantile_bounds(0.5), 9) is Standing.NOT_REACHED
 
 
 def test_no_error_in_a_few_studies_is_not_enough() -> None:
