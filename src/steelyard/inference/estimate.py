@@ -31,6 +31,12 @@ class Estimate:
     noise_log: float
 
 
+def raw_ratio_log(values: Floats, other: Mask) -> float:
+    """The ratio of the geometric means as measured: nothing is weighed, nothing removed."""
+    defined = np.isfinite(values)
+    return float(values[other & defined].mean() - values[~other & defined].mean())
+
+
 def estimate(
     values: Floats,
     other: Mask,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from steelyard.inference.confidence import UNBOUNDED, Interval, Size, with_estimate
+from steelyard.inference.detrend import movements
 from steelyard.inference.diagnostics import change_of, shape_of
-from steelyard.inference.estimate import Estimate
+from steelyard.inference.estimate import Estimate, raw_ratio_log
 from steelyard.inference.own_memory import LAGS, own_memory
 from steelyard.inference.ratio_tests import Inference
 from steelyard.inference.sequential import VerdictWord
@@ -17,7 +18,12 @@ from steelyard.judge.comparisons.forecast import forecast
 from steelyard.judge.comparisons.notes import notes_on
 from steelyard.judge.comparisons.withholding import veto
 from steelyard.judge.findings import DecidingLook, VerdictFinding
-from steelyard.judge.kinds.verdict_notes import EffectChanges, VisitsDepend, Withheld
+from steelyard.judge.kinds.verdict_notes import (
+    EffectChanges,
+    EstimateAdjusted,
+    VisitsDepend,
+    Withheld,
+)
 from steelyard.judge.visits.series import Visits
 
 
@@ -75,6 +81,7 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
         notes=(
             *_later(judged, readings, margin_log),
             *_own_memory(judged, found),
+            *_adjusted(judged, sizes.two_sided, found, sign),
             *filter(None, [cap_possible(judged, readings)]),
             *notes_on(
                 comparison,
@@ -126,6 +133,25 @@ def _own_memory(judged: Judged, found: Estimate | None) -> Iterator[VisitsDepend
             lags=LAGS,
             chance=seen.chance,
         )
+
+
+def _adjusted(
+    judged: Judged, size: Size, found: Estimate | None, sign: int
+) -> Iterator[EstimateAdjusted]:
+    """The ratio as measured, where what was weighed and removed moves the estimate far from it."""
+    if judged.tests is None or found is None:
+        return
+    known, (low, high) = judged.series.defined(), size.present
+    raw = raw_ratio_log(known.values, known.other)
+    if low is None or high is None or abs(raw - found.ratio_log) <= (high - low) / 4:
+        return
+    covariate = judged.tests.stream.covariate
+    yield EstimateAdjusted(
+        raw_log=sign * raw,
+        estimate_log=sign * found.ratio_log,
+        trends=movements(len(known.values)),
+        covariates=0 if covariate is None else 1 if covariate.ndim == 1 else covariate.shape[-1],
+    )
 
 
 def _horizon(tests: Inference | None) -> int | None:

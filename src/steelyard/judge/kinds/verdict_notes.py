@@ -320,6 +320,20 @@ class VisitsDepend(Note):
     chance: float
 
 
+class EstimateAdjusted(Note):
+    """Estimate and raw ratio differ by more than a quarter of the interval.
+
+    ``raw_log`` is the ratio of the geometric means of all visits as measured. The estimate weighs
+    outlying visits less, and is free of so many ``trends`` and of what the ``covariates`` explain.
+    """
+
+    kind: Literal["estimate_adjusted"] = "estimate_adjusted"
+    raw_log: float
+    estimate_log: float
+    trends: int
+    covariates: int
+
+
 VerdictNote = Annotated[
     NotJudged
     | Withheld
@@ -333,7 +347,8 @@ VerdictNote = Annotated[
     | MarginBelowResolution
     | CapPossible
     | StoppedEarly
-    | VisitsDepend,
+    | VisitsDepend
+    | EstimateAdjusted,
     Field(discriminator="kind"),
 ]
 """Whatever a verdict, a mean or a claim may have beside it."""

@@ -11,6 +11,7 @@ from steelyard.judge.kinds.verdict_notes import (
     CarryOverFound,
     CarryOverPossible,
     EffectChanges,
+    EstimateAdjusted,
     FailedAttemptsDecide,
     FailuresNotCounted,
     GeneratorSaturated,
@@ -38,7 +39,7 @@ from steelyard.judge.kinds.verdict_notes import (
 )
 from steelyard.records.warnings import WarningKind
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import counted
+from steelyard.report.figures import counted, listed
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import text, writes
 from steelyard.report.vocabulary import noun
@@ -287,6 +288,21 @@ def _cap_possible(note: CapPossible) -> str:
         f"both systems have the same throughput, vary by {_percent(note.spread_log)} at most, and "
         f"use {note.cpu_baseline:.0%} and {note.cpu_other:.0%} of their processors: a common limit "
         "(a rate limit, the speed of a link, the pace of the generator) may hide a difference"
+    )
+
+
+@writes(EstimateAdjusted)
+def _estimate_adjusted(note: EstimateAdjusted) -> str:
+    removed = listed(
+        [
+            *(["trends over the study"] if note.trends else []),
+            *(["what the covariates explain"] if note.covariates else []),
+        ]
+    )
+    free = f", and is free of {removed}" if removed else ""
+    return (
+        f"the geometric means of all visits as measured differ by {signed_effect(note.raw_log)}; "
+        f"the estimate of {signed_effect(note.estimate_log)} weighs outlying visits less{free}"
     )
 
 
