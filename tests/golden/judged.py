@@ -132,12 +132,12 @@ CASES = {
 }
 
 
-def _study(name: str) -> Study:
+def study_of_case(name: str) -> Study:
     head = f"study: {name.replace(' ', '-')}\nquestion: Which is faster?\n"
     return read_study_bytes((head + CASES[name].text).encode(), Path("study.yaml"))
 
 
-def _record(study: Study, trial: PlannedTrial, value: float) -> TrialRecord:
+def record_of(study: Study, trial: PlannedTrial, value: float) -> TrialRecord:
     specs = [spec for measured in study.measured.values() for spec in measured.responses.values()]
     number = trial.trial
     return TrialRecord(
@@ -161,11 +161,11 @@ def _record(study: Study, trial: PlannedTrial, value: float) -> TrialRecord:
 
 def findings(name: str) -> BaseModel:
     """The findings of a case whose every planned trial was measured."""
-    study = _study(name)
+    study = study_of_case(name)
     plan = make_plan(study, seed=7)
     random = np.random.default_rng(zlib.crc32(name.encode()))
     records = [
-        _record(study, trial, CASES[name].law(trial, random))
+        record_of(study, trial, CASES[name].law(trial, random))
         for visit in plan.every_visit
         for trial in visit.trials
     ]

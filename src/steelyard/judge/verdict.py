@@ -47,17 +47,18 @@ def look(
     *,
     lost: Measured = NOTHING,
     effort: Effort = EFFORT,
+    sized: bool = False,
 ) -> Look:
     """The verdict so far on the primary response of every workload, and whether to go on.
 
     What compares a system that was ``given_up``, or on which its workload was ``lost``, is waited
-    for no longer.
+    for no longer. ``sized``: with estimates and intervals, for who reads along.
     """
     _refuse_foreign(study, plan, records)
     looks = {}
     for one in workload_runs(study, plan, records):
         without = given_up | lost.get(one.name, NO_SYSTEMS)
-        seen = _look(*one, without, effort)
+        seen = _look(*one, without, effort, sized=sized)
         ended = one.name in lost and is_futile(one, without)
         looks[one.name] = seen.without_hope(one.plan) if ended else seen
     return together(looks)
@@ -69,6 +70,8 @@ def _look(
     records: Sequence[TrialRecord],
     given_up: frozenset[str],
     effort: Effort,
+    *,
+    sized: bool,
 ) -> Look:
     """The same of one workload."""
     readings, margin = readings_of(study, plan, records, effort), study.trials.margin_log
@@ -90,7 +93,7 @@ def _look(
     remaining = visits - {record.visit for record in records}
     may_help = bool(undecided or claims) or any(not each.settled for each in factors)
     return Look(
-        words=tuple(_interim(each) for each in judged),
+        words=tuple(InterimWord.of(each, margin, sized=sized) for each in judged),
         decided=compared and all(each.settled for each in factors),
         may_continue=may_help and bool(remaining),
         visits_to_decide=_forecast(undecided, readings, margin),
@@ -160,11 +163,6 @@ def judge_study(
             *cleanup_caveats(events),
         ),
     )
-
-
-def _interim(judged: Judged) -> InterimWord:
-    pair = judged.comparison.pair
-    return InterimWord(pair.baseline, pair.other, judged.comparison.conditions, judged.word)
 
 
 def _forecast(

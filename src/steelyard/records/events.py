@@ -16,7 +16,9 @@ from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
+from steelyard.study.model import Level
 
+InterimVerdict = Literal["faster", "slower", "equivalent", "trade_off", "undecided", "not_judged"]
 SessionEnd = Literal["decided", "budget_visits", "budget_time", "interrupted", "failures"]
 """Why a session ended by itself or was asked to."""
 
@@ -138,6 +140,43 @@ class AttemptFinished(_Event):
     outcome: Outcome
 
 
+class InterimComparison(Frozen):
+    """One comparison of a primary response after a visit: the word, and how large by then.
+
+    ``workload`` is ``None`` for the only one, ``conditions`` for all together. Ratios are natural
+    logarithms of other over baseline. Without ``estimate_log`` no size was asked for, or there is
+    none; with it, an end that is ``None`` is not bounded.
+    """
+
+    workload: str | None
+    baseline: str
+    other: str
+    conditions: dict[str, Level] | None
+    word: InterimVerdict
+    margin_log: float
+    n_baseline: int
+    n_other: int
+    estimate_log: float | None
+    low_log: float | None
+    high_log: float | None
+
+
+class InterimLook(_Event):
+    """The judge was asked whether to continue, after ``visits_done`` visits.
+
+    ``least_visits_more`` and ``most_visits_more`` are the forecast until all is decided; ``None``
+    when there is none, or the visits are more than five budgets.
+    """
+
+    event: Literal["interim_look"] = "interim_look"
+    visits_done: int
+    comparisons: tuple[InterimComparison, ...]
+    decided: bool
+    least_visits_more: int | None
+    most_visits_more: int | None
+    open_claims: tuple[str, ...]
+
+
 class SystemsEliminated(_Event):
     """From ``block`` on only the ``remaining`` systems are measured; the rest is decided."""
 
@@ -241,6 +280,7 @@ Event = (
     | GeneratorCalibrated
     | AttemptStarted
     | AttemptFinished
+    | InterimLook
     | SystemsEliminated
     | WorkloadsEliminated
     | SystemStopped

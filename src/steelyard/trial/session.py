@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass, field
 
 from steelyard.errors import HostError, RecordError
-from steelyard.inference.sequential import Memory
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
     NO_SYSTEMS,
@@ -21,8 +20,6 @@ from steelyard.judge.stopping.elimination import (
     still_measured,
 )
 from steelyard.judge.stopping.stop import workload_futility
-from steelyard.judge.verdict import look
-from steelyard.judge.visits.series import Effort
 from steelyard.judge.visits.workload_run import WorkloadRun, workload_runs
 from steelyard.plan.model import Plan, PlannedTrial, PlannedVisit
 from steelyard.records.archive import Run
@@ -48,6 +45,7 @@ from steelyard.trial.conduct import conduct
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.environment import EnvironmentSnapshots
 from steelyard.trial.session_state.futility import in_vain, with_trials
+from steelyard.trial.session_state.interim_looks import InterimLooks, interim_event
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.opening import prepared, record_torn_attempts
 from steelyard.trial.session_state.progress import Progress
@@ -114,7 +112,7 @@ class _Session:
     settled: frozenset[int] = frozenset()
     given_up: frozenset[str] = NO_SYSTEMS
     lost: dict[str, frozenset[str]] = field(default_factory=dict)
-    effort: Effort = field(default_factory=lambda: Effort(memory=Memory()))
+    looks: InterimLooks = field(default_factory=InterimLooks)
 
     def go(self) -> SessionEnd:
         """Every visit that is not finished, in the order of the plan."""
@@ -171,7 +169,7 @@ class _Session:
                     block,
                     self.given_up,
                     lost=self.lost,
-                    effort=self.effort,
+                    effort=self.looks.effort,
                 )
             self._record_eliminations(block, still)
             self._measured[block] = still
@@ -264,16 +262,18 @@ class _Session:
 
     def _decided(self) -> bool:
         session, records = self.session, self.progress.records
+        done = len(self.progress.visits_done(session.plan))
         with session.interrupt.waiting():
-            seen = look(
+            seen = self.looks.ask(
                 session.study,
                 session.plan,
                 records,
-                self.given_up,
+                done,
+                given_up=self.given_up,
                 lost=self.lost,
-                effort=self.effort,
             )
-        self.watcher.looked(seen, len(self.progress.visits_done(self.session.plan)))
+        session.ledger.append(interim_event(seen, done))
+        self.watcher.looked(seen, done)
         self.settled = seen.settled
         return seen.decided
 

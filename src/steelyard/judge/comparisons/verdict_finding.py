@@ -27,6 +27,14 @@ from steelyard.judge.kinds.verdict_notes import (
 from steelyard.judge.visits.series import Visits
 
 
+class SizeSoFar(NamedTuple):
+    """Estimate and interval of all visits so far, in the raw response."""
+
+    estimate_log: float
+    low_log: float | None
+    high_log: float | None
+
+
 class _Sizes(NamedTuple):
     """What every two-sided verdict prints, and what *equivalent* does; good direction."""
 
@@ -98,6 +106,16 @@ def finding(judged: Judged, readings: Visits, margin_log: float) -> VerdictFindi
             ),
         ),
     )
+
+
+def size_so_far(judged: Judged, margin_log: float) -> SizeSoFar | None:
+    """What the finding of this comparison would say of its size; ``None`` while there is none."""
+    found = judged.estimate()
+    if found is None or judged.tests is None:
+        return None
+    sign = -1 if judged.comparison.response.direction == "lower" else 1
+    low, high = _sizes(judged.tests, judged, margin_log, found).two_sided.present.signed(sign)
+    return SizeSoFar(sign * found.ratio_log, low, high)
 
 
 def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[Withheld]:

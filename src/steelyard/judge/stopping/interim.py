@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.factors.influence import SoFar
+from steelyard.judge.comparisons.comparison import Judged
 from steelyard.judge.comparisons.forecast import VisitsForecast, slowest
+from steelyard.judge.comparisons.verdict_finding import SizeSoFar, size_so_far
 from steelyard.plan.model import Plan
 from steelyard.study.model import Level
 
@@ -16,7 +18,8 @@ from steelyard.study.model import Level
 class InterimWord:
     """The word so far on one comparison of the primary response of a workload.
 
-    ``conditions`` is ``None`` for all conditions together, ``workload`` for the only one.
+    ``conditions`` is ``None`` for all conditions together, ``workload`` for the only one. The
+    counts are of visits; ``size`` is ``None`` where it was not asked for, or there is none yet.
     """
 
     baseline: str
@@ -24,6 +27,25 @@ class InterimWord:
     conditions: dict[str, Level] | None
     word: VerdictWord
     workload: str | None = None
+    margin_log: float = 0.0
+    n_baseline: int = 0
+    n_other: int = 0
+    size: SizeSoFar | None = None
+
+    @classmethod
+    def of(cls, judged: Judged, margin_log: float, *, sized: bool) -> InterimWord:
+        """``sized``: with estimate and interval, which a decision to continue does not need."""
+        pair, series = judged.comparison.pair, judged.series
+        return cls(
+            pair.baseline,
+            pair.other,
+            judged.comparison.conditions,
+            judged.word,
+            margin_log=margin_log,
+            n_baseline=series.n_baseline,
+            n_other=series.n_other,
+            size=size_so_far(judged, margin_log) if sized else None,
+        )
 
 
 @dataclass(frozen=True)
