@@ -71,7 +71,7 @@ def test_failures_that_nobody_told_are_not_zero() -> None:
 def test_every_form_of_the_report_has_them() -> None:
     findings = with_times()
     page = render(findings, sampled(findings))
-    assert 'id="requests"' in page
+    assert 'id="latency"' in page
     assert 'id="requests-0-title"' in page
     words = markdown_text(findings)
     assert "## Request times" in words

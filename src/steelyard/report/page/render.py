@@ -1,0 +1,77 @@
+"""Templates, and how plain text is set on the page."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from steelyard.judge.findings import RunFindings
+from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
+
+_SHAPE_PATHS = {
+    "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
+    "triangle-up": "M6 1l5 9.5h-10z",
+    "square": "M2 2h8v8h-8z",
+    "diamond": "M6 .5l5 5.5l-5 5.5l-5-5.5z",
+    "cross": "M4.5 1h3v3.5h3.5v3h-3.5v3.5h-3v-3.5h-3.5v-3h3.5z",
+    "triangle-down": "M1 1.5h10l-5 9.5z",
+}
+
+
+def filled(template: str, run: RunFindings, **values: Any) -> Markup:
+    """A template of the folder ``templates`` with these values."""
+    text = (
+        _environment()
+        .get_template(template)
+        .render(
+            findings=run,
+            legend=_legend(run),
+            several=len(run.workloads) > 1,
+            conditions=any(own.conditions for own in run.workloads),
+            **values,
+        )
+    )
+    return Markup(text)  # noqa: S704 - templates escape what they are given
+
+
+@cache
+def own_text(name: str) -> str:
+    """A style sheet or script of the folder, which holds no data."""
+    folder = resources.files("steelyard.report").joinpath("templates")
+    return folder.joinpath(name).read_text(encoding="utf-8")
+
+
+def typeset(text: str) -> Markup:
+    """Plain words as a book sets them: true minus, range dashes, figures kept with their unit."""
+    shown = re.sub(r"(?<![\w.-])-(?=\d)", "−", str(text))
+    shown = re.sub(r"(?<=\d)\.\.(?=\d|1/)", "–", shown)
+    shown = re.sub(r"(?<=\d)\.\.(?=[+−])", " to ", shown)
+    shown = re.sub(r"(?<=\d) (?=%|visits?|trials?|attempts?|users?)", "\u00a0", shown)
+    return escape(shown)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("steelyard.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["typeset"] = typeset
+    environment.filters["opening"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters["svg"] = Markup  # drawings escape their own text
+    return environment
+
+
+def _legend(run: RunFindings) -> list[tuple[str, str, int]]:
+    return [
+        (system, _SHAPE_PATHS[SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)]], i % len(SYSTEM_COLOURS))
+        for i, system in enumerate(run.systems)
+    ]
