@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.cli.reading import find
 from steelyard.hosts.undo.log import pending_undos
 from steelyard.inference.sequential import VerdictWord
 from steelyard.records.archive import VERSION, Run, open_run
 from steelyard.records.events import AttemptFinished, NoiseMeasured, SessionClosed
 from steelyard.records.missing import Quoted
 from steelyard.report.formats.registry import FORMATS
+from steelyard.report.from_run import find
 from steelyard.trial.session_state.progress import torn_attempts
 
 HERE = Path(__file__).parent

@@ -11,7 +11,6 @@ from steelyard.cli.console import say, shown
 from steelyard.cli.reading import (
     FormatOption,
     chosen_formats,
-    find,
     for_strangers,
     write,
 )
@@ -19,6 +18,7 @@ from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
 from steelyard.report.compare import compare_lines
+from steelyard.report.from_run import find
 from steelyard.report.sentences.answer import verdict_lines
 
 

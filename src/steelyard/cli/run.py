@@ -18,7 +18,7 @@ from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.extending import extend_budget, may_be_extended
 from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption, plan_study
-from steelyard.cli.reading import FormatOption, chosen_formats, find, write
+from steelyard.cli.reading import FormatOption, chosen_formats, write
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.inference.sequential import VerdictWord
@@ -29,6 +29,7 @@ from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
+from steelyard.report.from_run import find
 from steelyard.report.notes import json_text
 from steelyard.report.sentences.answer import verdict_lines
 from steelyard.report.view import View, views

@@ -236,9 +236,13 @@ def _free_name(folder: Path) -> Path:
 
 
 def _read_document(path: Path) -> dict[str, Any]:
+    return _document(path.read_bytes(), path)
+
+
+def _document(data: bytes, path: Path) -> dict[str, Any]:
     try:
-        return dict(json.loads(path.read_bytes()))
-    except (ValueError, TypeError) as error:
+        return dict(json.loads(data))
+    except (ValueError, TypeError, RecursionError) as error:
         raise RecordError(
             f"{path}: {error}",
             hint=_RESTORE,
@@ -247,7 +251,6 @@ def _read_document(path: Path) -> dict[str, Any]:
 
 
 def _read_model(path: Path, model: type[_Model], of_1: Callable[[Document], Document]) -> _Model:
-    """A document of this version, or of version 1 as this version has it."""
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -256,10 +259,21 @@ def _read_model(path: Path, model: type[_Model], of_1: Callable[[Document], Docu
             hint="the run is not whole; restore it from a backup or start a new one",
             slug="record-is-damaged",
         ) from error
+    return parsed(data, path, model, of_1)
+
+
+def parsed(
+    data: bytes, path: Path, model: type[_Model], of_1: Callable[[Document], Document]
+) -> _Model:
+    """A document of this version, or of version 1 as this version has it; ``path`` is named.
+
+    Raises:
+        RecordError: it is damaged, or a later version wrote it.
+    """
     try:
         return model.model_validate_json(data)
     except ValidationError as error:
-        document = _read_document(path)
+        document = _document(data, path)
         version = document.get("schema_version")
         if version == 1:
             return _migrated(path, document, model, of_1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from steelyard.cli.reading import find, write
+from steelyard.cli.reading import write
 from steelyard.plan.make import make_plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run
+from steelyard.report.from_run import find
 from steelyard.report.sentences.answer import verdict_lines
 from steelyard.study.labels import Labels
 from steelyard.study.model import Level, Study

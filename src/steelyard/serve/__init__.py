@@ -1,0 +1,1 @@
+"""A results folder as web pages: a reader, which changes nothing."""
