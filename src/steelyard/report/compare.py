@@ -15,7 +15,7 @@ from steelyard.report.effects import signed_effect
 from steelyard.report.figures import counted
 from steelyard.report.sentences.verdict import ends_of, interval_words
 from steelyard.report.view import View, views
-from steelyard.report.vocabulary import compared_all, response_of
+from steelyard.report.vocabulary import compared_all, response_of, verdict_word
 
 _Key = tuple[str, str, str, str]
 
@@ -130,13 +130,13 @@ def _pair_lines(
 def _said(run: RunFindings, verdict: VerdictFinding | None) -> str:
     if verdict is None:
         return "not in this run"
-    word = verdict.word.value.replace("_", " ")
+    response = _known(run, verdict.response)
+    word = verdict_word(verdict, response)
     count = counted(verdict.n_baseline + verdict.n_other, "visit")
     mark = ", exploratory" if verdict.exploratory else ""
     if verdict.estimate_log is None:
         return f"{word}, {count}{mark}"
     size = signed_effect(verdict.estimate_log, beside=ends_of(verdict))
-    response = _known(run, verdict.response)
     return f"{word}, {size} ({interval_words(verdict, response)}), {count}{mark}"
 
 

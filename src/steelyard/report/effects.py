@@ -1,8 +1,8 @@
-"""One effect and its interval in words: ``71.3 % less``, ``3.4 times``, ``-0.6..+2.9 %``.
+"""One effect and its interval in words: ``71.3 % less``, ``3.4 times``, ``-0.6 to +2.9 %``.
 
-An effect is the natural logarithm of other over baseline. A modest one reads best in percent, a
-large one as a factor; both ends of an interval take one form. No figure is rounded across zero or
-across the margin: decimals are added until it is not.
+An effect is the natural logarithm of other over baseline. What becomes less reads best in percent,
+what more than doubles as a factor; both ends of an interval take one form. No figure is rounded
+across zero or across the margin: decimals are added until it is not.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from steelyard.report.figures import decimals_for, fixed
+from steelyard.report.figures import decimals_for, fixed, span
 
 FACTOR_ABOVE_LOG = math.log(2.0)
 PART_BELOW_LOG = math.log(0.1)
 WIDE_ABOVE_LOG = math.log(5.0)
 
-Form = Literal["percent", "times", "part"]
+Form = Literal["percent", "times"]
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,8 @@ def percent_of(log: float) -> float:
 
 
 def form_for(estimate_log: float) -> Form:
-    """Percent up to twice as much and down to a tenth; a factor or a part beyond."""
-    if estimate_log > FACTOR_ABOVE_LOG:
-        return "times"
-    return "part" if estimate_log < PART_BELOW_LOG else "percent"
+    """Percent up to twice as much; a factor beyond."""
+    return "times" if estimate_log > FACTOR_ABOVE_LOG else "percent"
 
 
 def effect(
@@ -61,8 +59,9 @@ def effect(
     if form_for(log) != "percent":
         return f"{_factor(log)} the {noun}"
     word = direction.more if log > 0 else direction.less
-    size = signed_effect(log, exact_to=exact_to, beside=beside)
-    return f"{size.lstrip('+-')} {word} {noun}"
+    size = signed_effect(log, exact_to=exact_to, beside=beside).lstrip("+-")
+    fold = f", {_factor(-log)} {word}" if log < PART_BELOW_LOG else ""
+    return f"{size} {word} {noun}{fold}"
 
 
 def signed_effect(
@@ -74,7 +73,8 @@ def signed_effect(
     figures = [percent_of(end) for end in beside if end is not None]
     if exact_to:
         figures.append(percent_of(log))
-    decimals = decimals_for(figures, [percent_of(t) for t in exact_to or (0.0,)], 1)
+    least = _decimals_left([percent_of(log)])
+    decimals = decimals_for(figures, [percent_of(t) for t in exact_to or (0.0,)], least)
     return f"{fixed(percent_of(log), decimals, signed=True)} %"
 
 
@@ -85,9 +85,14 @@ def signed_phrase(log: float, noun: str, *, beside: tuple[float | None, ...] = (
 
 
 def _factor(log: float) -> str:
-    ratio = math.exp(abs(log))
-    text = fixed(ratio, 1 if ratio < 100 else 0)
-    return f"{text} times" if log > 0 else f"1/{text} of"
+    ratio = math.exp(log)
+    return f"{fixed(ratio, 1 if ratio < 100 else 0)} times"
+
+
+def _decimals_left(percents: list[float]) -> int:
+    """At least one, and more close to -100 %: two digits of what is left."""
+    left = min((100 + each for each in percents if each > -100), default=100.0)
+    return max(1, 1 - math.floor(math.log10(left)))
 
 
 def interval(
@@ -95,12 +100,13 @@ def interval(
     high_log: float | None,
     *,
     estimate_log: float | None,
-    direction: Direction = AMOUNT,
+    direction: Direction | None = AMOUNT,
     exact_to: tuple[float, ...] = (),
 ) -> str:
-    """``68.9..73.5 % less``, ``3.1..3.7 times``, ``-0.6..+2.9 %``, ``above +1.2 %, not bounded``.
+    """``68.9 to 73.5 % less``, ``3.1 to 3.7 times``, ``-0.6 to +2.9 %``, ``above +1.2 %, ..``.
 
-    When both ends lie on one side of zero their common word is said once; else they carry signs.
+    When both ends lie on one side of zero their common word is said once; else, and always without
+    a ``direction``, they carry signs.
     """
     bounds = (0.0, *exact_to)
     if low_log is None and high_log is None:
@@ -112,8 +118,6 @@ def interval(
     form = "percent" if estimate_log is None else form_for(estimate_log)
     if form == "percent" and high_log < WIDE_ABOVE_LOG:
         return _percent_span(low_log, high_log, direction, bounds)
-    if form == "part" and high_log < math.log(0.5):
-        return f"{_times_span(-low_log, -high_log, bounds, '1/')} of"
     return f"{_times_span(low_log, high_log, bounds)} times"
 
 
@@ -122,23 +126,22 @@ def _end(log: float, bounds: tuple[float, ...]) -> str:
 
 
 def _percent_span(
-    low_log: float, high_log: float, direction: Direction, bounds: tuple[float, ...]
+    low_log: float, high_log: float, direction: Direction | None, bounds: tuple[float, ...]
 ) -> str:
     low, high = percent_of(low_log), percent_of(high_log)
-    decimals = decimals_for([low, high], [percent_of(b) for b in bounds], 1)
-    if low_log > 0:
-        return f"{fixed(low, decimals)}..{fixed(high, decimals)} % {direction.more}"
-    if high_log < 0:
-        return f"{fixed(-high, decimals)}..{fixed(-low, decimals)} % {direction.less}"
-    return f"{fixed(low, decimals, signed=True)}..{fixed(high, decimals, signed=True)} %"
+    least = _decimals_left([low, high])
+    decimals = decimals_for([low, high], [percent_of(b) for b in bounds], least)
+    if low_log > 0 and direction is not None:
+        return f"{span(fixed(low, decimals), fixed(high, decimals))} % {direction.more}"
+    if high_log < 0 and direction is not None:
+        return f"{span(fixed(-high, decimals), fixed(-low, decimals))} % {direction.less}"
+    ends = (fixed(end, decimals, signed=True) for end in (low, high))
+    return f"{span(*ends)} %"
 
 
-def _times_span(
-    first_log: float, last_log: float, bounds: tuple[float, ...], before: str = ""
-) -> str:
+def _times_span(first_log: float, last_log: float, bounds: tuple[float, ...]) -> str:
     ratios = [math.exp(b) for b in bounds]
-    ends = [_ratio_text(math.exp(log), ratios) for log in (first_log, last_log)]
-    return "..".join(before + end for end in ends)
+    return span(*(_ratio_text(math.exp(log), ratios) for log in (first_log, last_log)))
 
 
 def _ratio_text(ratio: float, bounds: list[float]) -> str:

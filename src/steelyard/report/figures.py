@@ -93,6 +93,11 @@ def percent(share: float) -> str:
     return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
 
 
+def span(low: str, high: str) -> str:
+    """From one figure to another, as every range of a report is written."""
+    return f"{low} to {high}"
+
+
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """``1 visit``, ``12 visits``."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -8,7 +8,7 @@ from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.sections.findings import MeanFinding, SectionFinding
 from steelyard.plan.model import Cell
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import Scale, fixed, percent, scale_for, significant
+from steelyard.report.figures import Scale, fixed, percent, scale_for, significant, span
 from steelyard.report.tables.responses import response_table
 from steelyard.report.tables.table import NONE, Table
 from steelyard.report.view import View
@@ -120,7 +120,7 @@ def _span(low: str | None, high: str | None) -> str:
         return "not bounded on either side"
     if high is None:
         return f"above {low}, not bounded above"
-    return f"below {high}, not bounded below" if low is None else f"{low}..{high}"
+    return f"below {high}, not bounded below" if low is None else span(low, high)
 
 
 def _decimals(figures: list[float]) -> int:

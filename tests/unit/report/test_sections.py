@@ -46,7 +46,7 @@ def test_there_is_one_section_for_each_profile_with_its_means_and_its_own_condit
 def test_a_row_gives_seconds_and_percent_each_with_its_interval(profiled: RunFindings) -> None:
     row = sections(views(profiled)[0])[0].means.rows[-1]
     assert re.fullmatch(r"\+1\.\d+", row[3])
-    assert re.fullmatch(r"\+[01]\.\d+\.\.\+1\.\d+", row[4])
+    assert re.fullmatch(r"\+[01]\.\d+ to \+1\.\d+", row[4])
     assert re.fullmatch(r"\+(9|10)\.\d %", row[5])
     assert row[6].endswith("more")
     assert row[7:] == ("slower", "16")
@@ -122,7 +122,7 @@ def test_every_row_of_a_latex_table_has_as_many_cells_as_its_head() -> None:
 @pytest.mark.parametrize(
     ("said", "set_as"),
     [
-        ("-0.6..+2.9 %", r"$-$0.6--+2.9 \%"),
+        ("-0.6 to +2.9 %", r"$-$0.6 to +2.9 \%"),
         ("disks.data", "disks.data"),
         (r"a\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
     ],

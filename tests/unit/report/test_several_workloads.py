@@ -104,7 +104,7 @@ def test_who_is_slowed_by_whom_is_a_table_with_words_in_every_cell() -> None:
     assert "## Who is slowed by whom, on guest" in text
     assert "| Victim | beside disk on another instance |" in text
     assert re.search(
-        r"^\| cpu, n 100 \| 1\.6\d \(1\.6\d\.\.1\.\d+\), slowed \|$", text, re.MULTILINE
+        r"^\| cpu, n 100 \| 1\.6\d \(1\.6\d to 1\.\d+\), slowed \|$", text, re.MULTILINE
     )
     assert 'id="interference"' in render(findings(), {})
     rows = list(csv.DictReader(io.StringIO(csv_text(findings()))))
@@ -117,7 +117,7 @@ def test_a_slowdown_that_is_not_told_apart_from_none_says_so() -> None:
     open_ = cell.model_copy(
         update={"word": "open", "slowdown": RatioFinding(log=0.02, low_log=-0.01, high_log=0.05)}
     )
-    assert cell_text(open_) == "1.02 (0.99..1.05), not distinguished from none"
+    assert cell_text(open_) == "1.02 (0.99 to 1.05), not distinguished from none"
     assert cell_text(open_.model_copy(update={"word": "undisturbed"})).endswith(
         "nothing as large as the margin"
     )

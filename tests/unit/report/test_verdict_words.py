@@ -43,7 +43,7 @@ def main_sentence(findings: RunFindings, **changes: object) -> str:
 def test_a_slower_system_is_said_with_size_interval_and_n() -> None:
     assert main_sentence(golden("decided")) == (
         "durable is slower than fast: 71.0 % less throughput over all 3 conditions "
-        "(95 % interval 68.9..73.0 % less, valid at this early stop), "
+        "(95 % interval 68.9 to 73.0 % less, valid at this early stop), "
         "12 visits (6 fast, 6 durable), at least your margin of 2 %."
     )
 
@@ -97,7 +97,7 @@ def test_equivalence_is_said_with_the_margin_and_its_own_interval() -> None:
     verdict = next(v for v in findings.workloads[0].verdicts if v.word is VerdictWord.EQUIVALENT)
     sentence = str(verdict_sentence(verdict, views(findings)[0]))
     assert sentence.startswith("No difference larger than 2 % in throughput")
-    assert "+0.3 %, 90 % interval -0.7..+1.3 %" in sentence
+    assert "+0.3 %, 90 % interval -0.7 to +1.3 %" in sentence
 
 
 def test_a_difference_below_the_margin_says_that_it_is() -> None:
@@ -115,7 +115,7 @@ def test_a_comparison_that_was_not_judged_gives_the_reason() -> None:
 
 def test_a_quicker_response_time_is_never_called_faster() -> None:
     findings = golden("huge")
-    assert "At 16 users: quicker, 1/33.3 of the response time p99" in condition_sentence(
+    assert "At 16 users: quicker, 97.0 % shorter response time p99, 33.3" in condition_sentence(
         findings.workloads[0].verdicts[3], views(findings)[0]
     )
 

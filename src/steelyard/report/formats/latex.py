@@ -47,8 +47,7 @@ def latex_text(run: RunFindings) -> str:
 def escaped(text: str) -> str:
     """Text that LaTeX sets as it is: no commands in it, true minus, dashes in ranges."""
     safe = " ".join(text.split()).translate(_SPECIAL)
-    safe = re.sub(r"(?<![\w.-])-(?=\d)", "$-$", safe)
-    return re.sub(r"(?<=[\d%])\.\.(?=[\d+$])", "--", safe)
+    return re.sub(r"(?<![\w.-])-(?=\d)", "$-$", safe)
 
 
 def _parts(run: RunFindings) -> Iterator[str]:

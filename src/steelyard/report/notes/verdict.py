@@ -313,7 +313,7 @@ def _stopped_early(_: StoppedEarly) -> str:
 
 def _interval(note: CarryOverFound | CarryOverPossible) -> str:
     low, high = (100 * math.expm1(end) for end in (note.low_log, note.high_log))
-    return f"95 % interval {low:+.1f}..{high:+.1f} %"
+    return f"95 % interval {low:+.1f} to {high:+.1f} %"
 
 
 def _percent(log: float) -> str:

@@ -14,7 +14,7 @@ from steelyard.judge.analyses.factors.findings import (
 )
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report.effects import effect, interval
-from steelyard.report.figures import counted, fixed, listed, percent
+from steelyard.report.figures import counted, fixed, listed, percent, span
 from steelyard.report.sentences.verdict import Sentence
 from steelyard.report.view import View
 from steelyard.report.vocabulary import direction_of, noun_of, response_of
@@ -110,8 +110,8 @@ def percent_point(ratio: float) -> str:
 
 
 def share_span(share: ShareFinding) -> str:
-    """``48..75``."""
-    return f"{percent_point(share.low)}..{percent_point(share.high)}"
+    """``48 to 75``."""
+    return span(percent_point(share.low), percent_point(share.high))
 
 
 def _further_shares(found: InfluenceFinding) -> list[str]:

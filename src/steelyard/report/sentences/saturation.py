@@ -6,7 +6,7 @@ from steelyard.judge.analyses.scaling.findings import CapacityFinding, FallFindi
 from steelyard.judge.findings import ResponseFinding
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import counted, listed, percent, quantity, significant
+from steelyard.report.figures import counted, listed, percent, quantity, significant, span
 from steelyard.report.sentences.verdict import verdict_sentence
 from steelyard.report.tables.table import NONE
 from steelyard.report.view import View
@@ -55,7 +55,7 @@ def _found_words(found: CapacityFinding, labels: Labels) -> str:
     ends = ""
     if found.low is not None and found.high is not None:
         level = percent(found.interval_level)
-        ends = f" ({level} interval {level_text(found.low)}..{level_text(found.high)})"
+        ends = f" ({level} interval {span(level_text(found.low), level_text(found.high))})"
     lost = f"; {missing}" if missing else ""
     return f"{level_text(found.median)} {found.unit}{ends}, the median of {searches}{lost}"
 
@@ -83,7 +83,7 @@ def _peak_words(found: ScalingFinding, noun: str, labels: Labels) -> str:
         words = (
             f"peak {quantity(peak.throughput or 0.0, found.unit)} at {_at(found, peak.at, labels)} "
             f"({percent(peak.interval_level)} interval "
-            f"{level_text(peak.at_low)}..{level_text(high)})"
+            f"{span(level_text(peak.at_low), level_text(high))})"
         )
         return words + (
             f"; beyond it {noun} falls: {_fall_words(found, fall, labels)}" if _falls(fall) else ""
@@ -123,7 +123,7 @@ def _knee_words(found: ScalingFinding, labels: Labels) -> str:
         return ""
     ends = ""
     if found.knee.low is not None and found.knee.high is not None:
-        ends = f" ({level_text(found.knee.low)}..{level_text(found.knee.high)})"
+        ends = f" ({span(level_text(found.knee.low), level_text(found.knee.high))})"
     return f": saturation from about {_at(found, found.knee.at, labels)}{ends}"
 
 

@@ -14,7 +14,7 @@ from steelyard.judge.analyses.costs.findings import (
     ThreadsFinding,
 )
 from steelyard.report import notes as reasons
-from steelyard.report.figures import fixed
+from steelyard.report.figures import fixed, span
 from steelyard.report.tables.table import NONE, Table
 from steelyard.report.view import View
 from steelyard.study.labels import Labels
@@ -66,7 +66,7 @@ def _cores(found: CoresFinding | None) -> str:
         return NONE
     if found.least == found.greatest:
         return fixed(found.median, _DECIMALS)
-    ends = f"{fixed(found.least, _DECIMALS)}..{fixed(found.greatest, _DECIMALS)}"
+    ends = span(fixed(found.least, _DECIMALS), fixed(found.greatest, _DECIMALS))
     return f"{fixed(found.median, _DECIMALS)} ({ends})"
 
 
@@ -80,7 +80,7 @@ def _times(found: OverheadFinding | None) -> str:
 
 
 def _between(low_log: float, high_log: float) -> str:
-    return f"{_ratio(low_log)}..{_ratio(high_log)}"
+    return span(_ratio(low_log), _ratio(high_log))
 
 
 def _ratio(log: float) -> str:

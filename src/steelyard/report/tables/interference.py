@@ -15,7 +15,7 @@ from steelyard.judge.analyses.consolidation.findings import (
 )
 from steelyard.judge.findings import RunFindings
 from steelyard.report import notes
-from steelyard.report.figures import counted, decimals_for, fixed
+from steelyard.report.figures import counted, decimals_for, fixed, span
 from steelyard.report.tables.table import Table
 from steelyard.study.labels import Labels
 
@@ -60,7 +60,7 @@ def cell_text(cell: InterferenceCellFinding) -> str:
     decimals = decimals_for(ends, [1.0], 2)
     low, high = (fixed(end, decimals) for end in ends)
     word = "" if cell.word is None else f", {_word(cell, slower.log)}"
-    return f"{fixed(math.exp(slower.log), decimals)} ({low}..{high}){word}"
+    return f"{fixed(math.exp(slower.log), decimals)} ({span(low, high)}){word}"
 
 
 def interference_rows(run: RunFindings) -> Iterator[dict[str, Any]]:

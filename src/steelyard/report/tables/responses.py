@@ -19,7 +19,7 @@ from steelyard.plan.model import Cell
 from steelyard.records.schema import FailedOperations
 from steelyard.report import notes
 from steelyard.report.effects import interval, signed_effect
-from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.figures import Scale, percent, quantity, scale_for, significant, span
 from steelyard.report.notes.failures import failed_operations_text
 from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.warnings import bottleneck_text, warning_text
@@ -152,7 +152,7 @@ def _cell_texts(cell: CellFinding | None, scale: Scale, *, exists: bool) -> tupl
     spread = NONE
     if cell.low is not None and cell.high is not None:
         low, high = cell.low / scale.divisor, cell.high / scale.divisor
-        spread = f"{significant(low)}..{significant(high)}"
+        spread = span(significant(low), significant(high))
     return significant(cell.median / scale.divisor), spread, str(len(cell.values))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.report import notes
 from steelyard.report.effects import signed_effect
-from steelyard.report.figures import counted, percent, quantity
+from steelyard.report.figures import counted, percent, quantity, span
 from steelyard.report.sentences.saturation import fall_ends, level_text
 from steelyard.report.tables.table import NONE, Table
 from steelyard.report.view import View
@@ -34,7 +34,7 @@ def _texts(found: ScalingFinding, labels: Labels) -> tuple[str, ...]:
         labels.conditions(found.conditions) or "all trials",
         NONE if peak is None or peak.at is None else level_text(peak.at),
         NONE if peak is None or peak.at_high is None
-        else f"{level_text(peak.at_low)}..{level_text(peak.at_high)}",
+        else span(level_text(peak.at_low), level_text(peak.at_high)),
         NONE if most is None else quantity(most, found.unit),
         NONE if found.knee is None else level_text(found.knee.at),
         NONE if found.fall is None
