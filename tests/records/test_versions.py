@@ -55,6 +55,8 @@ def test_a_run_is_opened_with_all_it_holds(run: Run) -> None:
     assert records[0].calibration.capacity_per_s
     assert len(list(run.series())) == 2
     assert len(list(run.courses())) == len(records)
+    assert len(list(run.load_times())) == len(records)
+    assert {each.machine for each in run.samples()} == {"system"}
     assert sum(isinstance(event, AttemptFinished) for event in events) == len(records)
     assert [event for event in events if isinstance(event, NoiseMeasured)]
     assert isinstance(events[-1], SessionClosed)

@@ -74,18 +74,31 @@ def _between(low: Floats | float, rows: Floats, high: Floats | float) -> Floats:
     return np.asarray(np.minimum(np.maximum(rows, low), high))
 
 
+def trends(residuals: Floats) -> Floats:
+    """The low-frequency trends that ``weights`` removes, shape (rows, visits); of few visits 0."""
+    rows = last_in_rank(residuals)
+    return _movements_of(rows - _mid_mean(rows))
+
+
 def _without_movements(rows: Floats) -> Floats:
-    """Centred rows less their slow part, which is fitted to rows without their stalls."""
+    """Centred rows less their slow part."""
     if not movements(rows.shape[1]):
         return rows.copy()
+    fresh = rows - _movements_of(rows)
+    return np.asarray(fresh - _mid_mean(fresh))
+
+
+def _movements_of(rows: Floats) -> Floats:
+    """The slow part of centred rows, fitted to them without their stalls."""
     slow = np.zeros_like(rows)
+    if not movements(rows.shape[1]):
+        return slow
     for _ in range(_FITS):
         rest = rows - slow
         rest -= _mid_mean(rest)
         reach = _CLIP_SDS * row_sds(rest)
         slow += slow_part(_between(-reach, rest, reach))
-    fresh = rows - slow
-    return np.asarray(fresh - _mid_mean(fresh))
+    return slow
 
 
 def last_in_rank(rows: Floats) -> Floats:

@@ -20,6 +20,7 @@ from steelyard.judge.analyses.consolidation.findings import (
 from steelyard.judge.analyses.costs.findings import CostFinding, PlacementFinding
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.analyses.failures.findings import FailureContrastFinding, FailureFinding
+from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.judge.analyses.planning.findings import (
     CovariateFinding,
     LengthFinding,
@@ -27,6 +28,7 @@ from steelyard.judge.analyses.planning.findings import (
 )
 from steelyard.judge.analyses.ranking.findings import RankingFinding
 from steelyard.judge.analyses.requests.findings import RequestTimesFinding
+from steelyard.judge.analyses.resources.findings import ResourceFinding
 from steelyard.judge.analyses.scaling.findings import CapacityFinding, ScalingFinding
 from steelyard.judge.analyses.sections.findings import SectionFinding
 from steelyard.judge.analyses.steadiness.findings import SteadyFinding
@@ -146,6 +148,21 @@ def refuse_outside(estimate: float | None, low: float | None, high: float | None
     below = estimate is not None and low is not None and estimate < low
     if below or (estimate is not None and high is not None and estimate > high):
         raise ValueError(f"the estimate {estimate} lies outside its interval {low}..{high}")
+
+
+class TrendFinding(Frozen):
+    """What changed slowly over the visits of a comparison and was removed from them.
+
+    In the raw response, as the logarithm of a ratio to the middle: one figure for each of
+    ``visits``. ``trends`` counts the straight line and the cosines.
+    """
+
+    response: str
+    baseline: str
+    other: str
+    trends: int
+    visits: tuple[int, ...]
+    trend_log: tuple[float, ...]
 
 
 class CellFinding(Frozen):
@@ -278,6 +295,7 @@ class WorkloadFindings(Frozen):
     not_applicable: tuple[Cell, ...] = ()
     responses: tuple[ResponseFinding, ...]
     verdicts: tuple[VerdictFinding, ...]
+    trends: tuple[TrendFinding, ...] = ()
     influence: tuple[InfluenceFinding, ...] = ()
     cells: tuple[CellFinding, ...]
     calibrations: tuple[CalibrationFinding, ...] = ()
@@ -291,6 +309,8 @@ class WorkloadFindings(Frozen):
     placements: tuple[PlacementFinding, ...] = ()
     steadiness: tuple[SteadyFinding, ...] = ()
     request_times: tuple[RequestTimesFinding, ...] = ()
+    latency: tuple[LatencyFinding, ...] = ()
+    resources: tuple[ResourceFinding, ...] = ()
     resolution: tuple[ResolutionFinding, ...] = ()
     covariates: tuple[CovariateFinding, ...] = ()
     lengths: LengthFinding | None = None

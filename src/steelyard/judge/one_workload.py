@@ -21,11 +21,13 @@ from steelyard.judge.analyses.costs.cores import cost_findings
 from steelyard.judge.analyses.costs.places import placement_findings
 from steelyard.judge.analyses.factors.influence import influence_findings
 from steelyard.judge.analyses.failures.count import failure_contrasts, failure_findings
+from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.judge.analyses.planning.gain import covariate_findings
 from steelyard.judge.analyses.planning.lengths import length_finding
 from steelyard.judge.analyses.planning.resolution import resolution_findings
 from steelyard.judge.analyses.ranking.rank import rankings
 from steelyard.judge.analyses.requests.times import request_times
+from steelyard.judge.analyses.resources.findings import ResourceFinding
 from steelyard.judge.analyses.scaling.capacity import capacity_findings, capacity_verdicts
 from steelyard.judge.analyses.scaling.curve import scaling_findings
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
@@ -37,6 +39,7 @@ from steelyard.judge.cells import cell_findings
 from steelyard.judge.comparisons.aa_control import judged_control, readings_of
 from steelyard.judge.comparisons.comparison import Judged, judge
 from steelyard.judge.comparisons.families import comparisons, contestants, not_compared, pairs
+from steelyard.judge.comparisons.trend import trend_findings
 from steelyard.judge.comparisons.verdict_finding import finding
 from steelyard.judge.findings import ResponseFinding, VerdictFinding, WorkloadFindings
 from steelyard.judge.stopping.stop import workload_caveats
@@ -63,6 +66,8 @@ class Evidence:
     records: Sequence[TrialRecord]
     events: Sequence[Event]
     courses: Mapping[str, Course]
+    latency: tuple[LatencyFinding, ...] = ()
+    resources: tuple[ResourceFinding, ...] = ()
     effort: Effort = EFFORT
 
     @property
@@ -160,6 +165,7 @@ def _compared(evidence: Evidence) -> Part:
     )
     return {
         "verdicts": evidence.verdicts,
+        "trends": tuple(trend_findings(evidence.overall)),
         "rankings": tuple(ranked),
         "aa_control": None if aa_control is None else finding(aa_control, readings, margin),
         "claims": tuple(claim_findings(study, plan, readings, evidence.scaling)),
@@ -202,6 +208,8 @@ def _measured(evidence: Evidence) -> Part:
     return {
         "cells": tuple(cell_findings(*evidence.measured)),
         "request_times": tuple(request_times(evidence.records)),
+        "latency": evidence.latency,
+        "resources": evidence.resources,
         "costs": tuple(cost_findings(*evidence.measured)),
         "placements": tuple(placement_findings(*evidence.measured)),
         "steadiness": evidence.steadiness,

@@ -5,7 +5,7 @@ Pure functions of (study, plan, records, ledger): a report rebuilt years later s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from steelyard import __version__
 from steelyard.errors import AnalysisError
@@ -13,6 +13,8 @@ from steelyard.inference.sequential import DECIDED, VerdictWord
 from steelyard.judge.analyses.claims.judged import open_parts
 from steelyard.judge.analyses.consolidation.matrix import OneWorkload, interference_findings
 from steelyard.judge.analyses.factors.influence import SoFar, so_far
+from steelyard.judge.analyses.latency.times import latency_findings
+from steelyard.judge.analyses.resources.bands import resource_findings
 from steelyard.judge.cells import attempt_findings
 from steelyard.judge.comparisons.aa_control import readings_of
 from steelyard.judge.comparisons.comparison import Judged, judge
@@ -31,8 +33,10 @@ from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.model import Plan
+from steelyard.records.archive import Samples
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
+from steelyard.records.load_times import LoadTimes
 from steelyard.records.schema import TrialRecord
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
@@ -119,12 +123,15 @@ def judge_study(
     run: str,
     events: Sequence[Event] = (),
     courses: Mapping[str, Course] | None = None,
+    times: Iterable[tuple[str, LoadTimes]] = (),
+    samples: Iterable[Samples] = (),
     effort: Effort = EFFORT,
 ) -> RunFindings:
     """All findings of a study, decided or not.
 
     ``events`` is the ledger of the run, which knows why it ended and what time it took; without
-    them it counts as running. ``courses`` is throughput over the windows, by attempt key.
+    them it counts as running. ``courses`` is throughput over the windows, ``times`` are response
+    times, by attempt key; these and ``samples`` are read once, one attempt after the other.
 
     Raises:
         AnalysisError: the records belong to another study or another plan.
@@ -133,7 +140,13 @@ def judge_study(
     records = without_unfounded_warnings(records)
     parts = workload_runs(study, plan, records)
     differences = tuple(difference_findings(study, plan, records))
-    found = tuple(findings_of_one(Evidence(*one, events, courses or {}, effort)) for one in parts)
+    seen = zip(
+        parts, latency_findings(parts, times), resource_findings(parts, samples), strict=True
+    )
+    found = tuple(
+        findings_of_one(Evidence(*one, events, courses or {}, latency, resources, effort))
+        for one, latency, resources in seen
+    )
     gathered = [
         OneWorkload(one.study, one.plan, each.consolidation)
         for one, each in zip(parts, found, strict=True)

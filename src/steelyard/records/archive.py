@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import polars as pl
 from pydantic import BaseModel, ValidationError
@@ -40,6 +40,7 @@ from steelyard.records.courses import Course, course_of
 from steelyard.records.durable import folder_appears, sync_folder, write_file
 from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.ledger import read_ledger
+from steelyard.records.load_times import LoadTimes, load_times_of
 from steelyard.records.migration import Document, facts_of_1, plan_of_1, record_of_1
 from steelyard.records.schema import TrialRecord
 
@@ -68,6 +69,14 @@ class RunFacts(Frozen):
 def attempt_key(trial: int, attempt: int) -> str:
     """Name of an attempt's folder: ``0007-1``."""
     return f"{trial:04d}-{attempt}"
+
+
+class Samples(NamedTuple):
+    """Counters of one machine in one attempt: ``system``, ``system.2``, ``host``, ``generator``."""
+
+    attempt: str
+    machine: str
+    frame: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,32 @@ class Run:
             course = course_of([_read_document(path) for path in paths])
             if course is not None:
                 yield key, course
+
+    def load_times(self) -> Iterator[tuple[str, LoadTimes]]:
+        """Response times of every attempt that drove a load, by attempt key.
+
+        Raises:
+            RecordError: the result of a load is damaged.
+        """
+        for key, folder in self._attempts():
+            paths = sorted(folder.glob("load*.json"))
+            try:
+                times = load_times_of([_read_document(path) for path in paths])
+            except (KeyError, TypeError, ValueError) as error:
+                raise RecordError(
+                    f"{folder}: its response times cannot be read: {error!r}",
+                    hint=_RESTORE,
+                    slug="record-is-damaged",
+                ) from error
+            if times is not None:
+                yield key, times
+
+    def samples(self) -> Iterator[Samples]:
+        """Sampled counters of every machine in every attempt."""
+        for key, folder in self._attempts():
+            for path in sorted(folder.glob("samples*.parquet")):
+                machine = path.stem.removeprefix("samples").removeprefix("-") or "system"
+                yield Samples(key, machine, pl.read_parquet(path))
 
     def write_attempt(
         self,

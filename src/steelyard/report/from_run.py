@@ -20,7 +20,14 @@ def find(run: Run) -> RunFindings:
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
     found = judge_study(
-        study, plan, records, run=name, events=run.events(), courses=dict(run.courses())
+        study,
+        plan,
+        records,
+        run=name,
+        events=run.events(),
+        courses=dict(run.courses()),
+        times=run.load_times(),
+        samples=run.samples(),
     )
     return found.model_copy(update={"author_notes": _notes_of(run, found)})
 

@@ -14,8 +14,10 @@ from steelyard.judge.analyses.consolidation import findings as consolidation
 from steelyard.judge.analyses.costs import findings as costs
 from steelyard.judge.analyses.factors import findings as factors
 from steelyard.judge.analyses.failures import findings as failures
+from steelyard.judge.analyses.latency import findings as latency
 from steelyard.judge.analyses.ranking import findings as ranking
 from steelyard.judge.analyses.requests import findings as requests
+from steelyard.judge.analyses.resources import findings as resources
 from steelyard.judge.analyses.scaling import findings as scaling
 from steelyard.judge.analyses.sections import findings as sections
 from steelyard.judge.analyses.steadiness import findings as steadiness
@@ -42,6 +44,8 @@ MODELS = {
         sections,
         costs,
         requests,
+        latency,
+        resources,
     )
     for name, model in vars(room).items()
     if name.endswith("Finding") or name in {"RunFindings", "WorkloadFindings"}

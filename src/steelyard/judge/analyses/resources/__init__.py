@@ -1,0 +1,1 @@
+"""What the machines were doing while the systems were measured."""
