@@ -124,9 +124,9 @@ def test_the_authors_note_goes_into_its_section_and_may_be_edited_in_the_run(
     again = steelyard.run("report", "results/tiny", "--format", "md,tex")
     assert again.returncode == 0, again.stderr
     assert "> As seen in autumn." in (run / "report" / "report.md").read_text()
-    tables = (run / "report" / "report.tex").read_text()
-    assert r"\subsection{two}" in tables
-    assert "As seen in autumn." in tables
+    article = (run / "report" / "article" / "article.tex").read_text()
+    assert r"\section{two}" in article
+    assert "As seen in autumn." in article
 
 
 def test_a_report_for_strangers_goes_elsewhere_and_names_nobody(

@@ -23,21 +23,35 @@ FormatOption = Annotated[
 def chosen_formats(text: str) -> tuple[str, ...]:
     """The forms that were asked for, each once.
 
-    Raises ``typer.BadParameter`` for one that there is not.
+    Raises:
+        HostError: one of them needs a program that is not on this machine.
+        typer.BadParameter: one of them there is not.
     """
     chosen = dict.fromkeys(word.strip() for word in text.split(","))
     unknown = [word for word in chosen if word not in FORMATS]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is none of {', '.join(FORMATS)}")
+    for lacking in filter(None, (FORMATS[word].missing() for word in chosen)):
+        raise lacking
     return tuple(chosen)
+
+
+BESIDE_A_PAGE = ("csv", "json")
+"""A page links to its figures."""
 
 
 def write(
     run: Run, findings: RunFindings, formats: tuple[str, ...], folder: Path | None = None
 ) -> list[Path]:
-    """Writes the report in these formats into ``folder``, or the run's own."""
+    """Writes the report in these formats, and what a page links to, into ``folder`` or the run's.
+
+    The paths are those of the formats.
+    """
     series, own = dict(run.series()), folder is None
-    return write_report(findings, series, folder or run.report_path, formats, beside_records=own)
+    written = dict.fromkeys((*formats, *(BESIDE_A_PAGE if "html" in formats else ())))
+    to = folder or run.report_path
+    paths = write_report(findings, series, to, tuple(written), beside_records=own)
+    return paths[: len(formats)]
 
 
 def for_strangers(run: Run, findings: RunFindings) -> RunFindings:

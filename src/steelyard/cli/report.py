@@ -29,6 +29,12 @@ def report(
         Path | None,
         typer.Option("--to", help="Write into this folder instead of the run's own."),
     ] = None,
+    notes: Annotated[
+        Path | None,
+        typer.Option(
+            "--notes", help="Folder with the author's notes, instead of those kept with the run."
+        ),
+    ] = None,
     anonymous: Annotated[
         bool,
         typer.Option(
@@ -43,7 +49,7 @@ def report(
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
     opened = open_run(path)
-    findings = find(opened)
+    findings = find(opened, notes)
     if anonymous:
         findings = for_strangers(opened, findings)
     try:

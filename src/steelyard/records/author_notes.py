@@ -13,29 +13,40 @@ from steelyard.errors import RecordError
 
 FOLDER = "notes"
 MOST_BYTES = 65_536
+LATEX = ".tex"
+"""Ends the name of a note that is LaTeX, for an article; every other one is plain text."""
+OF_ARTICLES = ("introduction", "discussion")
+"""Names of notes that belong to no section of a report, but to an article made of it."""
 _ENDINGS = (".md", ".txt")
 
 
 def read_notes(folder: Path) -> dict[str, str]:
-    """Texts by the name of their file without its ending; none where there is no folder.
+    """Texts by the name of their file without its ending, but for ``LATEX``; none without a folder.
 
     Raises:
         RecordError: a file cannot be read, is no text, or is larger than ``MOST_BYTES``.
     """
     if not folder.is_dir():
         return {}
-    paths = sorted(path for path in folder.iterdir() if path.suffix in _ENDINGS)
-    return {path.stem: text for path in paths if (text := _text(path).strip())}
+    paths = sorted(path for path in folder.iterdir() if path.suffix in {*_ENDINGS, LATEX})
+    return {_key(path): text for path in paths if (text := _text(path).strip())}
 
 
 def kept_notes(folder: Path) -> dict[str, str]:
     """The same by the path below a run's folder."""
-    return {f"{FOLDER}/{name}.md": f"{text}\n" for name, text in read_notes(folder).items()}
+    return {
+        f"{FOLDER}/{name if name.endswith(LATEX) else f'{name}.md'}": f"{text}\n"
+        for name, text in read_notes(folder).items()
+    }
 
 
 def name_of_note(level: object) -> str:
     """The file name of the note on a level, without its ending: ``./lean/a b`` is ``lean-a-b``."""
     return re.sub(r"[^\w.+-]+", "-", str(level)).strip("-.")
+
+
+def _key(path: Path) -> str:
+    return path.name if path.suffix == LATEX else path.stem
 
 
 def _text(path: Path) -> str:

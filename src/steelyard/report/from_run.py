@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
-from steelyard.records.author_notes import FOLDER, name_of_note, read_notes
+from steelyard.records.author_notes import FOLDER, LATEX, OF_ARTICLES, name_of_note, read_notes
 from steelyard.study.read import read_study
 
 
-def find(run: Run) -> RunFindings:
-    """All that the records of a run say.
+def find(run: Run, notes: Path | None = None) -> RunFindings:
+    """All that the records of a run say, with its author's ``notes``, or those kept with it.
 
     Raises:
         RecordError: the run is damaged, or a note of its author cannot be read.
@@ -29,13 +31,19 @@ def find(run: Run) -> RunFindings:
         times=run.load_times(),
         samples=run.samples(),
     )
-    return found.model_copy(update={"author_notes": _notes_of(run, found)})
+    return found.model_copy(update={"author_notes": _notes_of(notes or run.path / FOLDER, found)})
 
 
-def _notes_of(run: Run, findings: RunFindings) -> dict[str, str]:
-    """The author's words by level, of the sections that the report has."""
-    written = read_notes(run.path / FOLDER)
+def _notes_of(folder: Path, findings: RunFindings) -> dict[str, str]:
+    """The author's words by level, of the sections that there are, and those of an article."""
+    written = read_notes(folder)
     sections = [section for own in findings.workloads for section in own.sections]
     levels = [(s.level, s.by) for s in sections if s.level is not None and s.by is not None]
     named = {findings.labels.level(level, by): name_of_note(level) for level, by in levels}
-    return {level: written[name] for level, name in named.items() if name in written}
+    named |= {name: name for name in OF_ARTICLES}
+    return {
+        level + ending: written[name + ending]
+        for level, name in named.items()
+        for ending in ("", LATEX)
+        if name + ending in written
+    }

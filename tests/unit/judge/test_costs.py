@@ -22,7 +22,7 @@ from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import CostRecord, InstanceRecord, PlacementRecord, TrialRecord
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
-from steelyard.report.formats.latex import latex_text
+from steelyard.report.formats.latex.article import article
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.study.model import SampleSpec, Study
 
@@ -181,13 +181,13 @@ def test_one_trial_cannot_tell_whether_a_thread_moved() -> None:
 def test_every_form_of_the_report_shows_both_tables() -> None:
     found = judged(studied(cpuset="0-1"))
     page, text, flat = render(found, {}), markdown_text(found), csv_text(found)
-    for shown in (page, text, latex_text(found)):
+    for shown in (page, text, article(found, {})["article.tex"]):
         assert "What instances cost the machine that carries them" in shown
     for shown in (page, text):
         assert "Where instances ran" in shown
         assert "cpuset 0-1" in shown
     least, greatest = min(outside_of_fast()), max(outside_of_fast())
-    assert f"({least:.2f}..{greatest:.2f})" in text
+    assert f"({least:.2f} to {greatest:.2f})" in text
     rows = [line.split(",") for line in flat.splitlines()]
     kinds = [row[0] for row in rows]
     assert kinds.count("cost") == 14

@@ -36,7 +36,7 @@ def test_every_form_is_written_in_the_order_asked_and_nothing_else(tmp_path: Pat
 
 def test_an_unknown_form_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        write_report(golden("plain"), {}, tmp_path / "report", ["json", "pdf"])
+        write_report(golden("plain"), {}, tmp_path / "report", ["json", "docx"])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -3,9 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 from tests.golden.report_examples import changed
@@ -16,10 +13,8 @@ from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.csv_influence import influence_rows
 from steelyard.report.formats.html import render
-from steelyard.report.formats.latex import escaped, grid, latex_text
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.sections import means_table, sections
-from steelyard.report.tables.responses import Table
 from steelyard.report.view import views
 from steelyard.study.labels import Labels
 from steelyard.study.model import ReportSpec
@@ -95,66 +90,6 @@ def test_the_flat_table_has_every_mean_with_its_group(profiled: RunFindings) -> 
         ("balanced", ""),
     ]
     assert float(rows[0]["low"]) < float(rows[0]["value"]) < float(rows[0]["high"])
-
-
-def test_latex_has_a_subsection_and_tables_for_each_profile_and_closes_what_it_opens(
-    profiled: RunFindings,
-) -> None:
-    text = latex_text(profiled)
-    assert r"\subsection{balanced}" in text
-    assert r"\paragraph{The author's note}" in text
-    assert r"Boots \& \textless{}all\textgreater{}. It idles." in text
-    begun, ended = (re.findall(rf"\\{word}{{(\w+)}}", text) for word in ("begin", "end"))
-    assert text.count(r"\begingroup") == text.count(r"\endgroup") > 0
-    assert sorted(begun) == sorted(ended)
-    assert re.sub(r"\\[{}]", "", text).count("{") == re.sub(r"\\[{}]", "", text).count("}")
-
-
-def test_every_row_of_a_latex_table_has_as_many_cells_as_its_head() -> None:
-    table = Table("t", ("A & B", "n"), (("50 %", "1"), ("x_1", "2")), frozenset({1}), ("a #1",))
-    text = grid(table)
-    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [1, 1, 1]
-    assert r"\begin{longtable}{lr}" in text
-    assert text.endswith(r"a \#1")
-
-
-@pytest.mark.parametrize(
-    ("said", "set_as"),
-    [
-        ("-0.6 to +2.9 %", r"$-$0.6 to +2.9 \%"),
-        ("disks.data", "disks.data"),
-        (r"a\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
-    ],
-)
-def test_latex_sets_words_as_they_are(said: str, set_as: str) -> None:
-    assert escaped(said) == set_as
-
-
-def test_a_latex_table_that_no_line_holds_breaks_its_cells() -> None:
-    table = Table("t", ("Condition", "What happened"), (("16 users", "it stopped " * 12),))
-    text = grid(table)
-    shares = [float(share) for share in re.findall(r"dimexpr ([\d.]+)", text)]
-    assert len(shares) == 2
-    assert sum(shares) == pytest.approx(1.0, abs=0.002)
-    assert shares[1] > shares[0]
-
-
-def test_latex_takes_the_fragment(profiled: RunFindings, tmp_path: Path) -> None:
-    latex = shutil.which("pdflatex")
-    if latex is None:
-        pytest.skip("needs pdflatex, with longtable, booktabs and array")
-    (tmp_path / "report.tex").write_text(latex_text(profiled), encoding="utf-8")
-    (tmp_path / "paper.tex").write_text(
-        "\\documentclass{article}\\usepackage{longtable,booktabs,array}"
-        "\\begin{document}\\input{report}\\end{document}\n"
-    )
-    done = subprocess.run(
-        [latex, "-halt-on-error", "-interaction=nonstopmode", "paper.tex"],
-        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        timeout=120,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout[-1000:]
 
 
 def test_sections_by_a_size_are_headed_as_charts_are() -> None:

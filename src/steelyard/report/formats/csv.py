@@ -7,6 +7,8 @@ cell, ``verdict`` one comparison, ``attempt`` one try at a trial, ``peak`` one c
 ``mean`` a mean of a section, ``cost`` what one instance cost its host, ``placement`` where
 threads of it ran, ``not_applicable`` a cell that cannot exist). Figures are unrounded, in the unit
 of the column ``unit``; what was not measured is an empty field with its reason in ``note``.
+
+Text that a spreadsheet would take for a formula has an apostrophe before it; numbers never do.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ COLUMNS = (
     "overhead_s", "note",
 )  # fmt: skip
 CONDITION = "condition."
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NOT_FLAT = {"conditions", "words", "family", "guardrails", "withheld", "not_judged", "notes"}
 
 
@@ -62,8 +65,24 @@ def csv_text(run: RunFindings) -> str:
     writer = csv.DictWriter(out, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for row in _rows(run):
-        writer.writerow({"study": run.study, "run": run.run} | row)
+        whole = {"study": run.study, "run": run.run} | row
+        writer.writerow({name: without_formula(cell) for name, cell in whole.items()})
     return out.getvalue()
+
+
+def without_formula(cell: Any) -> Any:
+    """A cell that no spreadsheet computes: what begins as a formula does, and is no number."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA) or _is_number(cell):
+        return cell
+    return f"'{cell}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text.isascii() and text == text.strip()
 
 
 def _every_condition(run: RunFindings) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,7 @@ def junit_text(run: RunFindings) -> str:
     cases = [*(case for view in views(run) for case in _cases(view)), _trials(run)]
     shared = _counted(cases) | {"time": f"{run.stop.spent_s:.3f}"}
     root = ET.Element("testsuites", {"name": "steelyard", **shared})
-    suite = ET.SubElement(root, "testsuite", {"name": run.study, **shared})
+    suite = ET.SubElement(root, "testsuite", {"name": _plain(run.study), **shared})
     for case in cases:
         element = ET.SubElement(suite, "testcase", _named(run, case))
         if case.outcome != "passed":
@@ -73,7 +73,7 @@ def _counted(cases: list[_Case]) -> dict[str, str]:
 
 
 def _named(run: RunFindings, case: _Case) -> dict[str, str]:
-    return {"classname": run.study, "name": case.name}
+    return {"classname": _plain(run.study), "name": _plain(case.name)}
 
 
 def _plain(text: str) -> str:

@@ -2,53 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.junit import junit_text
-from steelyard.report.formats.latex import latex_text
+from steelyard.report.formats.latex.pdf import compiled, missing_program
 from steelyard.report.formats.markdown import markdown_text
+from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.notes import json_text
 
 if TYPE_CHECKING:
     from steelyard.report.charts.time import Series
 
+ARTICLE = "article"
+"""The folder of an article, below that of the report."""
+
+Files: TypeAlias = dict[str, str | bytes]
+"""Contents by their paths below the folder of the report."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a report goes: the folder of the run as seen from there, ``None`` where that is not;
+    ``beside`` maps the forms that lie in the same folder to their files.
+    """
+
+    records: str | None = ".."
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+
+HERE = Place()
+"""Alone in the folder of its run."""
+
 
 @dataclass(frozen=True)
 class Format:
-    """One form of a report: its name on the command line, its file, what it is for."""
+    """One form of a report: its name on the command line, its first file, what it is for.
+
+    ``missing`` says what this machine lacks for it.
+    """
 
     name: str
     file: str
     purpose: str
-    text: Callable[[RunFindings, Series], str]
-    apart: Callable[[RunFindings, Series], str] | None = None
-    """The text where the records do not lie beside it, if that is another."""
+    made: Callable[[RunFindings, Series, Place], str | bytes | Files]
+    missing: Callable[[], HostError | None] = lambda: None
+
+    def files(self, run: RunFindings, series: Series, place: Place = HERE) -> Files:
+        """All that is written."""
+        made = self.made(run, series, place)
+        return made if isinstance(made, dict) else {self.file: made}
+
+    def text(self, run: RunFindings, series: Series) -> str:
+        """Its first file, of a form that is text."""
+        content = self.files(run, series)[self.file]
+        return content if isinstance(content, str) else content.decode()
 
 
-def _page(run: RunFindings, series: Series, *, records: str | None = "..") -> str:
+def _page(run: RunFindings, series: Series, place: Place) -> str:
     from steelyard.report.formats.html import render  # noqa: PLC0415 - what draws charts is slow to load
 
-    return render(run, series, records=records)
+    beside = {name: file for name, file in place.beside.items() if name != "html"}
+    return render(run, series, records=place.records, beside=beside)
+
+
+def _article(run: RunFindings, series: Series) -> Files:
+    from steelyard.report.formats.latex.article import article  # noqa: PLC0415 - the same
+
+    return article(run, series)
 
 
 FORMATS: dict[str, Format] = {
-    "html": Format("html", "report.html", "one page to read, with charts, works offline", _page,
-                   lambda run, series: _page(run, series, records=None)),
+    "html": Format("html", "report.html", "one page to read, with charts, works offline", _page),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
-                 lambda run, _: markdown_text(run)),
-    "tex": Format("tex", "report.tex", "the same tables for a paper in LaTeX, to be \\input",
-                  lambda run, _: latex_text(run)),
+                 lambda run, *_: markdown_text(run)),
+    "tex": Format("tex", f"{ARTICLE}/article.tex", "an article in LaTeX, with figures and numbers",
+                  lambda run, series, _: {f"{ARTICLE}/{path}": content
+                                       for path, content in _article(run, series).items()}),
+    "pdf": Format("pdf", "report.pdf", "the same article as pdflatex sets it",
+                  lambda run, series, _: compiled(_article(run, series)), missing=missing_program),
     "csv": Format("csv", "report.csv", "every value, summary, verdict and attempt, flat",
-                  lambda run, _: csv_text(run)),
+                  lambda run, *_: csv_text(run)),
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
-                    lambda run, _: junit_text(run)),
+                    lambda run, *_: junit_text(run)),
+    "openmetrics": Format("openmetrics", "metrics.txt", "medians, effects, verdicts for monitoring",
+                          lambda run, *_: openmetrics_text(run)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
-                   lambda run, _: json_text(run, run.labels) + "\n"),
+                   lambda run, *_: json_text(run, run.labels) + "\n"),
 }  # fmt: skip
 
 
@@ -67,12 +112,17 @@ def write_report(
     Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
     chosen = [FORMATS[name] for name in formats]
+    beside = {form.name: form.file for form in chosen}
+    place = Place(".." if beside_records else None, beside)
     folder.mkdir(parents=True, exist_ok=True)
-    texts = [(form, form.text if beside_records else form.apart or form.text) for form in chosen]
-    return [_replace(folder / form.file, text(run, series)) for form, text in texts]
+    for form in chosen:
+        for path, content in form.files(run, series, place).items():
+            _replace(folder / path, content)
+    return [folder / form.file for form in chosen]
 
 
-def _replace(path: Path, text: str) -> Path:
+def _replace(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(exist_ok=True)
     draft = path.with_name(f".{path.name}.draft")
-    draft.write_text(text, encoding="utf-8")
-    return draft.replace(path)
+    draft.write_bytes(content if isinstance(content, bytes) else content.encode())
+    draft.replace(path)
