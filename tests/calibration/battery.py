@@ -26,6 +26,7 @@ from tests.calibration.faults import FAULTS, struck
 from tests.calibration.recorded import measured, nothing_beside, study_of
 from tests.calibration.store import RESULTS, SCREENS
 from tests.calibration.tally import Task
+from tests.calibration.tasks_time import times
 from tests.calibration.tasks_words import words
 
 from steelyard.judge import judge_trials
@@ -42,8 +43,7 @@ _STOPS = (0.0, math.log(1.05))
 class Part:
     """One part of the judge: the goals (as in ``store.py``) that rest on it, and its figures.
 
-    ``others``: of every goal that has no judge of its own. The sizes of verdicts are of no goal:
-    goals count words.
+    ``others``: of every goal that has no judge of its own.
     """
 
     goals: tuple[str, ...]
@@ -201,6 +201,13 @@ def _faults() -> Iterator[object]:
         yield [fault.words, struck(fault, 0).verdict]
 
 
+def _slow_parts() -> Iterator[object]:
+    """What is said and noted of two studies for each size."""
+    for task in times():
+        if task.goal == "G24" and task.about["part"] == "AR(1) 0.9":
+            yield from _tally(task, 2)
+
+
 def _of_goal(goal: str, studies: int) -> Callable[[], Iterator[object]]:
     def figures() -> Iterator[object]:
         for task in words():
@@ -218,14 +225,15 @@ def _tally(task: Task, studies: int) -> Iterator[object]:
 PARTS: dict[str, Part] = {
     "two systems": Part(("G1",), _two_systems, others=True),
     "several systems": Part(("G1",), _several_systems, others=True),
-    "verdicts": Part((), _verdicts),
+    "verdicts": Part(("G23",), _verdicts),
+    "slow parts of one system": Part(("G24",), _slow_parts),
     "covariates": Part(("G21",), _with_covariates),
     "elimination": Part(("G19",), _of_goal("G19", 1)),
     "screening": Part((SCREENS, "G9"), _screenings),
     "shares of factors": Part(("G9",), _shares),
     "curves": Part(("G10",), _curves),
     "steadiness": Part(("G11",), _warmups),
-    "faults": Part(("G12",), _faults),
+    "faults": Part(("G12", "G25"), _faults),
     "guardrails": Part(("G16",), _of_goal("G16", 1)),
     "claims": Part(("G17",), _of_goal("G17", 1)),
     "failures": Part(("G18",), _of_goal("G18", 1)),

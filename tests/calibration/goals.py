@@ -66,6 +66,13 @@ GOALS: dict[str, str] = {
     "G21": "a canary heard before each visit: at most 5 % false (same bound), and fewer visits",
     "G22": "stalls in one arm alone, in 5 to 20 % of its visits: that system is called faster "
     "in at most 2.5 % (upper 99 % bound at most 2.75 %); that it is called slower is no error",
+    "G23": "an effect that changes in size: at the stop and later the interval holds the mean "
+    "effect so far in at least 95 %, and the estimate is never outside its interval",
+    "G24": "a slow part of the machine that one system alone feels is taken for a difference, "
+    "which no test on one machine can prevent: beside noise of 2 %, in at most 20 % of studies "
+    "where it is 1 %, 40 % where it is 2 %, 70 % where it is 4 %",
+    "G25": "warnings and invalid trials by chance: a verdict is taken back within 24 visits in "
+    "none of at least 5,000 studies",
 }
 
 

@@ -13,6 +13,7 @@ from tests.calibration.sections_errors import at_the_margin, false_differences, 
 from tests.calibration.sections_families import curves, screenings, warmups
 from tests.calibration.sections_live import live, repeated
 from tests.calibration.sections_real import banks, faults, planted, replay
+from tests.calibration.sections_time import changes, own_parts, withdrawals
 from tests.calibration.sections_trials import (
     beside_fixed_sizes,
     beside_rivals,
@@ -85,6 +86,9 @@ _SECTIONS: dict[str, Callable[[], Told]] = {
     "G19": lambda: races(Store("G19")),
     "G21": lambda: canaries(Store("G21"), Store("G3")),
     "G22": lambda: stalls(Store("G22")),
+    "G23": lambda: changes(Store("G23")),
+    "G24": lambda: own_parts(Store("G24")),
+    "G25": lambda: withdrawals(Store("G25")),
 }
 
 

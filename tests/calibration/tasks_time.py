@@ -1,0 +1,42 @@
+"""What validation simulates of studies during which something changes: G23 to G25."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.calibration.changing import CHANGES, SHAPES, Changing, followed
+from tests.calibration.own_parts import PARTS, SDS, OwnPart, felt_by_one
+from tests.calibration.tally import BATCH, Tally, Task
+from tests.calibration.withdrawing import CASES, Warned, withdrawn
+
+
+def times() -> Iterator[Task]:
+    """Cells of G23 to G25."""
+    for shape in SHAPES:
+        yield _changing(shape)
+    for part in PARTS:
+        for sd in SDS:
+            yield _own_part(OwnPart(part, sd))
+    for case in CASES:
+        yield _withdrawn(case)
+
+
+def _changing(shape: str) -> Task:
+    def run(batch: int, studies: int) -> Tally:
+        return followed(Changing(shape), batch, studies)
+
+    return Task("G23", shape, {"changes": shape in CHANGES}, run, most=4_000)
+
+
+def _own_part(case: OwnPart) -> Task:
+    about = {"part": case.part, "sd": case.sd}
+    return Task("G24", case.name, about, lambda batch, studies: felt_by_one(case, batch, studies))
+
+
+def _withdrawn(case: Warned) -> Task:
+    about = {"warned": case.warned, "invalid": case.invalid}
+
+    def run(batch: int, studies: int) -> Tally:
+        return withdrawn(case, batch, studies)
+
+    return Task("G25", case.name, about, run, most=4_000, batch=BATCH // 4)
