@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from steelyard.errors import RecordError
 from steelyard.inference.sequential import VerdictWord
-from steelyard.judge.findings import RunFindings
+from steelyard.judge.findings import RunFindings, VerdictFinding
+from steelyard.judge.kinds.verdict_notes import SpanDisagrees, SpanTooShort
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
 from steelyard.records.events import BudgetExtended
@@ -43,10 +44,15 @@ def may_be_extended(run: Run, findings: RunFindings) -> bool:
     if findings.stop.reason not in _ENDED or _never(run.plan()) is not None:
         return False
     return any(
-        verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and not verdict.withheld
+        verdict.word is VerdictWord.UNDECIDED and not verdict.exploratory and _waits(verdict)
         for own in findings.workloads
         for verdict in own.verdicts
     )
+
+
+def _waits(verdict: VerdictFinding) -> bool:
+    """Whether nothing but time stands against a verdict."""
+    return verdict.withheld is None or isinstance(verdict.withheld, SpanTooShort | SpanDisagrees)
 
 
 def _never(plan: Plan) -> str | None:

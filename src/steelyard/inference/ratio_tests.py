@@ -54,6 +54,10 @@ class Inference:
         """The look by which every ratio up to ``bound`` was rejected; ``None`` if not yet."""
         return sequential.excluded(self.side, bound, margin_log, alpha)
 
+    def excludes_now(self, bound: float, alpha: float) -> bool:
+        """Whether Welch's test rejects every ratio up to ``bound`` at the present look alone."""
+        return bool(self.side.lows(alpha)[-1] > bound)
+
     def sizes(self, margin_log: float, alphas: Sequence[float], estimate_log: float) -> list[Size]:
         """The ratios that are not rejected, with each of the rates at either end."""
         return confidence.sizes(self.side, margin_log, alphas, estimate_log)

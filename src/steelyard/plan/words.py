@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from steelyard.study.model import FIND, Study
 from steelyard.study.reference import UNVERIFIED
 from steelyard.study.timing import MOST_VISITS_OF_ONE, searched_unit
 from steelyard.study.workload_study import WorkloadStudy, studies, study_of
-from steelyard.units import format_bytes, format_margin, format_share
+from steelyard.units import format_bytes, format_duration, format_margin, format_share
 
 _SHOWN_VISITS = 16
 _SHOWN_CONDITIONS = 12
@@ -50,6 +51,7 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),
                 ("trials", f"{_trials(plan)}, {takes(study, plan.forecast.total_s)}"),
+                *_span(study, plan),
                 *_earliest(study, plan, reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
                 ("seed", _seed(study, plan)),
@@ -214,6 +216,20 @@ def _trials(plan: Plan) -> str:
     return f"{sum(len(visit.trials) for visit in plan.every_visit):,} at most"
 
 
+def _span(study: Study, plan: Plan) -> list[tuple[str, str]]:
+    """The time before which nothing is decided, and whether the budget lasts as long."""
+    span_s, visits_s = study.trials.span_s, len(plan.visits) * plan.forecast.visit_s
+    if span_s is None or not plan.visits:
+        return []
+    words = f"no verdict before {format_duration(span_s)} lie between the first visit and the last"
+    if visits_s < span_s:
+        words += (
+            f"; the budget may end after {format_duration(visits_s)} with nothing decided: allow "
+            "more trials, or continue later with `steelyard resume --extend`"
+        )
+    return [("span", words)]
+
+
 def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tuple[str, str]]:
     """When a first verdict may come, and which cannot come at all with this budget."""
     visits = min(first_look(study), len(plan.visits))
@@ -224,10 +240,17 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
     if not plan.visits:
         rows = [("earliest verdict", f"after {takes(study, after_s)}")]
     else:
+        visits = max(visits, _visits_in(study.trials.span_s, plan))
         after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
         earliest = f"after {visits} visits, {takes(study, after_s)}"
         rows = [("earliest verdict", earliest)] if reached or not reaches else []
     return rows + [("out of reach", words) for words in _out_of_reach(reaches)]
+
+
+def _visits_in(span_s: float | None, plan: Plan) -> int:
+    """Visits that last as long, at most all."""
+    visits = math.ceil((span_s or 0.0) / plan.forecast.visit_s)
+    return min(visits, len(plan.visits))
 
 
 def _out_of_reach(reaches: Sequence[Reach]) -> list[str]:

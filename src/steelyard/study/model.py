@@ -165,6 +165,7 @@ class TrialsSpec(Spec):
     ``aa_control`` is the name under which the baseline is measured again as another system.
     ``timeout_s`` is the deadline of one operation, ``command_s`` of a workload that is a command.
     With ``reset`` ``none`` all systems stay up side by side, their services too.
+    ``span_s`` is the least time within which the visits of a decision lie.
     """
 
     margin_ratio: float
@@ -179,6 +180,7 @@ class TrialsSpec(Spec):
     reference_kernel_s: float | None = None
     retry: int = 3
     until: Until = "every level"
+    span_s: float | None = None
     alpha: float = 0.05
     budget: BudgetSpec = BudgetSpec()
     seed: int | None = None

@@ -146,3 +146,29 @@ def test_limits_of_a_service_are_named_before_anything_runs(tmp_path: Path) -> N
     told = [line.split(maxsplit=1)[1] for line in lines if line.strip().startswith("limit ")]
     assert "fast: `processes` 1,000; further connections wait until a process is free" in told
     assert not any("`per_client`" in line for line in told)  # 0 is no limit
+
+
+def with_span(study: Study, span_s: float | None) -> Study:
+    return study.model_copy(update={"trials": study.trials.model_copy(update={"span_s": span_s})})
+
+
+def test_a_plan_says_the_span_and_when_its_budget_may_end_before_it(study: Study) -> None:
+    plan = make_plan(study, 1)
+    visit_s = plan.forecast.visit_s
+    rows = {
+        span_s: next(
+            (line for line in plan_lines(with_span(study, span_s), plan) if "span" in line), ""
+        )
+        for span_s in (None, 9 * visit_s, 2 * len(plan.visits) * visit_s)
+    }
+    none, within, beyond = rows.values()
+    assert not none
+    assert "no verdict before" in within
+    assert "--extend" not in within
+    assert "--extend" in beyond
+
+
+def test_the_earliest_verdict_is_not_before_the_span(study: Study) -> None:
+    plan = make_plan(study, 1)
+    asked = with_span(study, 11.5 * plan.forecast.visit_s)
+    assert any("after 12 visits" in line for line in plan_lines(asked, plan))

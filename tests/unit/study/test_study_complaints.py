@@ -103,3 +103,10 @@ def test_nothing_of_something_needed_is_refused(tmp_path: Path, line: str) -> No
     messages = messages_of(written(tmp_path, BODY + TRIALS + line))
     assert len(messages) == 1
     assert "`0` is too small" in messages[0]
+
+
+def test_a_budget_that_ends_before_the_span_is_a_mistake(tmp_path: Path) -> None:
+    trials = "trials: {margin: 2 %, window: 1 s, span: 2 h, budget: {time: 1 h}}\n"
+    [complaint] = complaints_of(written(tmp_path, BODY + trials))
+    assert complaint.message == "the budget ends before the span has passed"
+    assert not complaints_of(written(tmp_path, BODY + trials.replace("1 h", "3 h")))

@@ -17,6 +17,7 @@ from steelyard.inference.sequential import UNDECIDED, Decision, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.comparisons.families import Comparison
 from steelyard.judge.comparisons.guardrails import CheckedGuardrail, check_guardrail
+from steelyard.judge.comparisons.span import too_short
 from steelyard.judge.comparisons.withholding import invalid_unequal, veto
 from steelyard.judge.kinds.verdict_notes import GuardrailsOpen, InvalidUnequal, Withheld
 from steelyard.judge.visits.series import Series, Visits, without_variation
@@ -137,17 +138,25 @@ def judge(comparison: Comparison, readings: Visits, margin_log: float) -> Judged
 def _asked(present: Standing, readings: Visits, margin_log: float) -> Iterator[Standing]:
     """The looks at which the tests have decided and may be announced, with what stands against.
 
+    None before the span of the study has passed; then all visits, with that reason.
     Where every visit counts, a longer series decides as its beginning did; where some are invalid
     or have no value, each look has to be judged as it was.
     """
     comparison, regular = present.comparison, _regular(present, readings)
     if regular and present.decision.at is None:
         return
+    visits = present.series.visits
+    short = too_short(comparison.span_s, visits, readings)
+    if short is not None:
+        yield replace(present, veto=short if present.decision.words else None)
+        return
     first = present.decision.at if regular else FIRST_LOOK
     next_look = float(first or FIRST_LOOK)
     budget = None if present.tests is None else present.tests.stream.horizon
-    for look, visit in enumerate(present.series.visits, start=1):
+    for look, visit in enumerate(visits, start=1):
         if look < next_look and look != budget:
+            continue
+        if too_short(comparison.span_s, visits[:look], readings):
             continue
         known = readings.until(visit)
         decided = present.decision if regular else UNDECIDED

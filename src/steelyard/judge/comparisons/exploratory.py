@@ -33,6 +33,7 @@ def by_itself(
         share=alpha,
         family=Family(response=response.label, scope="exploratory"),
         scale=scale_of(response),
+        span_s=study.trials.span_s,
     )
     return finding(judge(comparison, readings, margin), readings, margin)
 

@@ -47,7 +47,7 @@ class Comparison:
 
     ``alpha`` is the rate of the family, ``share`` what this comparison may spend of it.
     ``guardrails`` must hold for the winner before it is called faster. ``scale``: what a
-    number of the response becomes.
+    number of the response becomes. ``span_s``: the least time within which its visits lie.
     """
 
     response: ResponseSpec
@@ -58,6 +58,7 @@ class Comparison:
     family: Family
     guardrails: tuple[GuardSpec, ...] = ()
     scale: Scale = "log"
+    span_s: float | None = None
 
     @property
     def exploratory(self) -> bool:
@@ -80,6 +81,7 @@ def of_response(study: WorkloadStudy, plan: Plan, response: ResponseSpec) -> Ite
         against=None if study.judge.contrasts == "all pairs" else study.baseline,
         guardrails=tuple(study.guardrails.values()) if response.primary else (),
         scale=scale_of(response),
+        span_s=study.trials.span_s,
     )
 
 
@@ -91,6 +93,7 @@ def shared(
     against: str | None,
     guardrails: tuple[GuardSpec, ...] = (),
     scale: Scale = "log",
+    span_s: float | None = None,
 ) -> Iterator[Comparison]:
     """Each pair overall and at each of its conditions, with its share of the error rate.
 
@@ -120,6 +123,7 @@ def shared(
                 family=family,
                 guardrails=guardrails,
                 scale=scale,
+                span_s=span_s,
             )
 
 
@@ -151,8 +155,10 @@ def not_compared(study: WorkloadStudy, plan: Plan) -> list[Comparison]:
     rest = [pair for one in members if (pair := Pair(*one)) not in compared]
     alpha = study.trials.alpha
     family = Family(response=study.primary.label, scope="not_compared", pairs=len(rest))
+    span_s = study.trials.span_s
     return [
-        Comparison(study.primary, pair, None, alpha, alpha / len(rest), family) for pair in rest
+        Comparison(study.primary, pair, None, alpha, alpha / len(rest), family, span_s=span_s)
+        for pair in rest
     ]
 
 

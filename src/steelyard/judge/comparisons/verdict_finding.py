@@ -21,6 +21,7 @@ from steelyard.judge.findings import DecidingLook, VerdictFinding
 from steelyard.judge.kinds.verdict_notes import (
     EffectChanges,
     EstimateAdjusted,
+    SpanDisagrees,
     VisitsDepend,
     Withheld,
 )
@@ -124,7 +125,7 @@ def _later(judged: Judged, readings: Visits, margin_log: float) -> Iterator[With
         return
     comparison, decision = judged.comparison, judged.decision
     found = veto(comparison, judged.series, decision, readings, margin_log)
-    if found is not None and not isinstance(found, EffectChanges):
+    if found is not None and not isinstance(found, EffectChanges | SpanDisagrees):
         yield found
 
 

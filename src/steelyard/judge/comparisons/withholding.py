@@ -18,6 +18,7 @@ from steelyard.judge.comparisons.interference_checks import (
     interference_explains,
     interference_unequal,
 )
+from steelyard.judge.comparisons.span import disagrees
 from steelyard.judge.kinds.verdict_notes import (
     CarryOverDecides,
     CarryOverFound,
@@ -46,6 +47,7 @@ def veto(
     return (
         unreliable(pair, series, readings, margin_log)
         or contradicted(series, decision, margin_log)
+        or disagrees(comparison, series, decision, readings, margin_log)
         or coarse(series, decision, margin_log)
         or generator_saturated(pair, series, readings, decision.words)
         or interference_explains(pair, series, readings, decision.words)

@@ -189,8 +189,25 @@ class GuardrailsOpen(Note):
     guardrails: tuple[GuardrailFinding, ...]
 
 
+class SpanTooShort(Note):
+    """The visits lie within less time than the study asks of a decision."""
+
+    kind: Literal["span_too_short"] = "span_too_short"
+    span_s: float
+    least_s: float
+
+
+class SpanDisagrees(Note):
+    """The tests decided earlier in the span; all visits of the span by themselves do not."""
+
+    kind: Literal["span_disagrees"] = "span_disagrees"
+    span_s: float
+
+
 Withheld = Annotated[
     AaControlDiffers
+    | SpanTooShort
+    | SpanDisagrees
     | TooManyInvalid
     | CarryOverFound
     | InterferenceUnequal

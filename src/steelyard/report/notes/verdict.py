@@ -26,6 +26,8 @@ from steelyard.judge.kinds.verdict_notes import (
     NoVariation,
     NoVisits,
     OneConstant,
+    SpanDisagrees,
+    SpanTooShort,
     SpreadsDiffer,
     StallsDiffer,
     StepsTooCoarse,
@@ -44,6 +46,7 @@ from steelyard.report.notes.missing import missing_text
 from steelyard.report.notes.registry import text, writes
 from steelyard.report.vocabulary import noun
 from steelyard.study.labels import Labels
+from steelyard.units import format_duration
 
 WELCH_TEST = (
     "The Welch test holds the error rate at unequal spreads: it was simulated up to 4 to 1 and is "
@@ -118,6 +121,20 @@ def _aa_control_differs(note: AaControlDiffers) -> str:
     return (
         f"{note.baseline} differs from itself in the A/A control ({note.other}), so something else "
         "than the systems decides"
+    )
+
+
+@writes(SpanTooShort)
+def _span_too_short(note: SpanTooShort) -> str:
+    span, least = format_duration(note.span_s), format_duration(note.least_s)
+    return f"these visits lie within {span}, and the study asks for {least} before a verdict"
+
+
+@writes(SpanDisagrees)
+def _span_disagrees(note: SpanDisagrees) -> str:
+    return (
+        f"the tests have decided earlier in the {format_duration(note.span_s)} of these visits, "
+        "and all of them together do not bear it: what was seen may have been of that time"
     )
 
 

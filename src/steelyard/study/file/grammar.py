@@ -160,6 +160,8 @@ class TrialsPart(Part):
     """How often a failed trial is tried again."""
     until: Until | None = None
     """When the study may stop early: at a verdict for every level, or for all levels together."""
+    span: Duration | None = None
+    """Least time from the first visit to the one that decides."""
     alpha: Share | None = None
     """Largest probability of a false verdict."""
     budget: BudgetPart | None = None

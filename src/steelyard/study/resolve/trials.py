@@ -56,7 +56,7 @@ def resolve_trials(part: TrialsPart, complaints: Complaints) -> TrialsSpec:
     return TrialsSpec.model_validate(fields | written)
 
 
-_DURATIONS = ("window", "warmup", "drain", "timeout", "reference_kernel")
+_DURATIONS = ("window", "warmup", "drain", "timeout", "reference_kernel", "span")
 
 
 def _check_trials(part: TrialsPart, complaints: Complaints) -> None:
@@ -69,6 +69,10 @@ def _check_trials(part: TrialsPart, complaints: Complaints) -> None:
     if part.window is not None and part.window < _LEAST_SAMPLE_S:
         hint = "a window takes 100 ms or more; 2 s and more give steadier figures"
         complaints.add(("trials", "window"), "the window is too short to measure in", hint)
+    time = None if part.budget is None else part.budget.time
+    if part.span is not None and time is not None and time < part.span:
+        hint = "allow more time than the span, or leave the span out"
+        complaints.add(("trials", "span"), "the budget ends before the span has passed", hint)
     if part.timeout is not None and part.timeout <= 0:
         hint = "10 s is the default"
         complaints.add(("trials", "timeout"), "the timeout must be above zero", hint)

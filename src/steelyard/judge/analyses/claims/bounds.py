@@ -26,7 +26,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Bounded:
-    """A claim of ratios with its part of the error rate; ``rate`` is that of each test."""
+    """A claim of ratios with its part of the error rate; ``rate`` is that of each test.
+
+    ``span_s``: the least time within which the visits of an answer lie.
+    """
 
     spec: ClaimSpec
     response: ResponseSpec
@@ -34,6 +37,7 @@ class Bounded:
     alpha: float
     rate: float
     family: ClaimFamily
+    span_s: float | None = None
 
 
 def bounded(study: WorkloadStudy, plan: Plan) -> tuple[Bounded, ...]:
@@ -60,6 +64,7 @@ def _bounded(
         alpha=alpha,
         rate=alpha / tests,
         family=ClaimFamily(claims=claims, parts=len(parts)),
+        span_s=study.trials.span_s,
     )
 
 

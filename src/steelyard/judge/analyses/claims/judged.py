@@ -18,6 +18,7 @@ from steelyard.judge.analyses.claims.findings import (
 )
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.analyses.scaling.peaks import peak_of
+from steelyard.judge.comparisons.span import too_short
 from steelyard.judge.comparisons.withholding import unreliable
 from steelyard.judge.kinds.verdict_notes import TooFewVisits, VerdictNote
 from steelyard.judge.visits.readings import Readings
@@ -53,7 +54,9 @@ def judge_part(claim: Bounded, part: Part, readings: Readings, margin_log: float
     word = _word(tests, low, high, margin_log, claim.rate)
     why = None
     if word is not ClaimWord.UNDECIDED:
-        why = unreliable(part.pair, series, readings, margin_log)
+        why = too_short(claim.span_s, series.visits, readings) or unreliable(
+            part.pair, series, readings, margin_log
+        )
     return JudgedPart(part, series, tests, ClaimWord.UNDECIDED if why else word, why, sign)
 
 

@@ -101,7 +101,15 @@ def _mean(
 ) -> MeanFinding:
     margin, name = study.trials.margin_log, study.primary
     alpha = study.trials.alpha
-    comparison = Comparison(name, group.pair, group.shared, alpha, family[1], family[0])
+    comparison = Comparison(
+        name,
+        group.pair,
+        group.shared,
+        alpha,
+        family[1],
+        family[0],
+        span_s=study.trials.span_s,
+    )
     ratio = finding(judge(comparison, readings, margin), readings, margin)
     plain = readings.series(group.pair, name, group.shared, scale="plain")
     difference = _difference(comparison, plain, readings, margin)
