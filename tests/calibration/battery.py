@@ -204,7 +204,7 @@ def _faults() -> Iterator[object]:
 def _slow_parts() -> Iterator[object]:
     """What is said and noted of two studies for each size."""
     for task in times():
-        if task.goal == "G24" and task.about["part"] == "AR(1) 0.9":
+        if task.goal == "G24" and task.about.get("part") == "AR(1) 0.9":
             yield from _tally(task, 2)
 
 

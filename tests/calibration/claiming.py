@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 
-from tests.calibration.recorded import BASE, OTHER, measured, nothing_beside, study_of
+from tests.calibration.recorded import BASE, OTHER, PATHS, measured, nothing_beside, study_of
 from tests.calibration.tally import Tally
 
 from steelyard.judge.analyses.claims.bounds import bounded
@@ -73,7 +73,7 @@ def claimed(case: Claiming, batch: int, studies: int) -> Tally:
             effect=case.effect,
             beside=nothing_beside,
         )
-        readings = Readings(plan, records)
+        readings = Readings(plan, records, paths=PATHS)
         words = {
             word_of([judge_part(claim, part, readings, _MARGIN_LOG) for part in claim.parts])
             for claim in bounded(own, plan)

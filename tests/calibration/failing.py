@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import chi2_contingency
 from tests.calibration.gate import ALPHA
 from tests.calibration.guarding import failed
-from tests.calibration.recorded import BASE, OTHER, measured, study_of
+from tests.calibration.recorded import BASE, OTHER, PATHS, measured, study_of
 from tests.calibration.tally import Tally
 from tests.unit.judge.studies import RESPONSES
 
@@ -67,7 +67,9 @@ def unequal_failures(case: Failing, batch: int, studies: int) -> Tally:
         told = tuple(count.failure_findings(plan, records))
         with patch.object(Inference, "sizes", _no_end):  # intervals take longest
             found = next(
-                count.failure_contrasts(study, [Pair(BASE, OTHER)], Readings(plan, records), told)
+                count.failure_contrasts(
+                    study, [Pair(BASE, OTHER)], Readings(plan, records, paths=PATHS), told
+                )
             )
         counts["wrong"] += found.word in {"fails_more", "fails_less"}
         table = [[f.failed or 0, (f.operations or 0) - (f.failed or 0)] for f in told]
@@ -100,7 +102,7 @@ def undefined_percentiles(share: float, batch: int, studies: int) -> Tally:
             beside=lambda _system, rng: {"p99": _percentile(share, rng)},
         )
         comparison = next(each for each in comparisons(own, plan) if not each.exploratory)
-        found = judge(comparison, Readings(plan, records), study.trials.margin_log)
+        found = judge(comparison, Readings(plan, records, paths=PATHS), study.trials.margin_log)
         wrong += bool(_DIFFERENT & set(found.decision.words))
     return Tally(studies, Counter(wrong=wrong))
 

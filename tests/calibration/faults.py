@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 from tests.calibration.cells import generator_of
-from tests.calibration.recorded import OTHER, study_of
+from tests.calibration.recorded import OTHER, PATHS, study_of
 from tests.unit.judge.studies import RESPONSES, a_record
 
-from steelyard.inference.sequential import VerdictWord
+from steelyard.inference.sequential import Memory, VerdictWord
 from steelyard.inference.spending import FIRST_LOOK
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study, look
+from steelyard.judge.visits.series import Effort
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.records.missing import Missing, Reason
@@ -132,7 +133,9 @@ def struck(fault: Fault, number: int) -> Caught:
     rng = generator_of(f"fault: {fault.words}", number)
     study = study_of(responses={**RESPONSES, _STEAL.name: _STEAL})
     plan = make_plan(study, int(rng.integers(1, 2**31)))
-    findings = judge_study(study, plan, _session(fault, study, plan, rng), run="fault")
+    effort = Effort(PATHS, Memory())
+    records = _session(fault, study, plan, rng, effort)
+    findings = judge_study(study, plan, records, run="fault", effort=effort)
     verdict = next(each for each in findings.workloads[0].verdicts if not each.exploratory)
     return Caught(
         verdict=bool(fault.never & set(verdict.words)),
@@ -150,7 +153,9 @@ def _kinds(findings: RunFindings) -> Iterator[str]:
         yield from (warning.kind for warning in attempt.warnings)
 
 
-def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -> list[TrialRecord]:
+def _session(
+    fault: Fault, study: Study, plan: Plan, rng: np.random.Generator, effort: Effort
+) -> list[TrialRecord]:
     """The records by the time that the session ends."""
     records: list[TrialRecord] = []
     before = None
@@ -160,7 +165,7 @@ def _session(fault: Fault, study: Study, plan: Plan, rng: np.random.Generator) -
             value = 1_000 * seen.factor * float(np.exp(rng.normal(0, NOISE_LOG)))
             records.append(_record(trial, value, seen))
         before = visit.system
-        if number >= FIRST_LOOK and look(study, plan, records).decided:
+        if number >= FIRST_LOOK and look(study, plan, records, effort=effort).decided:
             break
     return records
 

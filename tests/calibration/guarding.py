@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from tests.calibration.recorded import OTHER, measured, study_of
+from tests.calibration.recorded import OTHER, PATHS, measured, study_of
 from tests.calibration.tally import Tally
 
 from steelyard.inference.sequential import VerdictWord
@@ -96,6 +96,8 @@ def guarded(case: Guarding, batch: int, studies: int) -> Tally:
             beside=case.beside,
         )
         comparison = next(each for each in comparisons(own, plan) if not each.exploratory)
-        said = judge(comparison, Readings(plan, records), study.trials.margin_log).words
+        said = judge(
+            comparison, Readings(plan, records, paths=PATHS), study.trials.margin_log
+        ).words
         words.update(str(word) for word in said or (VerdictWord.UNDECIDED,))
     return Tally(studies, words)

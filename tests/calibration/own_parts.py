@@ -30,7 +30,9 @@ _DIFFERENCES = {VerdictWord.FASTER, VerdictWord.SLOWER}
 Part = Callable[[np.random.Generator, int], Values]
 
 
-def _autocorrelated(phi: float) -> Part:
+def autocorrelated(phi: float) -> Part:
+    """AR(1) with this coefficient, stationary."""
+
     def part(rng: np.random.Generator, visits: int) -> Values:
         shocks = rng.normal(0.0, math.sqrt(1 - phi**2), visits)
         values = np.empty(visits)
@@ -53,8 +55,8 @@ def _sine(rng: np.random.Generator, visits: int) -> Values:
 
 
 PARTS: dict[str, Part] = {
-    "AR(1) 0.9": _autocorrelated(0.9),
-    "AR(1) 0.7": _autocorrelated(0.7),
+    "AR(1) 0.9": autocorrelated(0.9),
+    "AR(1) 0.7": autocorrelated(0.7),
     "two modes that last 12 visits": _two_modes,
     "sine of 20 to 96 visits": _sine,
 }
@@ -106,7 +108,7 @@ def felt_by_one(case: OwnPart, batch: int, studies: int) -> Tally:
 
 def noted(population: Batch, number: int, visits: int) -> bool:
     """Whether visits of one system are seen to depend on each other."""
-    stream = _first(population, number, visits)
+    stream = first(population, number, visits)
     found = estimate(stream.values, stream.other)
     seen = None if found is None else own_memory(stream.values, stream.pool, found.ratio_log)
     return seen is not None and seen.shows
@@ -116,12 +118,13 @@ def _still(population: Batch, number: int, outcome: Outcome) -> bool:
     """Whether the interval of all visits excludes 0: where a difference was decided, the ratios
     that no look has rejected do, so Welch's test of the last look answers.
     """
-    stream = _first(population, number, HORIZON)
+    stream = first(population, number, HORIZON)
     side = stream if VerdictWord.FASTER in outcome.words else stream.mirrored()
     return bool(Rejections(side).lows(ALPHA / 2)[-1] > 0)
 
 
-def _first(population: Batch, number: int, visits: int) -> Stream:
+def first(population: Batch, number: int, visits: int) -> Stream:
+    """The first visits of a study."""
     signs = population.signs[:visits, number]
     pool = pool_of(signs, population.simulated[:visits, :_MEMORY_PATHS])
     return Stream(population.values[number, :visits], signs > 0, pool, HORIZON)

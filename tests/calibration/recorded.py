@@ -13,6 +13,7 @@ from tests.calibration.cells import generator_of
 from tests.calibration.noises import NOISES
 from tests.unit.judge.studies import RESPONSES, a_record, a_study
 
+from steelyard.judge.visits.series import Paths
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan
 from steelyard.records.schema import Measured, TrialRecord
@@ -20,6 +21,8 @@ from steelyard.study.model import Study
 
 BASE, OTHER = "one", "two"
 VISITS_EACH = 24
+PATHS = Paths(1_000, 1_000)
+"""Orders that are simulated for each study: fewer are as valid and see less."""
 Beside = Callable[[str, np.random.Generator], Mapping[str, Measured]]
 """Responses of one visit beside the rate, by its system."""
 

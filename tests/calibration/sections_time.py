@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.calibration.changing import LOOKS, PATHS
 from tests.calibration.goals import (
@@ -16,6 +16,8 @@ from tests.calibration.goals import (
     worst_bounds,
 )
 from tests.calibration.own_parts import SDS
+from tests.calibration.spans import PATHS as SPAN_PATHS
+from tests.calibration.spans import SPANS
 from tests.calibration.store import Result, Store
 from tests.calibration.withdrawing import FURTHER
 
@@ -83,7 +85,8 @@ _OWN_PART_COLUMNS = (
 
 def own_parts(store: Store) -> Told:
     """G24."""
-    results = store.all()
+    every = store.all()
+    results = [each for each in every if "sd" in each.about]
     if not results:
         return _NOTHING
     standings = [
@@ -104,6 +107,7 @@ def own_parts(store: Store) -> Told:
         f"| {' | '.join(_OWN_PART_COLUMNS)} |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
         *map(_own_part_row, sorted(results, key=lambda e: (e.about["sd"], e.about["part"]))),
+        *_spans([each for each in every if "span" in each.about]),
     ]
     return Told(together(standings), told, tuple(lines))
 
@@ -126,6 +130,34 @@ def _own_part_row(result: Result) -> str:
         f"| {result.share('still, not noted'):.1%} | {result.share('equivalent'):.0%} "
         f"| {result.studies:,} |"
     )
+
+
+def _spans(results: Sequence[Result]) -> Iterator[str]:
+    """What a span of so many visits buys."""
+    if not results:
+        return
+    yield ""
+    yield "With a span (`trials: {span}`), in visits of the same length: the share of studies that"
+    yield "call the two different, in brackets without the note beside it, then equivalent, then"
+    yield f"visits (mean). A budget of 96 visits; orders are simulated {SPAN_PATHS:,} times."
+    yield ""
+    yield f"| {' | '.join(('studies', *map(_span_words, SPANS), 'number'))} |"
+    yield "|---|" + "---:|" * (len(SPANS) + 1)
+    for each in results:
+        cells = (_span_cell(each, span) for span in SPANS)
+        yield f"| {each.cell.removeprefix('span: ')} | {' | '.join(cells)} | {each.studies:,} |"
+
+
+def _span_words(span: int) -> str:
+    return f"{span} visits" if span else "no span"
+
+
+def _span_cell(result: Result, span: int) -> str:
+    different, silent, equivalent, visits = (
+        result.share(f"{span}: {name}")
+        for name in ("different", "not noted", "equivalent", "visits")
+    )
+    return f"{different:.1%} ({silent:.1%}), {equivalent:.0%}, {visits:.0f}"
 
 
 def withdrawals(store: Store) -> Told:

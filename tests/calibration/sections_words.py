@@ -18,6 +18,7 @@ from tests.calibration.sections_errors import MOST_FALSE
 from tests.calibration.store import Result, Store
 
 _TRADE_OFFS = 0.90
+_PATHS_WORDS = "Orders are simulated 1,000 times instead of 20,000."
 _NOTHING = Told(Standing.NOT_MEASURED, "nothing was run")
 
 
@@ -36,7 +37,7 @@ def guardrails(store: Store) -> Told:
     lines = [
         "The rate of the other system is 8.7 % better, 24 visits of each at 2 % noise; guarded are",
         "the 99th percentile (margin 25 %, noise 10 %) and the share of failed operations (margin",
-        "0.1 % of all, 0.05 % fail on the baseline).",
+        f"0.1 % of all, 0.05 % fail on the baseline). {_PATHS_WORDS}",
         "",
         "| the other system's guarded response | faster | trade-off | studies |",
         "|---|---:|---:|---:|",
@@ -64,7 +65,7 @@ def claims(store: Store) -> Told:
     )
     lines = [
         "24 visits of each at 2 % noise. *At the bound* the truth is the bound of the claim, so",
-        "that either word would be false on one side of it.",
+        f"that either word would be false on one side of it. {_PATHS_WORDS}",
         "",
         "| claim, and the truth | supported | contradicted | studies |",
         "|---|---:|---:|---:|",
@@ -85,6 +86,7 @@ def failures(store: Store) -> Told:
     lines = [
         "24 visits of each with 5,000 operations. Beside the judge, a chi-square test at 5 % of",
         "the pooled counts of the same studies, which takes operations for independent.",
+        _PATHS_WORDS,
         "",
         "| what fails | told apart | pooled counts | studies |",
         "|---|---:|---:|---:|",

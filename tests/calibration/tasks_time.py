@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from tests.calibration.changing import CHANGES, SHAPES, Changing, followed
 from tests.calibration.own_parts import PARTS, SDS, OwnPart, felt_by_one
+from tests.calibration.spans import CASES as SPAN_CASES
+from tests.calibration.spans import Spanned, spanned
 from tests.calibration.tally import BATCH, Tally, Task
 from tests.calibration.withdrawing import CASES, Warned, withdrawn
 
@@ -17,6 +19,8 @@ def times() -> Iterator[Task]:
     for part in PARTS:
         for sd in SDS:
             yield _own_part(OwnPart(part, sd))
+    for spanned_case in SPAN_CASES:
+        yield _spanned(spanned_case)
     for case in CASES:
         yield _withdrawn(case)
 
@@ -31,6 +35,13 @@ def _changing(shape: str) -> Task:
 def _own_part(case: OwnPart) -> Task:
     about = {"part": case.part, "sd": case.sd}
     return Task("G24", case.name, about, lambda batch, studies: felt_by_one(case, batch, studies))
+
+
+def _spanned(case: Spanned) -> Task:
+    def run(batch: int, studies: int) -> Tally:
+        return spanned(case, batch, studies)
+
+    return Task("G24", case.name, {"span": True}, run, most=4_000)
 
 
 def _withdrawn(case: Warned) -> Task:

@@ -14,12 +14,12 @@ from tests.calibration.guarding import guarded
 from tests.calibration.races import EQUAL, UNLIKE, Race, false_families
 from tests.calibration.tally import BATCH, Tally, Task
 
-_MOST, _BATCH = 4_000, BATCH // 4
+_MOST, _BATCH = 5_120, BATCH // 4
 _Case = TypeVar("_Case")
 
 
 def words() -> Iterator[Task]:
-    """Cells of G16 to G19; each study takes a tenth of a second."""
+    """Cells of G16 to G19."""
     for guard in guarding.CASES:
         yield _task("G16", guard.name, {"times": guard.times}, _of(guarded, guard))
     for kind in ("at_the_bound", "clear", "untrue"):

@@ -14,6 +14,7 @@ from tests.calibration.changing import CHANGES, LOOKS, Changing, followed
 from tests.calibration.goals import Standing
 from tests.calibration.own_parts import PARTS, OwnPart, felt_by_one
 from tests.calibration.sections_time import changes, own_parts, withdrawals
+from tests.calibration.spans import Spanned, spanned
 from tests.calibration.store import Store
 from tests.calibration.tally import Tally
 from tests.calibration.withdrawing import Warned, withdrawn
@@ -78,6 +79,16 @@ def test_a_verdict_that_is_asked_of_all_visits_again_is_seen_to_be_taken_back() 
     assert shipped.counts["taken back"] == 0
     with patch.object(comparison, "_asked", mistakes.asked_of_all_visits):
         assert withdrawn(WARNED, 0, 2 * STUDIES).counts["taken back"] > 0
+
+
+@pytest.mark.extended
+def test_a_span_makes_a_slow_part_seldomer_a_difference_and_finds_what_is_one() -> None:
+    slow = spanned(Spanned(0.04, 10), 0, 24).counts
+    assert slow["96: different"] < slow["0: different"]
+    assert slow["96: not noted"] < slow["0: not noted"]
+    effect = spanned(Spanned(0.0, 1, 0.05), 0, STUDIES).counts
+    assert effect["96: different"] == effect["0: different"] == STUDIES
+    assert effect["96: visits"] == 96 * STUDIES
 
 
 def _kept(store: Store, cell: str, tally: Tally, **about: object) -> None:

@@ -32,12 +32,13 @@ def disagrees(
     if comparison.span_s is None:
         return None
     tests = readings.tests(series, comparison.pair, exploratory=comparison.exploratory)
-    if all(_holds_now(word, tests, margin_log, comparison.share) for word in decision.words):
+    if all(holds_now(word, tests, margin_log, comparison.share) for word in decision.words):
         return None
     return SpanDisagrees(span_s=readings.span_s(series.visits[0], series.visits[-1]) or 0.0)
 
 
-def _holds_now(word: VerdictWord, tests: Inference, margin_log: float, share: float) -> bool:
+def holds_now(word: VerdictWord, tests: Inference, margin_log: float, share: float) -> bool:
+    """Whether Welch's test of the present look alone rejects all that contradicts the word."""
     if word is VerdictWord.FASTER:
         return tests.excludes_now(0.0, share / 2)
     if word is VerdictWord.SLOWER:
