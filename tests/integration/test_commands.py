@@ -11,6 +11,8 @@ import jsonschema
 import pytest
 
 from steelyard.plan.model import Plan
+from steelyard.records.archive import open_run
+from steelyard.records.events import AttemptMeasured, RunJudged, RunPlanned, stream_adapter
 from steelyard.traces.bank import read_bank
 from tests.integration.conftest import LONG_STUDY, LONGEST_S, Finished, Steelyard
 
@@ -100,8 +102,16 @@ def test_a_service_finds_files_beside_the_study_wherever_the_run_was_started(
 def test_a_verdict_that_may_not_be_fails_the_job(steelyard: Steelyard) -> None:
     done = steelyard.run("run", ".", "--json", *FAIL_ON_ANY)
     assert done.returncode == 5, done.stderr
-    findings = json.loads(done.stdout)
-    assert findings["study"] == "tiny"
+    events = [stream_adapter().validate_json(line) for line in done.stdout.splitlines()]
+    last = events[-1]
+    assert isinstance(last, RunJudged)
+    assert (last.exit_code, last.findings["study"]) == (5, "tiny")
+    run = open_run(steelyard.folder / "results" / "tiny")
+    of_the_stream = (RunPlanned, AttemptMeasured, RunJudged)
+    assert [e for e in events if not isinstance(e, of_the_stream)] == run.events()
+    measured = [event for event in events if isinstance(event, AttemptMeasured)]
+    assert [(e.trial, e.attempt) for e in measured] == [(r.trial, r.attempt) for r in run.records()]
+    assert [e.value for e in measured] == [r.value("throughput") for r in run.records()]
     other = steelyard.run("compare", "results/tiny", "results/tiny")
     assert other.returncode == 0
     assert "no test is made between them" in other.stdout

@@ -178,7 +178,7 @@ def test_too_little_space_for_trials_is_a_typed_failure_that_is_not_retried(
 ) -> None:
     done = run_on_a_small_disk(steelyard, "32m")
     assert done.returncode == 1, done.stderr
-    attempts = json.loads(done.stdout)["attempts"]
+    attempts = json.loads(done.stdout.splitlines()[-1])["findings"]["attempts"]
     assert {attempt["outcome"] for attempt in attempts} == {"disk_full"}
     assert {attempt["attempt"] for attempt in attempts} == {1}
     assert "64 MiB are needed" in done.stderr

@@ -11,11 +11,12 @@ import jsonschema
 import pytest
 from pydantic import BaseModel
 
-from steelyard.plan.model import Plan
+from steelyard.plan.model import Cell, Plan
 from steelyard.records.archive import VERSION, RunFacts
-from steelyard.records.events import Event
+from steelyard.records.events import AttemptMeasured, Event, RunJudged, RunPlanned
 from steelyard.records.missing import MissingKind
-from steelyard.records.schema import TrialRecord
+from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.records.warnings import WarningKind
 from steelyard.report.json_schemas import DOCUMENTS, schema_of, schema_text
 from steelyard.report.notes.missing import TEXTS
 
@@ -23,9 +24,22 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference/records.md"
 KEPT = Path(__file__).parent / f"v{VERSION}"
 
+EVENTS = (*get_args(Event), RunPlanned, AttemptMeasured, RunJudged)
+CELL = Cell(system="two", conditions={"load.users": 4})
+OF_THE_STREAM = (
+    RunPlanned(tool_version="0.1.0", run="results/tiny/1", study="tiny", study_sha256="0" * 64,
+               seed=3, systems=("one", "two"), visits=12, trials=24, trials_done=0),
+    AttemptMeasured(trial=1, attempt=1, visit=1, cell=CELL, outcome=Outcome.OK, response="errors",
+                    value=None, unit="ratio", warnings=(WarningKind.STEAL,), at_most_s_more=1.5),
+    RunJudged(exit_code=1, reports=("report.html",), findings={"study": "tiny"}),
+)  # fmt: skip
+
 
 def documents(name: str) -> list[Any]:
     """Those of the fixture of this version; findings are golden ones."""
+    if name == "stream-event":
+        own = [json.loads(event.model_dump_json()) for event in OF_THE_STREAM]
+        return [*documents("ledger-event"), *own]
     if name == "ledger-event":
         lines = (KEPT / "ledger.jsonl").read_text("utf-8").splitlines()
         return [json.loads(line) for line in lines]
@@ -61,7 +75,7 @@ def test_every_schema_is_named_in_the_reference_of_records() -> None:
         assert f"{name}.schema.json" in page
 
 
-@pytest.mark.parametrize("event", get_args(Event), ids=lambda event: event.__name__)
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.__name__)
 def test_every_event_has_its_row_with_its_fields(event: type[BaseModel]) -> None:
     fields = event.model_fields
     name = fields["event"].default

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from steelyard.cli.answer import print_answer
 from steelyard.cli.console import say, shown
 from steelyard.cli.reading import (
     FormatOption,
@@ -19,7 +20,6 @@ from steelyard.errors import HostError
 from steelyard.records.archive import open_run
 from steelyard.report.compare import compare_lines
 from steelyard.report.from_run import find
-from steelyard.report.sentences.answer import verdict_lines
 
 
 def report(
@@ -60,10 +60,7 @@ def report(
             hint="make room, or name a folder that you may write to with --to",
             slug="cannot-write",
         ) from error
-    for line in verdict_lines(findings):
-        say(line)
-    for written in paths:
-        say(f"report: {shown(written)}")
+    print_answer(findings, [shown(written) for written in paths], None)
 
 
 def compare(

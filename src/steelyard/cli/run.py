@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -13,12 +14,14 @@ from typing import Annotated
 import typer
 
 import steelyard
-from steelyard.cli.console import say, shown, tell
+from steelyard.cli.answer import print_answer
+from steelyard.cli.console import shown, tell
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.extending import extend_budget, may_be_extended
-from steelyard.cli.live import tell_at_once, watch
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption, plan_study
 from steelyard.cli.reading import FormatOption, chosen_formats, write
+from steelyard.cli.session.display import tell_at_once, watch
+from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
 from steelyard.errors import HostError
 from steelyard.inference.sequential import VerdictWord
@@ -29,9 +32,9 @@ from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
 from steelyard.records.archive import Run, RunFacts, create_run, open_run
 from steelyard.records.author_notes import kept_notes
+from steelyard.records.events import RunJudged
 from steelyard.report.from_run import find
 from steelyard.report.notes import json_text
-from steelyard.report.sentences.answer import verdict_lines
 from steelyard.report.view import View, views
 from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
 from steelyard.study.lookup import own_texts
@@ -44,7 +47,17 @@ ResultsOption = Annotated[
     Path,
     typer.Option("--results", help="Folder that keeps the runs; also says which disk is used."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the findings as JSON at the end.")]
+JsonOption = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        help="Print every event as a line of JSON when it happens; the last has the findings.",
+    ),
+]
+QuietOption = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Show no plan and no progress: the answer and errors only."),
+]
 
 
 class FailIf(StrEnum):
@@ -65,6 +78,7 @@ class Wanted:
 
     formats: tuple[str, ...]
     json: bool
+    quiet: bool
     fail_if: tuple[FailIf, ...]
 
 
@@ -94,28 +108,30 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     variant: VariantOption = None,
     seed: SeedOption = None,
     results: ResultsOption = Path("results"),
-    json: JsonOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
 ) -> int:
     """Run a study to its verdict and write the report."""
-    wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
+    wanted = Wanted(chosen_formats(formats), as_json, quiet, tuple(fail_if or ()))
     read, planned = plan_study(study, variant, seed)
     check_version(find_engine())
-    for line in plan_lines(read, planned, reaches(read, planned)):
+    for line in () if quiet else plan_lines(read, planned, reaches(read, planned)):
         tell(line)
     return _measure(read, _create(study, read, planned, results), wanted)
 
 
-def resume(
+def resume(  # noqa: PLR0917 - the same
     path: RunArgument,
     extend: ExtendOption = False,
-    json: JsonOption = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
     fail_if: FailIfOption = None,
     formats: FormatOption = "html",
 ) -> int:
     """Go on with a run that was interrupted; no finished trial is lost or repeated."""
-    wanted = Wanted(chosen_formats(formats), json=json, fail_if=tuple(fail_if or ()))
+    wanted = Wanted(chosen_formats(formats), as_json, quiet, tuple(fail_if or ()))
     opened = open_run(path)
     study = read_study(opened.study_path, variant=opened.facts().variant)
     if extend:
@@ -161,15 +177,17 @@ def _notes(study: Study, beside: Path) -> dict[str, str]:
 
 
 def _measure(study: Study, opened: Run, wanted: Wanted) -> int:
-    tell(f"records: {shown(opened.path)}")
+    if not wanted.quiet:
+        tell(f"records: {shown(opened.path)}")
+    stream = EventStream(study, opened, shown(opened.path)) if wanted.json else None
     interrupt = Interrupt(tell_at_once)
     with interrupt.installed():
-        with watch(study) as watcher:
+        with watch(study, stream, quiet=wanted.quiet) as watcher:
             reason = run_session(study, opened, watcher, interrupt)
         if reason == "interrupted":
             return _interrupted(opened, f"go on with: steelyard resume {shown(opened.path)}")
     try:
-        return _reported(opened, wanted)
+        return _reported(opened, wanted, stream)
     except KeyboardInterrupt:
         return _interrupted(opened, "the run itself had ended")
 
@@ -181,20 +199,19 @@ def _interrupted(opened: Run, further: str) -> int:
     return ExitCode.INTERRUPTED
 
 
-def _reported(opened: Run, wanted: Wanted) -> int:
+def _reported(opened: Run, wanted: Wanted, stream: EventStream | None) -> int:
     findings = find(opened)
     written = dict.fromkeys((*wanted.formats, "json"))  # findings.json always lies beside them
     paths = write(opened, findings, tuple(written))
-    if wanted.json:
-        say(json_text(findings, findings.labels))
-    else:
-        for line in verdict_lines(findings):
-            say(line)
-        for path in paths[: len(wanted.formats)]:
-            say(f"report: {shown(path)}")
-        if may_be_extended(opened, findings):
-            tell(f"for as many visits again: steelyard resume {shown(opened.path)} --extend")
-    return _exit_code(findings, wanted.fail_if)
+    reports = [shown(path) for path in paths[: len(wanted.formats)]]
+    code = _exit_code(findings, wanted.fail_if)
+    if stream is not None:
+        document = json.loads(json_text(findings, findings.labels))
+        stream.write(RunJudged(exit_code=code, reports=tuple(reports), findings=document))
+        return code
+    further = f"steelyard resume {shown(opened.path)} --extend"
+    print_answer(findings, reports, further if may_be_extended(opened, findings) else None)
+    return code
 
 
 def _words_of(own: WorkloadFindings) -> set[str]:

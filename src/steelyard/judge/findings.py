@@ -45,7 +45,7 @@ from steelyard.records.note import Note
 from steelyard.records.schema import FailedOperations
 from steelyard.records.warnings import Figures, Resource, WarningKind
 from steelyard.study.labels import Labels
-from steelyard.study.model import Level
+from steelyard.study.model import Level, ResponseSpec
 
 
 class ResponseFinding(Frozen):
@@ -56,6 +56,16 @@ class ResponseFinding(Frozen):
     unit: str
     direction: Literal["higher", "lower", "none"]
     primary: bool
+
+    @classmethod
+    def of(cls, spec: ResponseSpec) -> ResponseFinding:
+        return cls(
+            name=spec.name,
+            label=spec.label,
+            unit=spec.unit,
+            direction=spec.direction,
+            primary=spec.primary,
+        )
 
 
 class DecidingLook(Frozen):

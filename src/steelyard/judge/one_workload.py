@@ -51,7 +51,6 @@ from steelyard.plan.model import Plan
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
-from steelyard.study.model import ResponseSpec
 from steelyard.study.workload_study import WorkloadStudy
 
 Part = dict[str, Any]
@@ -136,18 +135,8 @@ def _asked(evidence: Evidence) -> Part:
         "name": study.workload_name,
         "conditions": plan.conditions,
         "not_applicable": plan.not_applicable,
-        "responses": tuple(_response(spec) for spec in study.responses.values()),
+        "responses": tuple(ResponseFinding.of(spec) for spec in study.responses.values()),
     }
-
-
-def _response(spec: ResponseSpec) -> ResponseFinding:
-    return ResponseFinding(
-        name=spec.name,
-        label=spec.label,
-        unit=spec.unit,
-        direction=spec.direction,
-        primary=spec.primary,
-    )
 
 
 def _compared(evidence: Evidence) -> Part:
@@ -161,7 +150,11 @@ def _compared(evidence: Evidence) -> Part:
     aa_control = judged_control(study, readings)
     unasked = [judge(each, readings, margin) for each in not_compared(study, plan)]
     ranked = rankings(
-        contestants(study, plan), plan, _response(study.primary), evidence.verdicts, unasked
+        contestants(study, plan),
+        plan,
+        ResponseFinding.of(study.primary),
+        evidence.verdicts,
+        unasked,
     )
     return {
         "verdicts": evidence.verdicts,

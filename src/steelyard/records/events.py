@@ -16,6 +16,7 @@ from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
+from steelyard.records.warnings import WarningKind
 from steelyard.study.model import Level
 
 InterimVerdict = Literal["faster", "slower", "equivalent", "trade_off", "undecided", "not_judged"]
@@ -289,6 +290,62 @@ Event = (
     | UndoPlanned
     | Undone
 )
+
+
+class RunPlanned(_Event):
+    """A session begins on ``run``, the folder of its records, of whose trials some are done."""
+
+    event: Literal["run_planned"] = "run_planned"
+    tool_version: str
+    run: str
+    study: str
+    study_sha256: str
+    seed: int
+    systems: tuple[str, ...]
+    visits: int
+    trials: int
+    trials_done: int
+
+
+class AttemptMeasured(_Event):
+    """What an attempt said of its primary response; all of it is in its record.
+
+    ``value`` is ``None`` where it was not measured. ``at_most_s_more`` is how long the rest of the
+    plan takes by the trials so far; it may end before.
+    """
+
+    event: Literal["attempt_measured"] = "attempt_measured"
+    trial: int
+    attempt: int
+    visit: int
+    cell: Cell
+    outcome: Outcome
+    response: str
+    value: float | None
+    unit: str
+    warnings: tuple[WarningKind, ...]
+    at_most_s_more: float | None
+
+
+class RunJudged(_Event):
+    """The run has ended by itself. ``findings`` are those of ``findings.json``, ``reports`` the
+    files that were written, ``exit_code`` that of the command.
+    """
+
+    event: Literal["run_judged"] = "run_judged"
+    exit_code: int
+    reports: tuple[str, ...]
+    findings: dict[str, JsonValue]
+
+
+StreamEvent = Event | RunPlanned | AttemptMeasured | RunJudged
+"""A line of ``run --json``: an event of the ledger, or one for whoever watches alone."""
+
+
+@functools.cache
+def stream_adapter() -> TypeAdapter[StreamEvent]:
+    """Reads a line of ``run --json`` by the name of its event."""
+    return TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
 
 
 @functools.cache

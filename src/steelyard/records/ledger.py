@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -57,10 +58,14 @@ def _event_of_version_1(line: bytes) -> Event | None:
 
 
 class Ledger:
-    """The open ledger of one run; holds a lock, so that one controller at a time writes."""
+    """The open ledger of one run; holds a lock, so that one controller at a time writes.
 
-    def __init__(self, path: Path) -> None:
+    ``recorded`` is called with each event once it is on stable storage.
+    """
+
+    def __init__(self, path: Path, recorded: Callable[[Event], None] = lambda _: None) -> None:
         self._path = path
+        self._recorded = recorded
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,6 +88,7 @@ class Ledger:
         while view:
             view = view[os.write(self._file, view) :]
         os.fsync(self._file)
+        self._recorded(event)
 
     def events(self) -> list[Event]:
         """All events so far."""

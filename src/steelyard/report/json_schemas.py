@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from steelyard.judge.findings import RunFindings
 from steelyard.plan.model import Plan
 from steelyard.records.archive import RunFacts
-from steelyard.records.events import event_adapter
+from steelyard.records.events import event_adapter, stream_adapter
 from steelyard.records.note import TEXT, Note
 from steelyard.records.schema import TrialRecord
 
@@ -27,6 +27,7 @@ DOCUMENTS: dict[str, tuple[str, TypeAdapter[Any]]] = {
     "run": ("run.json of a run", TypeAdapter(RunFacts)),
     "plan": ("plan.json of a run", TypeAdapter(Plan)),
     "ledger-event": ("A line of ledger.jsonl of a run", event_adapter()),
+    "stream-event": ("A line of `steelyard run --json`", stream_adapter()),
     "trial-record": ("record.json of an attempt at a trial", TypeAdapter(TrialRecord)),
     "findings": ("findings.json of a run", TypeAdapter(RunFindings)),
 }

@@ -63,7 +63,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
     """
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
-    with Ledger(run.ledger_path) as ledger, interrupt.installed():
+    with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
         try:
             return _run(SessionContext(study, plan, run, ledger, interrupt), watcher)
         except OSError as error:

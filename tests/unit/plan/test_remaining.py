@@ -7,7 +7,7 @@ import time
 import pytest
 from tests.unit.judge.studies import a_record, a_study
 
-from steelyard.cli.live import Display
+from steelyard.cli.session.state import SessionState
 from steelyard.plan.make import make_plan
 from steelyard.plan.model import Plan, PlannedTrial
 from steelyard.plan.remaining import remaining_s
@@ -41,22 +41,22 @@ def test_the_first_trial_of_a_system_counts_only_while_it_is_the_only_one(plan: 
     assert remaining_s(rest, {"fast": {1: 60.0, 2: 2.0, 5: 2.0}}) == 2 * len(rest)
 
 
-def test_the_display_corrects_its_forecast_by_the_trials_so_far(
+def test_a_session_corrects_its_forecast_by_the_trials_so_far(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     study = a_study(users=(1,))
-    plan, display, now = make_plan(study, 3), Display(study, None), [0.0]
+    plan, state, now = make_plan(study, 3), SessionState(study), [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    display.starts(plan, 0)
-    assert display.forecast() == "forecast after the first trial"
+    state.starts(plan, 0)
+    assert state.left_s() is None
     now[0] = 100.0  # calibration is no part of what trials take
     trials = trials_of(plan)
     for trial, took_s in zip(trials[:6], [9.0, 3.0, 3.0, 3.0, 3.0, 3.0], strict=True):
-        display.attempt_starts(trial, 1)
+        state.attempt_starts(trial, 1)
         now[0] += took_s
-        display.attempt_ends(a_record(trial, 100.0))
+        state.attempt_ends(a_record(trial, 100.0))
     assert len(trials) == 24
-    assert display.forecast() == "at most 54 s more"
+    assert state.left_s() == 54.0
 
 
 def test_a_plan_says_what_it_assumes_and_that_run_draws_another_order(plan: Plan) -> None:

@@ -25,10 +25,10 @@ from steelyard.report import notes
 from steelyard.report.sentences.answer import (
     answer,
     exploratory_lines,
-    progress_words,
     verdict_lines,
 )
 from steelyard.report.sentences.assumptions import bottleneck_rows
+from steelyard.report.sentences.interim import progress_words
 from steelyard.report.sentences.verdict import condition_sentence, more_visits, verdict_sentence
 from steelyard.report.view import views
 from steelyard.study.labels import Labels

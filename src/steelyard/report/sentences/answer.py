@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from steelyard.judge.analyses.factors.influence import SoFar
 from steelyard.judge.findings import RunFindings, VerdictFinding
 from steelyard.judge.kinds.caveats import (
     ErrorRateByRandomisation,
     WarnedTrials,
 )
-from steelyard.judge.stopping.interim import InterimWord, Look
-from steelyard.report.figures import counted
 from steelyard.report.sentences.assumptions import caveat_lines, judged, sure_lines, warning_lines
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.failures import failed_lines
@@ -20,12 +15,10 @@ from steelyard.report.sentences.ranking import ranking_lines
 from steelyard.report.sentences.verdict import (
     Sentence,
     condition_sentence,
-    more_visits,
     verdict_sentence,
 )
 from steelyard.report.view import NO_GRAND_MEAN, View, lines, views
 from steelyard.report.vocabulary import ordered
-from steelyard.study.labels import Labels
 
 _ABOVE = (ErrorRateByRandomisation, WarnedTrials)
 
@@ -99,39 +92,3 @@ def answer(view: View) -> list[tuple[Sentence, list[str]]]:
 
 def _pair(verdict: VerdictFinding) -> tuple[str, str]:
     return verdict.baseline, verdict.other
-
-
-def progress_words(look: Look, labels: Labels) -> str:
-    """The live line: ``overall slower; 16 users slower; 1 user undecided, about 6 more visits``."""
-    said = [
-        f"{_place(each, look.words, labels)} {each.word.value.replace('_', ' ')}"
-        for each in look.words
-    ]
-    said += [_factor_words(each) for each in look.influence]
-    said += [f"claim {name} undecided" for name in look.open_claims]
-    text = "; ".join(said) or "nothing judged yet"
-    more = look.visits_to_decide
-    return text if more is None else f"{text}, {more_visits(more)}"
-
-
-def _place(each: InterimWord, words: Sequence[InterimWord], labels: Labels) -> str:
-    """Systems where several are compared, workload where there are several, then conditions."""
-    place = "overall" if each.conditions is None else labels.conditions(each.conditions)
-    if each.workload is not None and each.conditions is None:
-        place = f"{each.workload} overall"
-    if len({(word.baseline, word.other) for word in words}) == 1:
-        return place or "overall"
-    pair = each.other
-    if len({word.baseline for word in words}) > 1:
-        pair += f" against {each.baseline}"
-    return f"{pair}, {place}" if place else pair
-
-
-def _factor_words(each: SoFar) -> str:
-    """``replicate 3 of 14: 2 effects (a, b), 4 negligible, 9 open``."""
-    named = f" ({', '.join(each.influential)})" if each.influential else ""
-    return (
-        f"replicate {each.replicates} of {each.planned}: "
-        f"{counted(len(each.influential), 'effect')}{named}, {each.negligible} negligible, "
-        f"{each.open} open"
-    )

@@ -9,11 +9,15 @@ from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
+from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 
 
 class Watcher(Protocol):
     """Called in the order of events, from the thread of the session."""
+
+    def recorded(self, event: Event) -> None:
+        """An event is in the ledger, on stable storage."""
 
     def undo_earlier(self, undone: list[PendingUndo]) -> None:
         """Changes that an earlier session had left were undone."""
@@ -43,6 +47,8 @@ class Watcher(Protocol):
 
 class Silence:
     """A watcher that watches nothing."""
+
+    def recorded(self, event: Event) -> None: ...
 
     def undo_earlier(self, undone: list[PendingUndo]) -> None: ...
 

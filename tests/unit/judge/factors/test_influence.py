@@ -24,7 +24,8 @@ from steelyard.records.schema import AttemptFailure, Measured, Outcome, TrialRec
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
-from steelyard.report.sentences.answer import progress_words, verdict_lines
+from steelyard.report.sentences.answer import verdict_lines
+from steelyard.report.sentences.interim import progress_words
 from steelyard.study.labels import Labels
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
