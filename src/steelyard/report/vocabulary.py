@@ -80,7 +80,7 @@ def said_word(word: VerdictWord, estimate_log: float | None, response: ResponseF
         return word.value.replace("_", " ")
     if response.direction == "none":
         return "more" if (estimate_log or 0.0) > 0 else "less"
-    good, bad = _good_and_bad(response)
+    good, bad = good_and_bad(response)
     return good if word is VerdictWord.FASTER else bad
 
 
@@ -96,7 +96,8 @@ def used_up(response: ResponseFinding) -> bool:
     return response.direction == "lower" and not of_another_kind
 
 
-def _good_and_bad(response: ResponseFinding) -> tuple[str, str]:
+def good_and_bad(response: ResponseFinding) -> tuple[str, str]:
+    """The words for a difference in the good direction and in the other."""
     if response.name == _ERRORS:
         return "fails less", "fails more"
     if response.unit in _TIME_UNITS:

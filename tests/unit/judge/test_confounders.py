@@ -61,8 +61,8 @@ def test_what_explains_most_comes_first_and_three_subjects_are_named() -> None:
     ]  # fmt: skip
     (line,) = difference_lines(run)
     assert line == (
-        "5 facts differ between the systems without having been declared as part of the "
-        "comparison: cgroup.memory_bytes (fast not reported, durable 1 GiB); kernel.release "
+        "5 undeclared differences between the systems: cgroup.memory_bytes (fast not reported, "
+        "durable 1 GiB); kernel.release "
         "(fast 6.1, durable 6.5); net.eth0.mtu (fast not reported, durable 9000); and 2 more."
     )
 

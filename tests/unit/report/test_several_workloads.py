@@ -41,7 +41,7 @@ def test_a_report_begins_with_what_every_workload_found() -> None:
     assert re.search(r"^- cpu: guest is slower than bare: .+$", first, re.MULTILINE)
     assert re.search(r"^- disk: No difference larger than 5 % in run time", first, re.MULTILINE)
     page = render(findings(), {})
-    assert page.index("cpu: guest is slower than bare") < page.index('<h3 class="workload">')
+    assert page.index("cpu slower, disk equivalent, against bare") < page.index("<h3 class")
 
 
 def test_the_answer_says_that_there_is_none_over_workloads() -> None:
@@ -68,8 +68,8 @@ def test_cells_that_do_not_exist_read_as_not_applicable() -> None:
 
 def test_a_page_of_several_workloads_names_each_and_repeats_no_identifier() -> None:
     page = render(findings(), {})
-    assert '<h3 class="workload">cpu</h3>' in page
-    assert '<h3 class="workload">disk</h3>' in page
+    assert '<h3 class="workload" id="workload-cpu">cpu</h3>' in page
+    assert '<h3 class="workload" id="workload-disk">disk</h3>' in page
     identifiers = re.findall(r'\bid="([^"]+)"', page)
     assert len(identifiers) == len(set(identifiers))
     referred = re.findall(r"url\(#([^)]+)\)", page)

@@ -168,7 +168,7 @@ def test_failures_warnings_and_missing_cells_are_told_before_relying_on_the_answ
     assert "3 of 33 attempts failed: 2 service died (durable): the sink ended with signal 9" in text
     assert "Not measured: throughput of durable at 16 users." in text
     assert "one system varies 3.1 times as much as the other" in text
-    assert "2 facts differ between the systems" in text
+    assert "2 undeclared differences between the systems" in text
 
 
 def test_a_difference_of_ranks_alone_has_the_verb_of_its_response() -> None:

@@ -11,6 +11,7 @@ from steelyard.report.charts.time import Series
 from steelyard.report.page.contents import sections
 from steelyard.report.page.render import filled, own_text
 from steelyard.report.page.section import Page
+from steelyard.report.sentences.design import trials_words
 
 
 def render(
@@ -32,6 +33,8 @@ def render(
         style=Markup(own_text("page.css")),  # noqa: S704 - our own file, no data in it
         sections=sections(page),
         beside=page.beside,
+        trials=trials_words(run),
+        tool=f"steelyard {run.tool_version}",
         records=records,
     )
     return str(whole)

@@ -77,6 +77,9 @@ def _article(run: RunFindings, series: Series) -> Files:
     return article(run, series)
 
 
+WITH_THE_PAGE = ("csv", "json")
+"""What the page links to: it holds every value, and the page not all of them."""
+
 FORMATS: dict[str, Format] = {
     "html": Format("html", "report.html", "one page to read, with charts, works offline", _page),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
@@ -107,18 +110,21 @@ def write_report(
 ) -> list[Path]:
     """Write each form into ``folder``, whole or not at all; the paths in the order asked.
 
-    ``beside_records``: the folder lies in that of the run.
+    ``beside_records``: the folder lies in that of the run. What the page links to is written
+    with it.
 
     Raises ``KeyError`` for a form that is not in ``FORMATS``, before anything is written.
     """
-    chosen = [FORMATS[name] for name in formats]
-    beside = {form.name: form.file for form in chosen}
+    asked = [FORMATS[name] for name in formats]
+    linked = [FORMATS[name] for name in WITH_THE_PAGE if FORMATS["html"] in asked]
+    written = list(dict.fromkeys([*asked, *linked]))
+    beside = {form.name: form.file for form in written}
     place = Place(".." if beside_records else None, beside)
     folder.mkdir(parents=True, exist_ok=True)
-    for form in chosen:
+    for form in written:
         for path, content in form.files(run, series, place).items():
             _replace(folder / path, content)
-    return [folder / form.file for form in chosen]
+    return [folder / form.file for form in asked]
 
 
 def _replace(path: Path, content: str | bytes) -> None:

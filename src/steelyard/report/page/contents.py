@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from steelyard.report.page.caveats import caveats
 from steelyard.report.page.environment import environment
 from steelyard.report.page.latency import latency
@@ -13,8 +15,9 @@ from steelyard.report.page.result import result
 from steelyard.report.page.section import Maker, Page, Section
 from steelyard.report.page.trials import trials
 
+_IDS = re.compile(r'\bid="([^"]+)"')
+
 MAKERS: tuple[Maker, ...] = (
-    result,
     latency,
     load,
     resources,
@@ -27,6 +30,7 @@ MAKERS: tuple[Maker, ...] = (
 
 
 def sections(page: Page) -> list[Section]:
-    """All that have something to show."""
-    made = (make(page) for make in MAKERS)
-    return [section for section in made if section is not None]
+    """The result, then all that have something to show."""
+    made = [section for make in MAKERS if (section := make(page)) is not None]
+    anchors = {each for section in made for each in (section.id, *_IDS.findall(section.body))}
+    return [result(page, anchors), *made]

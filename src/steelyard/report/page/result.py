@@ -1,20 +1,25 @@
-"""Section Result: the answer, and all that is computed of it."""
+"""Section Result: the answer on one screen, and below it all that is computed of it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
+from steelyard.report.page.marks import drawn_rows
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Part, Section
 from steelyard.report.sections import AUTHOR, paragraphs, sections
 from steelyard.report.sentences.answer import answer
-from steelyard.report.sentences.assumptions import warning_lines
+from steelyard.report.sentences.caveats import caveats, on_top
 from steelyard.report.sentences.claims import claim_lines
 from steelyard.report.sentences.consolidation import consolidation_lines
+from steelyard.report.sentences.evidence import evidence
+from steelyard.report.sentences.headline import headline
 from steelyard.report.sentences.ranking import ranking_lines
-from steelyard.report.summary import glance
+from steelyard.report.sentences.trust import trust_lines
 from steelyard.report.tables.claims import claims_table
 from steelyard.report.tables.consolidation import consolidation_table
+from steelyard.report.tables.effects import EffectRows, effect_rows
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
 from steelyard.report.tables.ranking import ranking_tables
@@ -23,22 +28,41 @@ from steelyard.report.view import lines, tables
 from steelyard.report.vocabulary import primary_response
 
 
-def result(page: Page) -> Section:
-    """Always there: what a page is for."""
+def result(page: Page, anchors: Collection[str]) -> Section:
+    """Always there: what a page is for. ``anchors`` are what the rest of the page has."""
     run = page.run
-    body = filled(
+    found = caveats(run)
+    first = filled(
+        "sections/first.html.j2",
+        run,
+        headline=headline(run),
+        evidence=evidence(run),
+        effects=[_drawn(each) for each in effect_rows(run)],
+        trust=trust_lines(run),
+        caveats=on_top(found),
+        all_caveats=len(found),
+        anchors=anchors,
+    )
+    rest = filled(
         "sections/result.html.j2",
         run,
-        glance=glance(run),
         parts=[_part(part) for part in page.parts],
-        warnings=lines(run, warning_lines),
         claims=lines(run, claim_lines),
         claims_tables=tables(run, claims_table),
         interference=interference_tables(run),
         author=AUTHOR,
         paragraphs=paragraphs,
     )
-    return Section("result", "Result", body)
+    return Section("result", "Result", first + rest)
+
+
+def _drawn(table: EffectRows) -> dict[str, Any]:
+    drawings, axis = drawn_rows(table)
+    rows: list[dict[str, Any]] = []
+    for row, drawing in zip(table.rows, drawings, strict=True):
+        rows.append({"row": row, "drawing": drawing})
+    leads = sum(row.mark.whole for row in table.rows) == 1 < len(rows)
+    return {"table": table, "rows": rows, "axis": axis, "leads": leads}
 
 
 def _part(part: Part) -> dict[str, Any]:

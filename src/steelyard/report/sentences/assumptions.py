@@ -212,14 +212,20 @@ def note_lines(view: View) -> list[str]:
     The limits of the Welch test follow once, where an error rate rests on it. Why a comparison
     was not judged, or a verdict over all conditions withheld, is in its sentence.
     """
-    places: dict[tuple[str, str], list[str]] = {}
-    notes = [(verdict, note) for verdict in judged(view) for note in _notes(verdict)]
-    for verdict, note in notes:
-        pair = f"{verdict.other} against {verdict.baseline}"
-        places.setdefault((pair, reason_text(verdict, note)), []).append(_where(verdict, view))
-    lines = [f"{pair}, {listed(where)}: {note}." for (pair, note), where in places.items()]
-    rests_on_welch = any(isinstance(note, SpreadsDiffer) for _, note in notes)
+    found = reason_texts(view)
+    lines = [f"{pair}, {listed(places)}: {text}." for _, pair, text, places in found]
+    rests_on_welch = any(isinstance(note, SpreadsDiffer) for note, *_ in found)
     return [*lines, WELCH_TEST] if rests_on_welch else lines
+
+
+def reason_texts(view: View) -> list[tuple[VerdictNote, str, str, list[str]]]:
+    """Each note with the compared pair, its text, and the places that share both."""
+    found: dict[tuple[str, str], tuple[VerdictNote, list[str]]] = {}
+    for verdict in judged(view):
+        for note in _notes(verdict):
+            key = (f"{verdict.other} against {verdict.baseline}", reason_text(verdict, note))
+            found.setdefault(key, (note, []))[1].append(_where(verdict, view))
+    return [(note, pair, text, places) for (pair, text), (note, places) in found.items()]
 
 
 def _notes(verdict: VerdictFinding) -> tuple[VerdictNote, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from steelyard.judge.analyses.factors.findings import InfluenceFinding
 from steelyard.judge.findings import RunFindings
+from steelyard.report.figures import counted
 from steelyard.report.sentences.assumptions import STOP_WORDS, judged
 from steelyard.report.view import views
 from steelyard.report.vocabulary import compared_all
@@ -59,6 +60,11 @@ def _done(run: RunFindings) -> Iterator[tuple[str, str]]:
         ),
     )
     yield "Made by", f"steelyard {run.tool_version}, run {run.run}"
+
+
+def trials_words(run: RunFindings) -> str:
+    """``57 trials in 4 min``."""
+    return f"{counted(run.stop.trials_done, 'trial')} in {format_duration(run.stop.spent_s)}"
 
 
 def _factors(found: InfluenceFinding, labels: Labels) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from steelyard.judge.findings import DifferenceFinding, RunFindings
-from steelyard.report.figures import counted
+from steelyard.report.figures import counted, listed
 from steelyard.report.vocabulary import compared_all
 from steelyard.units import format_bytes
 
@@ -22,15 +22,25 @@ def difference_lines(run: RunFindings) -> list[str]:
     ]
     if not found:
         return accepted
-    verb = "differs" if len(found) == 1 else "differ"
-    facts = f"{counted(len(found), 'fact')} {verb} between the {compared_all(run)}"
+    facts = counted(len(found), "undeclared difference")
     named = _gravest(found)
     texts = "; ".join(_text(each, run) for each in named)
     rest = f"; and {len(found) - len(named)} more" if len(found) > len(named) else ""
     return [
-        f"{facts} without having been declared as part of the comparison: {texts}{rest}.",
+        f"{facts} between the {compared_all(run)}: {texts}{rest}.",
         *accepted,
     ]
+
+
+def declared_line(run: RunFindings) -> str:
+    """In what the systems differ as declared, where nothing else sets them apart."""
+    facts = [each.fact for each in run.differences if each.declared]
+    noun = compared_all(run)
+    if not facts:
+        return f"No recorded fact differs between the {noun}."
+    more = len(facts) - _NAMED
+    named = [*facts[:_NAMED], *([f"{more} more"] if more > 0 else [])]
+    return f"The {noun} differ only in what the study declares: {listed(named)}."
 
 
 def _gravest(found: list[DifferenceFinding]) -> list[DifferenceFinding]:

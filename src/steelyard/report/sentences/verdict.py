@@ -60,7 +60,7 @@ def verdict_sentence(verdict: VerdictFinding, view: View) -> Sentence:
     """The whole sentence for one comparison, with interval and n."""
     response = response_of(view, verdict.response)
     where = where_of(verdict, view)
-    later, verdict = _later(verdict, response), _when_decided(verdict)
+    later, verdict = _later(verdict, response), when_decided(verdict)
     if verdict.estimate_log is None and verdict.word in DECIDED:
         found = _without_size(verdict, response, where)
     elif verdict.estimate_log is None or verdict.word is VerdictWord.NOT_JUDGED:
@@ -79,25 +79,25 @@ def condition_sentence(verdict: VerdictFinding, view: View) -> str:
     """The short form under a sentence that named the systems: ``At 16 users: slower, ..``."""
     response = response_of(view, verdict.response)
     where = where_of(verdict, view).strip() or "over all trials"
-    later, verdict = _later(verdict, response), _when_decided(verdict)
+    later, verdict = _later(verdict, response), when_decided(verdict)
     word = verdict_word(verdict, response)
     log = verdict.estimate_log
     if log is None or verdict.word is VerdictWord.NOT_JUDGED:
-        return f"{_capital(where)}: not judged, {visits_words(verdict)}: {_reason(verdict)}."
+        return f"{_capital(where)}: not judged, {visits_words(verdict)}: {verdict_reason(verdict)}."
     size = signed_phrase(log, noun_of(response), beside=ends_of(verdict))
     tail = ""
     if verdict.word in DECIDED:
         size = _size(verdict, response)
         tail = _margin_words(verdict) if abs(log) < 4 * verdict.margin_log else ""
     elif verdict.word is VerdictWord.UNDECIDED:
-        tail = _WITHHELD if verdict.withheld else _further(verdict)
+        tail = _WITHHELD if verdict.withheld else further(verdict)
     return (
         f"{_capital(where)}: {word}, {size} ({interval_words(verdict, response)}), "
         f"{counted(verdict.n_baseline + verdict.n_other, 'visit')}{tail}{later}."
     )
 
 
-def _when_decided(verdict: VerdictFinding) -> VerdictFinding:
+def when_decided(verdict: VerdictFinding) -> VerdictFinding:
     """The same with the size of the look that decided, where all visits deny the word."""
     then = verdict.deciding_look
     if then is None:
@@ -128,16 +128,18 @@ def _later(verdict: VerdictFinding, response: ResponseFinding) -> str:
 def _decided(
     verdict: VerdictFinding, response: ResponseFinding, where: str, view: View
 ) -> Sentence:
-    claim = _claim(verdict, response, _size(verdict, response))
+    claim = verdict_claim(verdict, response)
     ends = interval_words(verdict, response)
     count = visits_words(verdict)
     if not verdict.exploratory:
-        ends += f", {_stop_words(view)}"
+        ends += f", {stop_words(view)}"
         count += _margin_words(verdict)
     return Sentence(f"{claim}{where}", f" ({ends}), {count}.", f"{ends}; {count}.")
 
 
-def _claim(verdict: VerdictFinding, response: ResponseFinding, size: str) -> str:
+def verdict_claim(verdict: VerdictFinding, response: ResponseFinding) -> str:
+    """A verdict with its size: ``durable is slower than fast: 71.0 % less throughput``."""
+    size = _size(verdict, response)
     if verdict.word is VerdictWord.TRADE_OFF:
         return trade_off(verdict, response, size)
     in_percent = form_for(verdict.estimate_log or 0.0) == "percent"
@@ -186,7 +188,7 @@ def _undecided(
 
 def _without_size(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
     """A difference of ranks alone: one of the two has no value that is finite."""
-    evidence = f"{visits_words(verdict)}: {_reason(verdict)}."
+    evidence = f"{visits_words(verdict)}: {verdict_reason(verdict)}."
     head = f"{verdict.other} {predicate(verdict, response)} than {verdict.baseline}{where}"
     return Sentence(head, f", {evidence}", _capital(evidence))
 
@@ -194,12 +196,12 @@ def _without_size(verdict: VerdictFinding, response: ResponseFinding, where: str
 def _not_judged(verdict: VerdictFinding, response: ResponseFinding, where: str) -> Sentence:
     evidence = (
         f"{noun_of(response)} of {verdict.other} against {verdict.baseline}, "
-        f"{visits_words(verdict)}: {_reason(verdict)}."
+        f"{visits_words(verdict)}: {verdict_reason(verdict)}."
     )
     return Sentence(f"Not judged{where}", f": {evidence}", _capital(evidence))
 
 
-def _reason(verdict: VerdictFinding) -> str:
+def verdict_reason(verdict: VerdictFinding) -> str:
     """The gravest reasons; a study of many trials may have one for each."""
     more = len(verdict.reasons) - MOST_REASONS
     texts = [reason_text(verdict, note) for note in verdict.reasons[:MOST_REASONS]]
@@ -220,9 +222,6 @@ def ends_of(verdict: VerdictFinding) -> tuple[float | None, float | None]:
 
 def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
     """Level and ends of the interval that belongs to the word of the verdict."""
-    level = verdict.interval_level
-    if verdict.word is VerdictWord.EQUIVALENT:
-        level = 1 - 2 * (1 - level)
     low, high = ends_of(verdict)
     ends = interval(
         low,
@@ -231,7 +230,13 @@ def interval_words(verdict: VerdictFinding, response: ResponseFinding) -> str:
         direction=direction_of(response),
         exact_to=_bounds(verdict),
     )
-    return f"{percent(level)} interval {ends}"
+    return f"{percent(interval_level(verdict))} interval {ends}"
+
+
+def interval_level(verdict: VerdictFinding) -> float:
+    """The level of the interval that belongs to the word of the verdict."""
+    level = verdict.interval_level
+    return 1 - 2 * (1 - level) if verdict.word is VerdictWord.EQUIVALENT else level
 
 
 def visits_words(verdict: VerdictFinding) -> str:
@@ -264,7 +269,8 @@ def _bounds(verdict: VerdictFinding) -> tuple[float, ...]:
     return (0.0, verdict.margin_log, -verdict.margin_log)
 
 
-def _stop_words(view: View) -> str:
+def stop_words(view: View) -> str:
+    """For which stop of the study an interval is valid."""
     stop = view.run.stop
     if view.run.design == "none":
         return ONCE
@@ -289,10 +295,11 @@ def _forecast_words(verdict: VerdictFinding, view: View) -> str:
         ended = f"; the budget of {counted(stop.visits_planned, 'visit')} ended first"
     elif stop.reason == "budget_time":
         ended = "; the budget of time ended first"
-    return ended + _further(verdict)
+    return ended + further(verdict)
 
 
-def _further(verdict: VerdictFinding) -> str:
+def further(verdict: VerdictFinding) -> str:
+    """``; about 6 to 20 more visits would decide``; empty without a forecast."""
     more = verdict.visits_to_decide
     if more is None:
         return ""

@@ -1,0 +1,364 @@
+"""The answer as rows: values of the systems, the change, its interval, and what to draw beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.factors.findings import EffectFinding, EffectWord, InfluenceFinding
+from steelyard.judge.findings import CellFinding, RunFindings, VerdictFinding
+from steelyard.judge.visits.readings import key_of
+from steelyard.report.effects import interval, signed_effect
+from steelyard.report.figures import Scale, percent, quantity, scale_for, significant
+from steelyard.report.sentences.assumptions import judged
+from steelyard.report.sentences.evidence import signed_ends, signed_size
+from steelyard.report.sentences.headline import badge_of, leading_verdicts
+from steelyard.report.sentences.influence import name_of
+from steelyard.report.sentences.ranking import places_text
+from steelyard.report.sentences.verdict import ends_of, interval_level, when_decided
+from steelyard.report.tables.table import NONE
+from steelyard.report.view import View, views
+from steelyard.report.vocabulary import (
+    good_and_bad,
+    met_by,
+    noun_of,
+    ordered,
+    primary_response,
+    response_of,
+)
+from steelyard.study.model import Level
+
+ALL_CONDITIONS, VERDICT = "All conditions", "Verdict"
+MOST_EFFECTS = 12
+_HODGES_LEHMANN = (
+    "Change: Hodges-Lehmann ratio of the visits, and not the ratio of the two medians beside it."
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is drawn of a row, in logarithms of the raw response; an end without a bound is None."""
+
+    estimate_log: float | None
+    low_log: float | None
+    high_log: float | None
+    margin_log: float
+    decided: bool
+    whole: bool
+    system: int
+
+
+@dataclass(frozen=True)
+class EffectRow:
+    """``group`` is the heading that the row stands under; ``whole`` rows lead those of a part."""
+
+    cells: tuple[str, ...]
+    mark: Mark
+    group: str = ""
+    anchor: str | None = None
+
+
+@dataclass(frozen=True)
+class EffectRows:
+    """``head`` names the cells; ``minor`` are the columns that a narrow page leaves out."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[EffectRow, ...]
+    direction: tuple[str, str]
+    minor: frozenset[int]
+    numeric: frozenset[int]
+    notes: tuple[str, ...] = ()
+
+
+def effect_rows(run: RunFindings) -> list[EffectRows]:
+    """By what the study compares: workloads, systems, or the conditions of one pair; then effects
+    of its factors.
+    """
+    of_each = views(run)
+    found = [workload_rows(run)] if len(of_each) > 1 else []
+    if not found and len(_others(of_each[0])) > 1:
+        found = [system_rows(of_each[0])]
+    if not found:
+        found = [condition_rows(of_each[0], other) for other in _others(of_each[0])]
+    found += [factor_rows(each, view) for view in of_each for each in view.own.influence]
+    return [_lean(each) for each in found if each.rows]
+
+
+def _lean(table: EffectRows) -> EffectRows:
+    """Without columns that say nothing: empty ones, and a verdict that all rows share."""
+    columns = list(zip(*(row.cells for row in table.rows), strict=True))
+    kept = [
+        place
+        for place, cells in enumerate(columns)
+        if set(cells) != {NONE} and not (table.head[place] == VERDICT and len(set(cells)) == 1)
+    ]
+    return replace(
+        table,
+        head=tuple(table.head[place] for place in kept),
+        rows=tuple(
+            replace(row, cells=tuple(row.cells[place] for place in kept)) for row in table.rows
+        ),
+        minor=frozenset(kept.index(place) for place in table.minor if place in kept),
+        numeric=frozenset(kept.index(place) for place in table.numeric if place in kept),
+    )
+
+
+def _others(view: View) -> list[str]:
+    return list(dict.fromkeys(v.other for v in leading_verdicts(view)))
+
+
+def condition_rows(view: View, other: str) -> EffectRows:
+    """One pair of systems: a row for all conditions, then one for each."""
+    own = [v for v in ordered(judged(view), view) if (v.baseline, v.other) == _pair(view, other)]
+    cells, scale = _cells(view), _scale(view)
+    response = primary_response(view)
+    label = "" if response is None else response.label
+    rows = []
+    for verdict in own:
+        conditions = _only_condition(verdict, view)
+        where = view.run.labels.conditions(verdict.conditions) if verdict.conditions else ""
+        values = [_median(cells, name, conditions, scale) for name in _pair(view, other)]
+        first = where or (ALL_CONDITIONS if len(own) > 1 else "All trials")
+        rows.append(EffectRow((first, *values, *_said(verdict, view)), _mark(verdict, view)))
+    unit = f", {scale.unit}" if scale.unit else ""
+    return EffectRows(
+        caption=f"{label}{unit} (median), and change relative to {view.run.baseline}",
+        head=("Condition", view.run.baseline, other, "Change", "CI", VERDICT),
+        rows=tuple(rows),
+        direction=_direction([view]),
+        minor=frozenset({4, 5}),
+        numeric=frozenset({1, 2, 3, 4}),
+        notes=(*_level_notes(own, view), _HODGES_LEHMANN),
+    )
+
+
+def system_rows(view: View) -> EffectRows:
+    """Three systems and more: one row each, the best first where they are ranked."""
+    found = {v.other: v for v in leading_verdicts(view) if v.conditions is None or _alone(view)}
+    ranking = next((r for r in view.own.rankings if r.conditions is None), None)
+    ranking = ranking or next(iter(view.own.rankings), None)
+    places = {} if ranking is None else {p.system: places_text(p) for p in ranking.places}
+    order = [name for name in places if name in view.run.systems] or list(view.run.systems)
+    cells, scale = _cells(view), _scale(view)
+    response = primary_response(view)
+    label = "" if response is None else response.label
+    rows = []
+    for name in order:
+        conditions = view.own.conditions[0] if _alone(view) else None
+        value = _median(cells, name, conditions, scale)
+        place = places.get(name, NONE)
+        if name == view.run.baseline:
+            cell = (f"{name} (baseline)", value, NONE, NONE, place, NONE)
+            rows.append(EffectRow(cell, _nothing(view, name)))
+        elif name in found:
+            change, ends, word = _said(found[name], view)
+            cell = (name, value, change, ends, place, word)
+            rows.append(EffectRow(cell, _mark(found[name], view)))
+    unit = f", {scale.unit}" if scale.unit else ""
+    where = "" if _alone(view) else f", over all {len(view.own.conditions)} conditions"
+    return EffectRows(
+        caption=f"{label}{unit}, and change relative to {view.run.baseline}{where}",
+        head=("System", "Median", "Change", "CI", "Rank", VERDICT),
+        rows=tuple(rows),
+        direction=_direction([view]),
+        minor=frozenset({3}),
+        numeric=frozenset({1, 2, 3}),
+        notes=(*_level_notes(list(found.values()), view), _HODGES_LEHMANN),
+    )
+
+
+def workload_rows(run: RunFindings) -> EffectRows:
+    """Several workloads: one row each (of every system), by verdict."""
+    rows = [row for view in views(run) for row in _rows_of_workload(view)]
+    order = list(dict.fromkeys(row.group for row in rows))
+    several = len({v.other for view in views(run) for v in leading_verdicts(view)}) > 1
+    first = ("Workload", "System") if several else ("Workload",)
+    head = (*first, run.baseline, "Other" if several else _only_other(run), "Change", "CI")
+    kept = [row if several else _without_system(row) for row in rows]
+    found = [v for view in views(run) for v in leading_verdicts(view)]
+    return EffectRows(
+        caption=f"Primary response of each workload, and change relative to {run.baseline}",
+        head=head,
+        rows=tuple(sorted(kept, key=lambda row: order.index(row.group))),
+        direction=_direction(views(run)),
+        minor=frozenset({len(head) - 1}),
+        numeric=frozenset(range(len(first), len(head))),
+        notes=(*_level_notes(found, views(run)[0]), _HODGES_LEHMANN),
+    )
+
+
+def _rows_of_workload(view: View) -> Iterator[EffectRow]:
+    cells = _cells(view)
+    for verdict in leading_verdicts(view):
+        conditions = _only_condition(verdict, view)
+        where = view.run.labels.conditions(verdict.conditions) if verdict.conditions else ""
+        values = (
+            _median(cells, name, conditions, None, view)
+            for name in (verdict.baseline, verdict.other)
+        )
+        noun = noun_of(response_of(view, verdict.response))
+        name = where or f"{view.own.name}: {noun}"
+        change, ends, word = _said(verdict, view)
+        texts = (name, verdict.other, *values, change, ends)
+        yield EffectRow(texts, _mark(verdict, view), word, f"workload-{view.own.name}")
+
+
+def _without_system(row: EffectRow) -> EffectRow:
+    return EffectRow((row.cells[0], *row.cells[2:]), row.mark, row.group, row.anchor)
+
+
+def _only_other(run: RunFindings) -> str:
+    return next((v.other for view in views(run) for v in leading_verdicts(view)), "")
+
+
+def factor_rows(found: InfluenceFinding, view: View) -> EffectRows:
+    """Effects of factors on the response: single ones, then the largest of several together."""
+    noun = noun_of(response_of(view, found.response))
+    rows = tuple(_factor_row(each, found, view) for each in shown_effects(found))
+    inner = f"of what is negligible {percent(1 - 2 * found.alpha)}"
+    note = f"CI {percent(found.interval_level)} for all effects together; {inner}."
+    left = len([e for e in found.effects if e.effect_log is not None]) - len(rows)
+    more = (f"{left} smaller effects of several factors are in the table below.",) if left else ()
+    of = "" if found.system is None else f" of {found.system}"
+    return EffectRows(
+        caption=f"Effects on {noun}{of}",
+        head=("Factor", "Change", "CI", VERDICT),
+        rows=rows,
+        direction=("less", "more"),
+        minor=frozenset({2}),
+        numeric=frozenset({1, 2}),
+        notes=(note, *more),
+    )
+
+
+def shown_effects(found: InfluenceFinding) -> list[EffectFinding]:
+    """Single factors by the size of their effect, then the largest of the others."""
+    known = [each for each in found.effects if each.effect_log is not None]
+    known.sort(key=lambda each: (len(each.factors) > 1, -abs(each.effect_log or 0.0)))
+    mains = [each for each in known if len(each.factors) == 1]
+    return known[: max(MOST_EFFECTS, len(mains))]
+
+
+def _factor_row(each: EffectFinding, found: InfluenceFinding, view: View) -> EffectRow:
+    log = each.effect_log or 0.0
+    low, high = each.low_log, each.high_log
+    if each.word is EffectWord.NEGLIGIBLE:
+        low, high = each.equivalence_low_log, each.equivalence_high_log
+    levels = "; ".join(
+        f"{view.run.labels.level(a, name)} instead of {view.run.labels.level(b, name)}"
+        for name, a, b in zip(each.factors, each.levels, each.against, strict=True)
+    )
+    margin = found.margin_log
+    ends = interval(low, high, estimate_log=log, direction=None, exact_to=(0.0, margin, -margin))
+    name = name_of(each.factors)
+    cells = (
+        f"{name}: {levels}" if len(each.factors) == 1 else name,
+        signed_effect(log, beside=(low, high)),
+        ends,
+        each.word.value.replace("_", " "),
+    )
+    decided = each.word in (EffectWord.INFLUENTIAL, EffectWord.NEGLIGIBLE)
+    return EffectRow(cells, Mark(log, low, high, margin, decided, len(each.factors) == 1, 0))
+
+
+def _pair(view: View, other: str) -> tuple[str, str]:
+    return view.run.baseline, other
+
+
+def _alone(view: View) -> bool:
+    return len(view.own.conditions) == 1
+
+
+def _only_condition(verdict: VerdictFinding, view: View) -> dict[str, Level] | None:
+    """The condition of a verdict; over all of them the only one that both systems can meet."""
+    met = met_by(view, (verdict.baseline, verdict.other))
+    return verdict.conditions or (met[0] if len(met) == 1 else None)
+
+
+def _cells(view: View) -> dict[tuple[str, object], CellFinding]:
+    response = primary_response(view)
+    name = None if response is None else response.name
+    return {
+        (c.cell.system, key_of(c.cell.conditions)): c for c in view.own.cells if c.response == name
+    }
+
+
+def _scale(view: View) -> Scale:
+    response = primary_response(view)
+    values = [c.median for c in _cells(view).values() if c.median is not None]
+    return scale_for(values, "" if response is None else response.unit)
+
+
+def _median(
+    cells: dict[tuple[str, object], CellFinding],
+    system: str,
+    conditions: dict[str, Level] | None,
+    scale: Scale | None,
+    view: View | None = None,
+) -> str:
+    """In the scale of the column, or with its own unit without one."""
+    found = None if conditions is None else cells.get((system, key_of(conditions)))
+    if found is None or found.median is None:
+        return NONE
+    if scale is not None:
+        return significant(found.median / scale.divisor)
+    response = None if view is None else primary_response(view)
+    return quantity(found.median, "" if response is None else response.unit)
+
+
+def _said(verdict: VerdictFinding, view: View) -> tuple[str, str, str]:
+    shown, word = when_decided(verdict), badge_of(verdict, view)
+    if shown.estimate_log is None:
+        return NONE, NONE, word
+    return signed_size(shown), signed_ends(shown), word
+
+
+def _mark(verdict: VerdictFinding, view: View) -> Mark:
+    shown = when_decided(verdict)
+    low, high = ends_of(shown)
+    decided = verdict.word not in (VerdictWord.UNDECIDED, VerdictWord.NOT_JUDGED)
+    place = _place(view, verdict.other)
+    whole = verdict.conditions is None
+    return Mark(shown.estimate_log, low, high, verdict.margin_log, decided, whole, place)
+
+
+def _nothing(view: View, system: str) -> Mark:
+    margins = [v.margin_log for v in judged(view)]
+    return Mark(None, None, None, max(margins, default=0.0), False, False, _place(view, system))
+
+
+def _place(view: View, system: str) -> int:
+    return view.run.systems.index(system) if system in view.run.systems else 0
+
+
+def _direction(of_each: Sequence[View]) -> tuple[str, str]:
+    """What lies to the left and to the right of nothing."""
+    found = [r for view in of_each if (r := primary_response(view)) is not None]
+    directions = {r.direction for r in found}
+    words = {good_and_bad(r) for r in found}
+    if len(directions) != 1 or directions == {"none"}:
+        return "less", "more"
+    good, bad = words.pop() if len(words) == 1 else ("better", "worse")
+    return (bad, good) if directions == {"higher"} else (good, bad)
+
+
+def _level_notes(found: Sequence[VerdictFinding], view: View) -> list[str]:
+    """Which level the intervals have, where rows differ in it."""
+    whole = {percent(interval_level(v)) for v in found if v.conditions is None}
+    parts = [v for v in found if v.conditions is not None]
+    levels = sorted({percent(interval_level(v)) for v in parts if v.word not in _EQUIVALENT})
+    said = []
+    if whole:
+        where = " over all conditions" if levels or len(view.own.conditions) > 1 else ""
+        said.append(f"CI {' or '.join(sorted(whole))}{where}")
+    if levels:
+        alpha = parts[0].alpha
+        said.append(
+            f"{' or '.join(levels)} at each, so that all hold together at {percent(1 - alpha)}"
+        )
+    return [f"{'; '.join(said)}."] if said else []
+
+
+_EQUIVALENT = (VerdictWord.EQUIVALENT,)

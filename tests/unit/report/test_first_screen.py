@@ -1,0 +1,238 @@
+"""What stands on the first screen: headline, evidence, rows, trust, the gravest caveats."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from tests.golden.report_examples import attempt_findings, changed, per_condition, verdict
+from tests.unit.report.golden_findings import CASES, golden
+
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.analyses.steadiness.findings import LevelChanges, Steadiness, SteadyFinding
+from steelyard.judge.comparisons.forecast import VisitsForecast
+from steelyard.judge.findings import CalibrationFinding, DifferenceFinding, RunFindings, WarningNote
+from steelyard.judge.kinds.caveats import OneMachine, OrderNotRandom
+from steelyard.judge.kinds.verdict_notes import (
+    CarryOverFound,
+    OneConstant,
+    SpreadsDiffer,
+    StallsDiffer,
+    VisitsDepend,
+)
+from steelyard.plan.model import Cell
+from steelyard.records.warnings import WarningKind
+from steelyard.report.formats.html import render
+from steelyard.report.page.marks import axis_of, row_drawing
+from steelyard.report.sentences.caveats import MOST_ON_TOP, Weight, caveats, on_top
+from steelyard.report.sentences.evidence import evidence
+from steelyard.report.sentences.headline import MOST_WORDS, headline, words_in
+from steelyard.report.sentences.trust import State, TrustLine, trust_lines
+from steelyard.report.tables.effects import Mark, effect_rows
+
+LONG = "latency of the slowest of all operations of a user, 99.9th percentile"
+
+
+def line_of(run: RunFindings, title: str) -> TrustLine:
+    return next(line for line in trust_lines(run) if line.title == title)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_headline_has_at_most_twelve_words(case: str) -> None:
+    assert 0 < words_in(headline(golden(case)).text) <= MOST_WORDS
+
+
+@pytest.mark.parametrize("word", [word.value for word in VerdictWord])
+def test_a_headline_stays_short_where_the_response_has_a_long_name(word: str) -> None:
+    run = golden("decided")
+    responses = tuple(
+        r.model_copy(update={"label": LONG}) if r.primary else r for r in run.workloads[0].responses
+    )
+    said = headline(changed(run, responses=responses, verdicts=(verdict(word, -30.0),)))
+    assert words_in(said.text) <= MOST_WORDS
+
+
+def test_the_badge_is_a_heading_with_the_answer() -> None:
+    page = render(golden("decided"), {})
+    assert re.search(
+        r'<h1><span class="badge worse">slower</span> durable is slower than fast: 71\.0', page
+    )
+
+
+def test_an_inconclusive_headline_says_what_can_be_said() -> None:
+    said = headline(golden("mixed"))
+    assert (said.badge, said.text) == (
+        "inconclusive",
+        "durable: -0.7 to +2.9 % throughput relative to fast",
+    )
+    assert "about 9 to 31 more visits would decide" in evidence(golden("mixed")).rest
+
+
+def test_no_forecast_stands_beside_a_withheld_verdict() -> None:
+    withheld = verdict(
+        "undecided",
+        -40.0,
+        withheld=CarryOverFound(system="fast", low_log=0.1, high_log=0.2),
+        visits_to_decide=VisitsForecast(least=3, most=9),
+    )
+    said = " ".join(evidence(changed(golden("decided"), verdicts=(withheld,))).rest)
+    assert "verdict withheld: carry-over" in said
+    assert "more visits" not in said
+
+
+def test_the_evidence_names_both_bounds_of_the_margin() -> None:
+    wide = verdict("slower", -40.0, margin_log=math.log(1.2))
+    said = evidence(changed(golden("decided"), verdicts=(wide,)))
+    assert said.interval.startswith("95 % CI -")
+    assert said.rest[0] == "beyond the margin of -16.7 to +20.0 %"
+
+
+def test_levels_stand_with_both_medians_beside_their_effect() -> None:
+    (table,) = effect_rows(golden("decided"))
+    assert table.head == ("Condition", "fast", "durable", "Change", "CI")
+    assert table.rows[1].cells == ("1 user", "3,910", "1,134", "-66.2 %", "-68.8 to -63.4 %")
+    marks = [row.mark for row in table.rows]
+    assert [mark.estimate_log for mark in marks] == [
+        v.estimate_log for v in golden("decided").workloads[0].verdicts[:4]
+    ]
+
+
+def test_a_verdict_is_named_in_each_row_where_rows_differ() -> None:
+    (table,) = effect_rows(golden("mixed"))
+    assert table.head[-1] == "Verdict"
+    assert [row.cells[-1] for row in table.rows] == [
+        "inconclusive", "equivalent", "faster", "not judged",
+    ]  # fmt: skip
+
+
+def test_several_systems_stand_in_one_table_with_value_change_interval_and_rank() -> None:
+    (table,) = effect_rows(golden("six"))
+    assert table.head == ("System", "Median", "Change", "CI", "Rank", "Verdict")
+    assert [row.cells[0] for row in table.rows][:2] == ["qmail", "postfix (baseline)"]
+    assert table.rows[2].cells[4] == "3 to 4"
+
+
+def test_a_screening_shows_its_effects_the_largest_first() -> None:
+    (table,) = effect_rows(golden("screened"))
+    sizes = [abs(row.mark.estimate_log or 0.0) for row in table.rows if row.mark.whole]
+    assert sizes == sorted(sizes, reverse=True)
+    assert table.rows[0].cells[0] == "service.sync: each message instead of none"
+    assert headline(golden("screened")).badge == "effect found"
+
+
+def test_an_end_without_a_bound_is_drawn_to_the_end_of_the_axis() -> None:
+    mark = Mark(0.2, 0.1, None, 0.05, decided=True, whole=False, system=1)
+    bounded = replace(mark, high_log=0.3)
+    axis = axis_of([mark, bounded])
+    assert row_drawing(mark, axis, "x").count("z") > row_drawing(bounded, axis, "x").count("z")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_trust_has_its_five_lines_the_worst_first(case: str) -> None:
+    lines = trust_lines(golden(case))
+    assert {line.title for line in lines} == {
+        "Steady state", "Host noise", "Configuration", "Load generator", "Failures",
+    }  # fmt: skip
+    assert [line.state for line in lines] == sorted(line.state for line in lines)
+
+
+def test_unsteady_windows_are_counted() -> None:
+    cells = [
+        SteadyFinding(
+            cell=Cell(system="fast", conditions={"load.users": users}),
+            state=state, trials=6, intervals=20, interval_s=0.1, cut_s=None, bias_log=None,
+            drift_low_log=None, drift_high_log=None, reason=LevelChanges(),
+        )
+        for users, state in ((1, Steadiness.NEVER), (4, Steadiness.STEADY))
+    ]  # fmt: skip
+    line = line_of(changed(golden("decided"), steadiness=tuple(cells)), "Steady state")
+    assert line.state is State.WARNING
+    assert "not steady in 1 of 2 cells (its level changes within the window)" in line.text
+
+
+def test_noise_of_the_host_is_counted_by_system() -> None:
+    run = golden("decided")
+    own = run.workloads[0].cells
+    steal = WarningNote(kind=WarningKind.STEAL, state="suspect", figures={})
+    attempts = [
+        each.model_copy(update={"warnings": (steal,)}) if each.cell.system == "durable" else each
+        for each in attempt_findings(own, "throughput")
+    ]
+    line = line_of(changed(run, attempts=tuple(attempts)), "Host noise")
+    assert line.text == (
+        "Interference in 0 of 18 trials of fast and 18 of 18 of durable: steal (18)."
+    )
+
+
+def test_an_emulated_system_is_named_first_of_what_differs() -> None:
+    accelerator = DifferenceFinding(
+        fact="platform.qemu.accelerator",
+        values={"fast": None, "durable": "tcg"},
+        subject="accelerator",
+        declared=False,
+    )
+    line = trust_lines(changed(golden("decided"), differences=(accelerator,)))[0]
+    assert (line.title, line.state) == ("Configuration", State.BAD)
+    assert "emulated, no KVM" in line.text
+
+
+@pytest.mark.parametrize(
+    ("near", "exceeded", "state", "said"),
+    [
+        (0, 0, State.GOOD, "At most 56 % of its capacity was used."),
+        (9, 0, State.WARNING, "near its capacity in 9 of 12 trials"),
+        (0, 3, State.WARNING, "Calibration invalid: 3 of 12 trials"),
+    ],
+)
+def test_the_generator_says_how_close_it_came(
+    near: int, exceeded: int, state: State, said: str
+) -> None:
+    found = CalibrationFinding(
+        cell=Cell(system="fast", conditions={"load.users": 1}), sink="smtp", unit="messages/s",
+        capacity_per_s=9000.0, baseline_latency_ns=1e5, ratio=0.5, largest_ratio=0.56, trials=12,
+        trials_near=near, trials_exceeded=exceeded, not_calibrated=None,
+    )  # fmt: skip
+    line = line_of(changed(golden("decided"), calibrations=(found,)), "Load generator")
+    assert line.state is state
+    assert said in line.text
+
+
+def grave() -> RunFindings:
+    beside = (
+        SpreadsDiffer(ratio=3.0, chance=0.01, visits_baseline=6, visits_other=6),
+        OneConstant(visits_baseline=6, visits_other=6),
+        StallsDiffer(stall_rate_baseline=0.0, stall_rate_other=0.5),
+        VisitsDepend(
+            baseline="fast", other="durable", correlation_baseline=0.5, correlation_other=0.1,
+            correlation_between=0.1, lags=3, chance=0.01,
+        ),
+    )  # fmt: skip
+    verdicts = (verdict("slower", -40.0, notes=beside),)
+    notes = (OneMachine(processor=None, kernel=None), OrderNotRandom())
+    return changed(golden("decided"), verdicts=verdicts, caveats=notes)
+
+
+def test_at_most_three_caveats_stand_on_the_first_screen_the_gravest() -> None:
+    found = caveats(grave())
+    top = on_top(found)
+    assert len(top) == MOST_ON_TOP < len(found)
+    assert [each.weight for each in top][:2] == [Weight.GRAVE, Weight.GRAVE]
+    page = render(grave(), {})
+    assert f"All {len(found)} caveats" in page
+    assert page.count("<h3>May change the verdict (2)</h3>") == 1
+
+
+def test_a_spread_that_chance_explains_is_no_news() -> None:
+    by_chance = SpreadsDiffer(ratio=2.4, chance=0.36, visits_baseline=6, visits_other=6)
+    run = changed(golden("decided"), verdicts=(verdict("slower", -40.0, notes=(by_chance,)),))
+    assert not on_top(caveats(run))
+    assert any("p = 0.36" in each.text for each in caveats(run))
+
+
+def test_conditions_without_a_verdict_over_all_are_named_in_the_headline() -> None:
+    verdicts = (per_condition("slower", -30.0, 0.1, 1), per_condition("equivalent", 0.1, 0.1, 4))
+    said = headline(changed(golden("decided"), verdicts=verdicts))
+    assert said.badge == "mixed"
+    assert said.text == "1 user slower, 4 users equivalent, against fast"
