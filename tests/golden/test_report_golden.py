@@ -30,8 +30,8 @@ def _words(findings: RunFindings) -> str:
 
 FORMS: dict[str, Callable[[RunFindings], str]] = {
     "words.txt": _words,
-    "report.md": lambda findings: FORMATS["md"].text(findings, {}),
-    "report.csv": lambda findings: FORMATS["csv"].text(findings, {}),
+    "report.md": FORMATS["md"].text,
+    "report.csv": FORMATS["csv"].text,
     "findings.json": lambda findings: (
         findings.model_dump_json(indent=1, context={TEXT: lambda note: text(note, findings.labels)})
         + "\n"

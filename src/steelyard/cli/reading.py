@@ -47,10 +47,10 @@ def write(
 
     The paths are those of the formats.
     """
-    series, own = dict(run.series()), folder is None
+    own = folder is None
     written = dict.fromkeys((*formats, *(BESIDE_A_PAGE if "html" in formats else ())))
     to = folder or run.report_path
-    paths = write_report(findings, series, to, tuple(written), beside_records=own)
+    paths = write_report(findings, to, tuple(written), beside_records=own)
     return paths[: len(formats)]
 
 

@@ -119,13 +119,6 @@ class Run:
         paths = [folder / "record.json" for _, folder in self._attempts()]
         return [_read_model(path, TrialRecord, record_of_1) for path in paths]
 
-    def series(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Sampled counters of every attempt that has them, by attempt key."""
-        for key, folder in self._attempts():
-            path = folder / "samples.parquet"
-            if path.exists():
-                yield key, pl.read_parquet(path)
-
     def courses(self) -> Iterator[tuple[str, Course]]:
         """Throughput over the window of every attempt that drove a load, by attempt key.
 

@@ -46,9 +46,9 @@ def numbers(tree: object) -> Iterator[float]:
 def assert_readable(found: RunFindings) -> None:
     """Every form can be written, and holds no number that is none."""
     assert all(math.isfinite(number) for number in numbers(json.loads(found.model_dump_json())))
-    text = "\n".join(verdict_lines(found)) + FORMATS["md"].text(found, {})
+    text = "\n".join(verdict_lines(found)) + FORMATS["md"].text(found)
     assert "nan" not in text.replace("financ", "")
-    assert FORMATS["csv"].text(found, {})
+    assert FORMATS["csv"].text(found)
 
 
 @pytest.mark.parametrize(

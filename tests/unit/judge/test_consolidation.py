@@ -194,7 +194,7 @@ def test_the_report_says_it_in_words_a_table_and_rows() -> None:
     assert any("density" in line and "durable" in line for line in lines)
     assert "## Several at once" in markdown_text(findings())
     assert csv_text(findings()).count("\nconsolidation,") == 2
-    assert 'id="consolidation"' in render(findings(), {})
+    assert 'id="consolidation"' in render(findings())
 
 
 def test_noise_alone_does_not_look_unfair() -> None:

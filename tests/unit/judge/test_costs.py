@@ -180,8 +180,8 @@ def test_one_trial_cannot_tell_whether_a_thread_moved() -> None:
 
 def test_every_form_of_the_report_shows_both_tables() -> None:
     found = judged(studied(cpuset="0-1"))
-    page, text, flat = render(found, {}), markdown_text(found), csv_text(found)
-    for shown in (page, text, article(found, {})["article.tex"]):
+    page, text, flat = render(found), markdown_text(found), csv_text(found)
+    for shown in (page, text, article(found)["article.tex"]):
         assert "What instances cost the machine that carries them" in shown
     for shown in (page, text):
         assert "Where instances ran" in shown

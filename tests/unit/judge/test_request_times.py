@@ -113,12 +113,6 @@ def test_failed_requests_are_counted_over_all_trials() -> None:
     assert only(records({"total": [MS] * 20}, {"total": [MS] * 20}, failed=3)).failed == 6
 
 
-def test_the_bars_hold_every_request() -> None:
-    found = only(records({"total": [MS, 5 * MS, 5 * MS, 3000 * MS]}))
-    assert sum(bar.requests for bar in found.bars) == 4
-    assert all(bar.low_ns < bar.high_ns for bar in found.bars)
-
-
 def test_a_trial_that_does_not_count_is_not_in_the_table() -> None:
     good, bad = records({"total": [MS] * 10}, {"total": [9 * MS] * 10})
     bad = bad.model_copy(update={"outcome": Outcome.REFUSED_BY_GATE})

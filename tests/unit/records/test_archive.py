@@ -70,7 +70,8 @@ def test_series_keep_a_missing_counter_missing(run: Run) -> None:
     samples = pl.DataFrame({"monotonic_ns": [1, 2], "disk.store.writes": [5, None]})
     write(run, record(1, Outcome.OK), samples)
     write(run, record(2, Outcome.SERVICE_DIED))
-    assert [(key, frame.rows()) for key, frame in run.series()] == [("0001-1", [(1, 5), (2, None)])]
+    seen = [(each.attempt, each.machine, each.frame.rows()) for each in run.samples()]
+    assert seen == [("0001-1", "system", [(1, 5), (2, None)])]
 
 
 def test_a_damaged_record_names_its_file_and_field(run: Run) -> None:

@@ -43,7 +43,7 @@ def profiled() -> RunFindings:
 
 @pytest.fixture(scope="module")
 def made(profiled: RunFindings) -> dict[str, str | bytes]:
-    return article(profiled, {})
+    return article(profiled)
 
 
 def source_of(files: dict[str, str | bytes]) -> str:
@@ -90,7 +90,7 @@ def test_every_environment_and_brace_is_closed(made: dict[str, str | bytes]) -> 
 
 @pytest.mark.parametrize("case", ["decided", "mixed", "three", "screened"])
 def test_sentences_hold_no_number_but_macros_that_are_defined_once(case: str) -> None:
-    files = article(CASES[case](), {})
+    files = article(CASES[case]())
     macros, source = macros_of(files), source_of(files)
     used = re.findall(r"\\(sy[A-Za-z]+)\{\}", source)
     assert used
@@ -117,7 +117,7 @@ def test_the_macros_of_a_sentence_are_its_numbers_in_their_order() -> None:
 
 
 def test_an_author_finds_change_and_interval_by_the_name_of_what_they_are() -> None:
-    macros = macros_of(article(findings(), {}))
+    macros = macros_of(article(findings()))
     assert macros["syThroughputDurableOverallChange"] == r"$-$71.0~\%"
     assert macros["syThroughputDurableOverallInterval"] == r"68.9 to 73.0~\% less"
     assert macros["syThroughputDurableOneSixUsersWord"] == "slower"
@@ -132,7 +132,7 @@ def test_no_two_values_have_one_macro() -> None:
 
 
 def test_every_figure_of_the_article_is_a_pdf_that_lies_beside_it() -> None:
-    files = article(findings(), {})
+    files = article(findings())
     drawn = re.findall(r"\\includegraphics\[[^]]*\]\{([^}]*)\}", source_of(files))
     assert len(drawn) == len(set(drawn)) > 1
     assert set(drawn) == files.keys() - {SOURCE, NUMBERS}
@@ -140,7 +140,7 @@ def test_every_figure_of_the_article_is_a_pdf_that_lies_beside_it() -> None:
 
 
 def test_each_of_several_workloads_has_its_tables_and_figures() -> None:
-    files = article(judged(), {})
+    files = article(judged())
     source = source_of(files)
     for name in ("cpu", "disk"):
         assert rf"\subsection{{{name}}}" in source
@@ -193,7 +193,7 @@ def test_without_tex_the_one_message_names_what_to_install(
     assert (missing.slug, missing.exit_code) == ("no-tex", 3)
     assert "texlive-latex-recommended" in (missing.hint or "")
     with pytest.raises(HostError, match="needs pdflatex"):
-        FORMATS["pdf"].files(findings(), {})
+        FORMATS["pdf"].files(findings())
 
 
 @needs_tex
@@ -209,12 +209,12 @@ def test_pdflatex_sets_hostile_names_as_text() -> None:
         CASES["three"](), question=HOSTILE, study=HOSTILE, variant=HOSTILE,
         author_notes={"introduction": HOSTILE},
     )  # fmt: skip
-    assert compiled(article(hostile, {})).startswith(b"%PDF-1.")
+    assert compiled(article(hostile)).startswith(b"%PDF-1.")
 
 
 @needs_tex
 def test_what_an_author_wrote_wrongly_is_named_with_its_line() -> None:
     wrong = changed(findings(), author_notes={"discussion.tex": r"\nosuchcommand"})
     with pytest.raises(HostError, match=r"Undefined control sequence.*\\nosuchcommand") as raised:
-        compiled(article(wrong, {}))
+        compiled(article(wrong))
     assert raised.value.slug == "article-cannot-be-compiled"

@@ -1,32 +1,22 @@
 from __future__ import annotations
 
-import math
 import re
 
 import pytest
 from tests.golden.report_examples import changed
-from tests.unit.report.golden_findings import CASES, golden, sampled
+from tests.unit.report.golden_findings import CASES, golden
 
 from steelyard.report.charts.all import all_charts
-from steelyard.report.charts.axes import effect_ticks, log_ticks, ratio_label
+from steelyard.report.charts.axes import effect_ticks, log_ticks, ratio_label, wrapped
 from steelyard.report.charts.effect import effect_drawings
 from steelyard.report.charts.load import load_drawing, places_of
-from steelyard.report.charts.time import (
-    MOST_POINTS_PER_PANEL,
-    averaged,
-    order_drawing,
-    resource_panels,
-    shown_conditions,
-    thin,
-)
-from steelyard.report.tables.rates import Point
 from steelyard.report.view import views
 from steelyard.report.vocabulary import primary_response
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_drawing_scales_with_its_page_and_has_no_script(case: str) -> None:
-    charts = all_charts(views(golden(case))[0], {})
+    charts = all_charts(views(golden(case))[0])
     for drawing in (*charts.effect, *charts.secondary):
         assert re.match(r'<svg [^>]*role="img"[^>]*viewBox="0 0 [\d.]+ [\d.]+"', drawing.svg)
         assert not re.match(r"<svg [^>]*\swidth=", drawing.svg)
@@ -58,18 +48,16 @@ def test_a_missing_cell_stands_in_the_chart_as_not_measured() -> None:
 
 def test_numeric_conditions_stand_by_their_number_and_others_in_turn() -> None:
     users = places_of(views(golden("decided"))[0])
-    assert users.title == "users"
+    assert users.title == "users (log scale)"
     assert [label for _, label in users.ticks] == ["1", "4", "16"]
     one = places_of(views(golden("plain"))[0])
     assert [label for _, label in one.ticks] == ["fast", "durable"]
     mixed = changed(
         golden("decided"), conditions=({"disk": "ssd"}, {"disk": "usb"}, {"disk": "ram"})
     )
-    assert [label for _, label in places_of(views(mixed)[0]).ticks] == [
-        "disk ssd",
-        "disk usb",
-        "disk ram",
-    ]
+    disks = places_of(views(mixed)[0])
+    assert [label for _, label in disks.ticks] == ["ssd", "usb", "ram"]
+    assert (disks.title, disks.joined, users.joined) == ("disk", False, True)
 
 
 def test_zero_is_always_among_the_ticks_of_an_effect() -> None:
@@ -90,40 +78,58 @@ def test_a_logarithmic_axis_has_round_places() -> None:
     assert log_ticks([0.9, 160]) == [1, 2, 5, 10, 20, 50, 100, 200]
 
 
-def test_long_trials_are_averaged_and_many_trials_chosen_evenly() -> None:
-    line = [Point(float(i), float(i % 2)) for i in range(1000)]
-    short = averaged(line, 80)
-    assert len(short) <= 80
-    assert math.isclose(sum(p.value for p in short[:-1]) / len(short[:-1]), 0.5, abs_tol=0.05)
-    kept = thin([("a", line)] * 300 + [("b", line)] * 300)
-    assert sum(len(points) for _, points in kept) <= MOST_POINTS_PER_PANEL
-    assert {system for system, _ in kept} == {"a", "b"}
+@pytest.mark.parametrize("most", [8, 14, 30])
+def test_a_wrapped_label_loses_no_letter_and_no_line_is_too_long(most: int) -> None:
+    text = "throughput-performance, disks.data.filesystem btrfs, averyveryverylongname"
+    lines = wrapped(text, most)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert max(map(len, lines)) <= most
 
 
-def test_many_conditions_show_the_first_the_last_and_some_between() -> None:
-    many = tuple({"load.users": n} for n in range(1, 20))
-    shown = shown_conditions(views(changed(golden("decided"), conditions=many))[0])
-    assert len(shown) == 4
-    assert shown[0] == many[0]
-    assert shown[-1] == many[-1]
+def test_labels_that_begin_alike_are_shown_whole() -> None:
+    names = ("throughput-performance-one", "throughput-performance-two")
+    found = golden("three")
+    verdicts = [
+        v.model_copy(update={"other": name})
+        for v, name in zip(found.workloads[0].verdicts, names, strict=False)
+    ]
+    wide, _ = effect_drawings(views(changed(found, verdicts=tuple(verdicts)))[0])
+    text = re.sub(r"<[^>]+>", "", wide.svg)
+    assert "…" not in text
+    for name in names:
+        assert name.removeprefix("throughput-performance-") in text
 
 
-def test_a_system_without_samples_under_a_condition_is_named_in_its_panel() -> None:
-    findings = golden("failed")
-    panels = resource_panels(views(findings)[0], sampled(findings))
-    cpu = next(p for p in panels if p.resource.name == "service_cpu")
-    assert ">durable: not measured<" in cpu.drawings[2].svg
-    assert "durable: not measured" in cpu.drawings[2].description
+def test_no_line_joins_categories() -> None:
+    disks = tuple({"disk": each} for each in ("ssd", "usb", "ram"))
+    found = golden("decided")
+    cells = tuple(
+        c.model_copy(update={"cell": c.cell.model_copy(update={"conditions": disks[i % 3]})})
+        for i, c in enumerate(found.workloads[0].cells)
+    )
+    mixed = views(changed(found, conditions=disks, cells=cells))[0]
+    users = views(found)[0]
+    response = primary_response(users)
+    assert response is not None
+    joined, apart = load_drawing(users, response), load_drawing(mixed, response)
+    assert joined is not None
+    assert apart is not None
+    assert 'fill="none"' not in _lines(apart.svg)
+    assert _lines(joined.svg)
 
 
-def test_a_counter_that_no_trial_has_gets_no_panel() -> None:
-    findings = golden("decided")
-    names = [p.resource.name for p in resource_panels(views(findings)[0], sampled(findings))]
-    assert "steal" not in names
-    assert names[0] == "service_cpu"
+def _lines(svg: str) -> str:
+    """Paths through more than two points, of the width that joins medians."""
+    return " ".join(re.findall(r'<path d="M[^"]*L[^"]*L[^"]*"[^>]*stroke-width="1.6"[^>]*>', svg))
 
 
-def test_the_order_chart_counts_its_trials_and_visits() -> None:
-    drawing = order_drawing(views(golden("decided"))[0])
-    assert drawing is not None
-    assert drawing.description.startswith("36 trials in 12 visits")
+def test_a_response_without_a_value_is_not_drawn() -> None:
+    found = golden("decided")
+    empty = tuple(
+        c.model_copy(update={"values": (), "trials": (), "median": None, "low": None, "high": None})
+        for c in found.workloads[0].cells
+    )
+    view = views(changed(found, cells=empty))[0]
+    assert [load_drawing(view, response) for response in view.own.responses] == [None] * len(
+        view.own.responses
+    )

@@ -107,6 +107,7 @@ def test_every_column_named_for_the_flat_table_exists() -> None:
         "cost",
         "placement",
         "steadiness",
+        "percentile",
         "request_time",
         "capacity",
         "level",

@@ -55,7 +55,7 @@ def test_a_headline_stays_short_where_the_response_has_a_long_name(word: str) ->
 
 
 def test_the_badge_is_a_heading_with_the_answer() -> None:
-    page = render(golden("decided"), {})
+    page = render(golden("decided"))
     assert re.search(
         r'<h1><span class="badge worse">slower</span> durable is slower than fast: 71\.0', page
     )
@@ -219,7 +219,7 @@ def test_at_most_three_caveats_stand_on_the_first_screen_the_gravest() -> None:
     top = on_top(found)
     assert len(top) == MOST_ON_TOP < len(found)
     assert [each.weight for each in top][:2] == [Weight.GRAVE, Weight.GRAVE]
-    page = render(grave(), {})
+    page = render(grave())
     assert f"All {len(found)} caveats" in page
     assert page.count("<h3>May change the verdict (2)</h3>") == 1
 

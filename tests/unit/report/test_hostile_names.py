@@ -48,7 +48,7 @@ def hostile() -> RunFindings:
 @pytest.fixture(scope="module")
 def written() -> dict[str, str]:
     run = hostile()
-    return {name: form.text(run, {}) for name, form in FORMATS.items() if name != "pdf"}
+    return {name: form.text(run) for name, form in FORMATS.items() if name != "pdf"}
 
 
 class _Read(HTMLParser):

@@ -29,14 +29,14 @@ def rows(case: str, kind: str) -> list[dict[str, str]]:
 
 
 def test_every_form_is_written_in_the_order_asked_and_nothing_else(tmp_path: Path) -> None:
-    paths = write_report(golden("plain"), {}, tmp_path / "report", ["json", "html", "md", "csv"])
+    paths = write_report(golden("plain"), tmp_path / "report", ["json", "html", "md", "csv"])
     assert [p.name for p in paths] == ["findings.json", "report.html", "report.md", "report.csv"]
     assert sorted(p.name for p in (tmp_path / "report").iterdir()) == sorted(p.name for p in paths)
 
 
 def test_an_unknown_form_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        write_report(golden("plain"), {}, tmp_path / "report", ["json", "docx"])
+        write_report(golden("plain"), tmp_path / "report", ["json", "docx"])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -47,7 +47,7 @@ def test_every_format_is_listed_under_its_own_name() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_the_json_form_is_the_findings_themselves(case: str) -> None:
     findings = golden(case)
-    assert RunFindings.model_validate_json(FORMATS["json"].text(findings, {})) == findings
+    assert RunFindings.model_validate_json(FORMATS["json"].text(findings)) == findings
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -100,17 +100,17 @@ def test_a_generator_near_its_ceiling_has_its_line_in_the_report() -> None:
                 "largest_ratio": None, "trials_near": 0, "not_calibrated": NO_SERVER}
     )  # fmt: skip
     findings = changed(golden("decided"), calibrations=(found, without))
-    text = FORMATS["md"].text(findings, {})
+    text = FORMATS["md"].text(findings)
     assert "5,000 messages/s" in text
     assert "the generator may be the bottleneck in 9 of 12" in text
     assert "not calibrated: the engine has no server of its own for" in text
-    assert "the generator may be the bottleneck in 9 of 12" in render(findings, {})
+    assert "the generator may be the bottleneck in 9 of 12" in render(findings)
 
 
 def test_levels_of_a_factor_are_not_called_systems(tmp_path: Path) -> None:
     levels = golden("plain").model_copy(update={"compare": "settings.tuned"})
-    assert "What differs between the levels of settings.tuned" in render(levels, {})
-    for page in (markdown_text(levels), render(levels, {})):
+    assert "What differs between the levels of settings.tuned" in render(levels)
+    for page in (markdown_text(levels), render(levels)):
         assert "levels of settings.tuned that differ by a constant ratio only" in page
         assert "Systems" not in page
         assert "he systems" not in page

@@ -1,4 +1,4 @@
-"""Request times in every form of the report: the table of ApacheBench, the histogram."""
+"""Request times in every form of the report: the table of ApacheBench."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ import csv
 import io
 
 from tests.golden.report_examples import changed
-from tests.unit.report.golden_findings import golden, sampled
+from tests.unit.report.golden_findings import golden
 
-from steelyard.judge.analyses.requests.findings import (
-    Bar,
-    RequestTimesFinding,
-    Served,
-    TimesRow,
-)
+from steelyard.judge.analyses.requests.findings import RequestTimesFinding, Served, TimesRow
 from steelyard.judge.findings import RunFindings
-from steelyard.report.charts.requests import request_drawings
 from steelyard.report.formats.csv import csv_text
 from steelyard.report.formats.html import render
 from steelyard.report.formats.markdown import markdown_text
@@ -46,10 +40,6 @@ def with_times(*, failed: int | None = 10) -> RunFindings:
         failed=failed,
         rows=(row("connect", 1.0), row("processing", 4.0), row("waiting", 3.5), row("total", 5.0)),
         served=(Served(share=0.5, within_ns=3 * MS), Served(share=1.0, within_ns=3_004 * MS)),
-        bars=(
-            Bar(low_ns=MS, high_ns=2 * MS, requests=970),
-            Bar(low_ns=3_000 * MS, high_ns=3_200 * MS, requests=20),
-        ),
     )
     return changed(plain, request_times=(found,))
 
@@ -70,9 +60,9 @@ def test_failures_that_nobody_told_are_not_zero() -> None:
 
 def test_every_form_of_the_report_has_them() -> None:
     findings = with_times()
-    page = render(findings, sampled(findings))
+    page = render(findings)
     assert 'id="latency"' in page
-    assert 'id="requests-0-title"' in page
+    assert "Connection times" in page
     words = markdown_text(findings)
     assert "## Request times" in words
     assert "### Connection times" in words
@@ -82,14 +72,8 @@ def test_every_form_of_the_report_has_them() -> None:
     assert float(told["served.0.5"]) == 3 * MS
 
 
-def test_the_histogram_draws_no_line_over_an_empty_stretch() -> None:
-    (drawing,) = request_drawings(views(with_times())[0])
-    assert "990 requests" in drawing.description
-    assert drawing.svg.count("M") >= 2
-
-
 def test_a_study_without_requests_has_no_such_section() -> None:
     plain = golden("plain")
     assert request_tables(views(plain)[0]) == []
-    assert 'id="requests"' not in render(plain, sampled(plain))
+    assert 'id="latency"' not in render(plain)
     assert "Request times" not in markdown_text(plain)

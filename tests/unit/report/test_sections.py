@@ -66,7 +66,7 @@ def test_a_difference_that_the_data_do_not_bound_says_so(
 
 
 def test_the_authors_note_stands_in_its_section_and_is_marked_as_his(profiled: RunFindings) -> None:
-    page, words = render(profiled, {}), markdown_text(profiled)
+    page, words = render(profiled), markdown_text(profiled)
     section = page.partition('id="section-1"')[2].partition("</section>")[0]
     assert "<b>The author&#39;s note</b>" in section
     assert "<p>Boots &amp; &lt;all&gt;. It idles.</p>" in section
@@ -79,7 +79,7 @@ def test_a_report_without_notes_says_that_nothing_was_written_by_hand(
     profiled: RunFindings,
 ) -> None:
     bare = profiled.model_copy(update={"author_notes": {}})
-    assert "nothing was written by hand" in render(bare, {})
+    assert "nothing was written by hand" in render(bare)
 
 
 def test_the_flat_table_has_every_mean_with_its_group(profiled: RunFindings) -> None:

@@ -40,14 +40,14 @@ def test_a_report_begins_with_what_every_workload_found() -> None:
     first, _, _ = markdown_text(findings()).partition("\n## ")
     assert re.search(r"^- cpu: guest is slower than bare: .+$", first, re.MULTILINE)
     assert re.search(r"^- disk: No difference larger than 5 % in run time", first, re.MULTILINE)
-    page = render(findings(), {})
+    page = render(findings())
     assert page.index("cpu slower, disk equivalent, against bare") < page.index("<h3 class")
 
 
 def test_the_answer_says_that_there_is_none_over_workloads() -> None:
     assert any(NO_GRAND_MEAN in line for line in verdict_lines(findings()))
     assert NO_GRAND_MEAN in markdown_text(findings())
-    assert NO_GRAND_MEAN.split(";")[0] in render(findings(), {})
+    assert NO_GRAND_MEAN.split(";")[0] in render(findings())
 
 
 def test_what_is_said_of_all_workloads_is_said_once() -> None:
@@ -67,7 +67,7 @@ def test_cells_that_do_not_exist_read_as_not_applicable() -> None:
 
 
 def test_a_page_of_several_workloads_names_each_and_repeats_no_identifier() -> None:
-    page = render(findings(), {})
+    page = render(findings())
     assert '<h3 class="workload" id="workload-cpu">cpu</h3>' in page
     assert '<h3 class="workload" id="workload-disk">disk</h3>' in page
     identifiers = re.findall(r'\bid="([^"]+)"', page)
@@ -106,7 +106,7 @@ def test_who_is_slowed_by_whom_is_a_table_with_words_in_every_cell() -> None:
     assert re.search(
         r"^\| cpu, n 100 \| 1\.6\d \(1\.6\d to 1\.\d+\), slowed \|$", text, re.MULTILINE
     )
-    assert 'id="interference"' in render(findings(), {})
+    assert 'id="interference"' in render(findings())
     rows = list(csv.DictReader(io.StringIO(csv_text(findings()))))
     told = [row for row in rows if row["kind"] == "interference"]
     assert [(row["system"], row["word"]) for row in told] == [("guest", "disturbed")] * 2

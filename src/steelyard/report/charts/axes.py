@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,13 +54,48 @@ def ratio_label(ratio: float) -> str:
     return f"{ratio:g} times" if ratio >= 2 else percent_label(100 * (ratio - 1))
 
 
-def labelled_axis(ticks: Sequence[tuple[float, str]], /, **options: Any) -> alt.Axis:
-    """An axis with exactly these labels at exactly these places."""
+def labelled_axis(
+    ticks: Sequence[tuple[float, str]], /, wrap_at: int | None = None, **options: Any
+) -> alt.Axis:
+    """An axis with exactly these labels at exactly these places, wrapped at so many letters."""
     text = "''"
     for value, label in reversed(ticks):
         near = f"abs(datum.value - ({value!r})) < 1e-9"
-        text = f"{near} ? '{quoted(label)}' : {text}"
+        text = f"{near} ? {label_lines(label, wrap_at)} : {text}"
     return alt.Axis(values=[value for value, _ in ticks], labelExpr=text, **options)
+
+
+def label_lines(label: str, wrap_at: int | None) -> str:
+    """A label as a Vega expression: one text, or a list of lines none of which is cut."""
+    lines = [label] if wrap_at is None else wrapped(label, wrap_at)
+    quotes = [f"'{quoted(line)}'" for line in lines]
+    return quotes[0] if len(quotes) == 1 else f"[{', '.join(quotes)}]"
+
+
+def wrapped(text: str, most: int) -> list[str]:
+    """Lines of at most so many letters, broken at spaces, else behind a dot, dash or slash."""
+    lines: list[str] = []
+    for word in re.findall(r"\S+", text):
+        for place, part in enumerate(_parts(word, most)):
+            glue = "" if place else " "
+            if lines and len(lines[-1]) + len(glue) + len(part) <= most:
+                lines[-1] += glue + part
+            else:
+                lines.append(part)
+    return lines or [""]
+
+
+def _parts(word: str, most: int) -> list[str]:
+    """A word that is too long in pieces."""
+    if len(word) <= most:
+        return [word]
+    pieces = re.findall(r".+?(?:[./_,;:-]+|$)", word)
+    return [p[i : i + most] for p in pieces for i in range(0, len(p), most)]
+
+
+def log_axis(title: str) -> str:
+    """The title of an axis whose equal steps are equal ratios."""
+    return f"{title} (log scale)"
 
 
 def quoted(text: str) -> str:

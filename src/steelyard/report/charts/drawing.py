@@ -6,7 +6,9 @@ script, no font, no request; identifiers are made unique so that many drawings s
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -25,6 +27,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu 
 
 # Okabe and Ito, ordered so that neighbours differ in lightness too; shapes repeat the difference.
 SYSTEM_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#8a6d00", "#4b5a6b")
+PART_COLOURS = ("#2f6db3", "#a85b00", "#4d7d1f", "#8a4fa3", "#a33b52", "#6b6200", "#5b6472")
 SYSTEM_SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "triangle-down")
 
 _FONT_OF_ALL = f' font-family="{FONT}"'
@@ -58,6 +61,30 @@ Layer: TypeAlias = Any
 
 
 @dataclass(frozen=True)
+class Figures:
+    """What a picture is drawn from, unrounded and with units in the heads, for other programs."""
+
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str | float | None, ...], ...] = ()
+
+    def csv(self) -> str:
+        """As comma-separated values; a text that a spreadsheet takes for a formula is quoted."""
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerows([self.head, *(map(_cell, row) for row in self.rows)])
+        return out.getvalue()
+
+
+def _cell(value: str | float | None) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return "" if value is None else f"{value!r}"
+
+
+NO_FIGURES = Figures()
+
+
+@dataclass(frozen=True)
 class Drawing:
     """One picture with its words; ``svg`` is inline markup that holds them too."""
 
@@ -65,6 +92,7 @@ class Drawing:
     title: str
     description: str
     svg: str
+    figures: Figures = NO_FIGURES
 
     def renamed(self, prefix: str) -> Drawing:
         """The same beside others of its name: its identifiers begin with ``prefix``."""
@@ -85,6 +113,15 @@ def system_colours(systems: Sequence[str]) -> alt.Scale:
     return alt.Scale(domain=list(systems), range=[colour_of(i) for i in range(len(systems))])
 
 
+def colour_scale(names: Sequence[str]) -> alt.Scale:
+    """Colours of things that are no systems, in the same order wherever they are drawn."""
+    colours = [
+        f"var(--part-{i % len(PART_COLOURS)},{PART_COLOURS[i % len(PART_COLOURS)]})"
+        for i in range(len(names))
+    ]
+    return alt.Scale(domain=list(names), range=colours)
+
+
 def system_shapes(systems: Sequence[str]) -> alt.Scale:
     """One shape per system: colour is never the only difference."""
     shapes = [SYSTEM_SHAPES[i % len(SYSTEM_SHAPES)] for i in range(len(systems))]
@@ -99,13 +136,15 @@ def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
     return alt.InlineData(values=json.dumps(rows), format={"type": "json"})
 
 
-def draw(chart: Layer, name: str, title: str, description: str) -> Drawing:
+def draw(
+    chart: Layer, name: str, title: str, description: str, figures: Figures = NO_FIGURES
+) -> Drawing:
     """Render a chart; ``name`` must be unique in the page and is the prefix of its identifiers."""
     # Altair's own way to set a theme copies and validates the whole chart once for each part.
     # What is wrong with a chart the renderer says as well, in a tenth of the time.
     spec = {**chart.to_dict(validate=False), "config": _THEME}
     svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
-    return Drawing(name, title, description, _accessible(svg, name, title, description))
+    return Drawing(name, title, description, _accessible(svg, name, title, description), figures)
 
 
 def _accessible(svg: str, name: str, title: str, description: str) -> str:

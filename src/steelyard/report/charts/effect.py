@@ -8,7 +8,7 @@ import altair as alt
 
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.findings import ResponseFinding, VerdictFinding
-from steelyard.report.charts.axes import effect_ticks, labelled_axis, quoted
+from steelyard.report.charts.axes import effect_ticks, label_lines, labelled_axis
 from steelyard.report.charts.drawing import (
     BAND,
     INK,
@@ -26,11 +26,11 @@ from steelyard.report.view import View
 from steelyard.report.vocabulary import ordered, primary_response, verdict_word
 
 ROW_PX = 32
-NAME_LIMIT = 14
 PADDING_SHARE = 0.08
 EM_SPACE = "\u2003"
 WIDE_PX, NARROW_PX = 560, 200
 LABEL_PX = 190
+LETTER_PX = 6.6
 
 
 def effect_drawings(view: View) -> list[Drawing]:
@@ -93,14 +93,10 @@ def _row_label(verdict: VerdictFinding, view: View) -> str:
     )
     if len(view.run.systems) <= 2:
         return where or "all trials"
-    name = _short(verdict.other)
+    name = verdict.other
     if verdict.baseline != view.run.baseline:
-        name += f" / {_short(verdict.baseline)}"
+        name += f" / {verdict.baseline}"
     return f"{name}, {where}" if where else name
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= NAME_LIMIT else name[:NAME_LIMIT] + "…"
 
 
 def _domain(verdicts: list[VerdictFinding]) -> tuple[float, float]:
@@ -133,14 +129,16 @@ def row_axis(labels: list[str], most_px: int = LABEL_PX) -> alt.Y:
     """One row per comparison, keyed by number so that equal labels stay apart."""
     text = "''"
     for number, label in enumerate(labels):
-        text = f"datum.value == '{number:03d}' ? '{quoted(label)}' : {text}"
+        lines = label_lines(label, int(most_px / LETTER_PX))
+        text = f"datum.value == '{number:03d}' ? {lines} : {text}"
     axis = alt.Axis(
         title=None,
         domain=False,
         ticks=False,
-        labelLimit=most_px,
+        labelLimit=0,
         labelColor=INK,
         labelFontSize=12,
+        labelLineHeight=13,
         labelPadding=8,
         labelExpr=text,
     )

@@ -10,9 +10,10 @@ import altair as alt
 
 from steelyard.judge.analyses.scaling.findings import ScalingFinding
 from steelyard.judge.visits.readings import key_of
-from steelyard.report.charts.axes import labelled_axis
+from steelyard.report.charts.axes import labelled_axis, log_axis
 from steelyard.report.charts.drawing import (
     Drawing,
+    Figures,
     Layer,
     draw,
     inline_data,
@@ -24,12 +25,12 @@ from steelyard.report.sentences.saturation import saturation_lines
 from steelyard.report.view import View
 from steelyard.report.vocabulary import response_of
 
-WIDTH_PX, HEIGHT_PX = 620, 260
+WIDE_PX, NARROW_PX, HEIGHT_PX = 600, 270, 240
 _WIDE = 8
 
 
 def saturation_drawings(view: View) -> Iterator[Drawing]:
-    """One chart for each further condition, all systems in it."""
+    """One chart for each further condition, all systems in it, for wide and for narrow pages."""
     groups: dict[str, list[ScalingFinding]] = {}
     for found in view.own.scaling:
         if found.levels:
@@ -40,15 +41,29 @@ def saturation_drawings(view: View) -> Iterator[Drawing]:
         scale = scale_for(values, response.unit)
         title = f"{response.label}, {scale.unit}" + (f", at {where}" if where else "")
         words = " ".join(saturation_lines(view.with_own(scaling=tuple(curves))))
-        yield draw(_chart(view, curves, scale), f"saturation-{number}", title, words)
+        figures = _figures(view, curves)
+        for size, width in (("wide", WIDE_PX), ("narrow", NARROW_PX)):
+            name = f"saturation-{number}-{size}"
+            yield draw(_chart(view, curves, scale, width), name, title, words, figures)
 
 
-def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale) -> Layer:
+def _figures(view: View, curves: Sequence[ScalingFinding]) -> Figures:
+    """Of each level its throughput, and the fitted curve where it is drawn."""
+    unit = response_of(view, curves[0].response).unit
+    head = ("system", curves[0].factor, "what", f"throughput, {unit}")
+    levels = [(c.system, e.level, "measured", e.throughput) for c in curves for e in c.levels]
+    fitted = [(c.system, at, "fitted", high) for c in curves for at, high in c.drawn]
+    return Figures(head, (*levels, *fitted))
+
+
+def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale, width_px: int) -> Layer:
     x, place = _x(curves)
     dots = list(_dots(view, curves, scale, place))
     y: dict[str, Any] = {
         "scale": alt.Scale(domain=[0, 1.08 * max(row["y"] for row in dots)], nice=False),
-        "axis": alt.Axis(title=None, domain=False, ticks=False, tickCount=5, format=",~r"),
+        "axis": alt.Axis(
+            title=f"throughput, {scale.unit}", domain=False, ticks=False, tickCount=5, format=",~r"
+        ),
     }
     colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
     shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
@@ -59,16 +74,16 @@ def _chart(view: View, curves: Sequence[ScalingFinding], scale: Scale) -> Layer:
     ]
     layers = [
         alt.Chart(inline_data(list(_peaks(curves, scale, place))))
-        .mark_rule(strokeWidth=7, opacity=0.3)
+        .mark_rule(strokeWidth=4, opacity=1, strokeCap="round")
         .encode(x=alt.X("x:Q", **x), x2="x2:Q", y=alt.Y("y:Q", **y), color=colour),
         alt.Chart(inline_data(lines))
         .mark_line(strokeWidth=2)
         .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour),
         alt.Chart(inline_data(dots))
-        .mark_point(size=24, opacity=0.6, filled=True)
+        .mark_point(size=20, opacity=1, strokeWidth=1, filled=False)
         .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
     ]
-    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+    return alt.layer(*layers).properties(width=width_px, height=HEIGHT_PX)
 
 
 def _x(curves: Sequence[ScalingFinding]) -> tuple[dict[str, Any], Any]:
@@ -81,7 +96,9 @@ def _x(curves: Sequence[ScalingFinding]) -> tuple[dict[str, Any], Any]:
     name = curves[0].factor.removeprefix("load.")
     return {
         "scale": alt.Scale(domain=domain, nice=False, zero=False, clamp=True),
-        "axis": labelled_axis(ticks, title=name, grid=False, labelOverlap=True),
+        "axis": labelled_axis(
+            ticks, title=log_axis(name) if wide else name, grid=False, labelOverlap=True
+        ),
     }, place
 
 

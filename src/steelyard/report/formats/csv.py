@@ -37,6 +37,7 @@ from steelyard.report.notes.warnings import bottleneck_text, warning_text
 from steelyard.report.sentences.claims import claim_family
 from steelyard.report.tables.costs import cost_rows
 from steelyard.report.tables.interference import interference_rows
+from steelyard.report.tables.latency import flat_percentile_rows
 from steelyard.report.tables.requests import flat_request_rows
 from steelyard.report.tables.saturation import saturation_rows
 from steelyard.report.view import View, views
@@ -120,6 +121,8 @@ def _of_one(view: View) -> Iterator[dict[str, Any]]:
     for window in own.steadiness:
         yield _steadiness(window, labels)
     yield from flat_request_rows(own.request_times)
+    for times in own.latency:
+        yield from flat_percentile_rows(times)
     yield from map(_attempt, view.attempts)
     yield from map(_not_applicable, own.not_applicable)
 

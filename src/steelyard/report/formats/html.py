@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from markupsafe import Markup
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.charts.time import Series
 from steelyard.report.page.contents import sections
 from steelyard.report.page.render import filled, own_text
 from steelyard.report.page.section import Page
@@ -16,7 +15,6 @@ from steelyard.report.sentences.design import trials_words
 
 def render(
     run: RunFindings,
-    series: Series,
     *,
     records: str | None = "..",
     beside: Mapping[str, str] | None = None,
@@ -26,7 +24,7 @@ def render(
     ``None``: the page goes where the records do not. ``beside`` maps formats that lie in the same
     folder to their files.
     """
-    page = Page(run, series, records, beside or {})
+    page = Page(run, records, beside or {})
     whole = filled(
         "page.html.j2",
         run,

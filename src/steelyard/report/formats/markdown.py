@@ -20,6 +20,8 @@ from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
+from steelyard.report.tables.latency import TITLE as PERCENTILES
+from steelyard.report.tables.latency import percentile_table
 from steelyard.report.tables.ranking import ranking_tables
 from steelyard.report.tables.requests import TITLE as REQUEST_TIMES
 from steelyard.report.tables.requests import request_tables
@@ -165,6 +167,7 @@ def _consolidation(view: View) -> Iterator[str]:
 
 
 def _request_times(view: View) -> Iterator[str]:
+    yield from _titled(PERCENTILES, percentile_table(view))
     found = request_tables(view)
     if found:
         yield f"## {REQUEST_TIMES}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from steelyard.errors import HostError
 from steelyard.judge.findings import RunFindings
@@ -15,9 +15,6 @@ from steelyard.report.formats.latex.pdf import compiled, missing_program
 from steelyard.report.formats.markdown import markdown_text
 from steelyard.report.formats.openmetrics import openmetrics_text
 from steelyard.report.notes import json_text
-
-if TYPE_CHECKING:
-    from steelyard.report.charts.time import Series
 
 ARTICLE = "article"
 """The folder of an article, below that of the report."""
@@ -50,31 +47,31 @@ class Format:
     name: str
     file: str
     purpose: str
-    made: Callable[[RunFindings, Series, Place], str | bytes | Files]
+    made: Callable[[RunFindings, Place], str | bytes | Files]
     missing: Callable[[], HostError | None] = lambda: None
 
-    def files(self, run: RunFindings, series: Series, place: Place = HERE) -> Files:
+    def files(self, run: RunFindings, place: Place = HERE) -> Files:
         """All that is written."""
-        made = self.made(run, series, place)
+        made = self.made(run, place)
         return made if isinstance(made, dict) else {self.file: made}
 
-    def text(self, run: RunFindings, series: Series) -> str:
+    def text(self, run: RunFindings) -> str:
         """Its first file, of a form that is text."""
-        content = self.files(run, series)[self.file]
+        content = self.files(run)[self.file]
         return content if isinstance(content, str) else content.decode()
 
 
-def _page(run: RunFindings, series: Series, place: Place) -> str:
+def _page(run: RunFindings, place: Place) -> str:
     from steelyard.report.formats.html import render  # noqa: PLC0415 - what draws charts is slow to load
 
     beside = {name: file for name, file in place.beside.items() if name != "html"}
-    return render(run, series, records=place.records, beside=beside)
+    return render(run, records=place.records, beside=beside)
 
 
-def _article(run: RunFindings, series: Series) -> Files:
+def _article(run: RunFindings) -> Files:
     from steelyard.report.formats.latex.article import article  # noqa: PLC0415 - the same
 
-    return article(run, series)
+    return article(run)
 
 
 WITH_THE_PAGE = ("csv", "json")
@@ -83,26 +80,25 @@ WITH_THE_PAGE = ("csv", "json")
 FORMATS: dict[str, Format] = {
     "html": Format("html", "report.html", "one page to read, with charts, works offline", _page),
     "md": Format("md", "report.md", "words and tables for a text or a pull request",
-                 lambda run, *_: markdown_text(run)),
+                 lambda run, _: markdown_text(run)),
     "tex": Format("tex", f"{ARTICLE}/article.tex", "an article in LaTeX, with figures and numbers",
-                  lambda run, series, _: {f"{ARTICLE}/{path}": content
-                                       for path, content in _article(run, series).items()}),
+                  lambda run, _: {f"{ARTICLE}/{path}": content
+                                  for path, content in _article(run).items()}),
     "pdf": Format("pdf", "report.pdf", "the same article as pdflatex sets it",
-                  lambda run, series, _: compiled(_article(run, series)), missing=missing_program),
+                  lambda run, _: compiled(_article(run)), missing=missing_program),
     "csv": Format("csv", "report.csv", "every value, summary, verdict and attempt, flat",
-                  lambda run, *_: csv_text(run)),
+                  lambda run, _: csv_text(run)),
     "junit": Format("junit", "junit.xml", "claims and verdicts as tests, for servers of pipelines",
-                    lambda run, *_: junit_text(run)),
+                    lambda run, _: junit_text(run)),
     "openmetrics": Format("openmetrics", "metrics.txt", "medians, effects, verdicts for monitoring",
-                          lambda run, *_: openmetrics_text(run)),
+                          lambda run, _: openmetrics_text(run)),
     "json": Format("json", "findings.json", "the findings as computed, for programs",
-                   lambda run, *_: json_text(run, run.labels) + "\n"),
+                   lambda run, _: json_text(run, run.labels) + "\n"),
 }  # fmt: skip
 
 
 def write_report(
     run: RunFindings,
-    series: Series,
     folder: Path,
     formats: Iterable[str],
     *,
@@ -122,7 +118,7 @@ def write_report(
     place = Place(".." if beside_records else None, beside)
     folder.mkdir(parents=True, exist_ok=True)
     for form in written:
-        for path, content in form.files(run, series, place).items():
+        for path, content in form.files(run, place).items():
             _replace(folder / path, content)
     return [folder / form.file for form in asked]
 

@@ -21,7 +21,7 @@ def load(page: Page) -> Section | None:
 
 def _part(part: Part) -> dict[str, Any] | None:
     saturation, calibrations = saturation_lines(part.view), calibration_table(part.view)
-    if not saturation and not calibrations.rows and part.charts.primary is None:
+    if not saturation and not calibrations.rows and not _drawn(part):
         return None
     return {
         "name": part.name,
@@ -30,3 +30,7 @@ def _part(part: Part) -> dict[str, Any] | None:
         "saturation_table": saturation_table(part.view),
         "calibrations": calibrations,
     }
+
+
+def _drawn(part: Part) -> bool:
+    return part.charts.primary is not None or part.charts.latency_load is not None

@@ -6,12 +6,13 @@ import re
 from functools import cache
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from steelyard.judge.findings import RunFindings
-from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES
+from steelyard.report.charts.drawing import SYSTEM_COLOURS, SYSTEM_SHAPES, Figures
 
 _SHAPE_PATHS = {
     "circle": "M6 1.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9",
@@ -53,6 +54,11 @@ def typeset(text: str) -> Markup:
     return escape(shown)
 
 
+def data_link(figures: Figures) -> str:
+    """The figures of a picture as an address that holds them itself."""
+    return "data:text/csv;charset=utf-8," + quote(figures.csv(), safe=",;:/()'")
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -64,6 +70,7 @@ def _environment() -> Environment:
     )
     environment.filters["typeset"] = typeset
     environment.filters["opening"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters["data_link"] = data_link
     environment.filters["svg"] = Markup  # drawings escape their own text
     return environment
 

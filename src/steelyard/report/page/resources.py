@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from steelyard.report.charts.all import Charts
-from steelyard.report.figures import counted
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Part, Section
+from steelyard.report.sentences.charts import resource_note
 from steelyard.report.tables.costs import cost_table, placement_table
 from steelyard.report.tables.responses import bottleneck_table
 
@@ -28,21 +27,9 @@ def _part(part: Part) -> dict[str, Any] | None:
         return None
     return {
         "name": part.name,
+        "prefix": part.prefix,
         "charts": part.charts,
         "tables": [table for table in tables if table.rows],
         "placements": placements,
-        "note": _note(part.charts),
+        "note": resource_note(part.view),
     }
-
-
-def _note(charts: Charts) -> str:
-    if not charts.resources:
-        return ""
-    drawn = max(panels.trials_drawn for panels in charts.resources)
-    sampled = max(panels.trials_sampled for panels in charts.resources)
-    if drawn == sampled:
-        return f"Each thin line is one trial; all {counted(sampled, 'sampled trial')} are drawn."
-    return (
-        f"Each thin line is one trial; up to {drawn} of {counted(sampled, 'sampled trial')} are "
-        "drawn for each resource, chosen evenly over the run and the conditions."
-    )

@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from steelyard.judge.findings import RunFindings
 from steelyard.report.charts.all import Charts, all_charts
-from steelyard.report.charts.time import Series
 from steelyard.report.view import View, views
 
 
@@ -19,7 +18,6 @@ class Part:
     """One workload of the page. ``prefix`` keeps its identifiers apart from those of the others."""
 
     view: View
-    series: Series
 
     @property
     def name(self) -> str | None:
@@ -32,7 +30,7 @@ class Part:
 
     @cached_property
     def charts(self) -> Charts:
-        return all_charts(self.view, self.series)
+        return all_charts(self.view)
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,12 @@ class Page:
     """
 
     run: RunFindings
-    series: Series
     records: str | None
     beside: Mapping[str, str]
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        return tuple(Part(view, self.series) for view in views(self.run))
+        return tuple(Part(view) for view in views(self.run))
 
 
 @dataclass(frozen=True)

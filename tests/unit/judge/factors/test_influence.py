@@ -162,7 +162,7 @@ def test_the_answer_is_a_sentence_with_shares_and_says_what_has_no_effect() -> N
 
 def test_the_report_has_the_section_in_every_form() -> None:
     _, _, findings = screened()
-    assert "Which parameters matter" in render(findings, {})
+    assert "Which parameters matter" in render(findings)
     assert "## Which parameters matter" in markdown_text(findings)
     rows = list(csv.DictReader(io.StringIO(csv_text(findings))))
     kinds = {row["kind"] for row in rows}

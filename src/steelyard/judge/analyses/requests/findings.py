@@ -25,14 +25,6 @@ class Served(Frozen):
     within_ns: float
 
 
-class Bar(Frozen):
-    """Requests that took at least ``low_ns`` and less than ``high_ns``."""
-
-    low_ns: int
-    high_ns: int
-    requests: int
-
-
 class RequestTimesFinding(Frozen):
     """The times of all requests of one cell.
 
@@ -46,4 +38,3 @@ class RequestTimesFinding(Frozen):
     failed: int | None
     rows: tuple[TimesRow, ...]
     served: tuple[Served, ...]
-    bars: tuple[Bar, ...]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from steelyard.judge.analyses.requests.findings import Bar, RequestTimesFinding, Served, TimesRow
+from steelyard.judge.analyses.requests.findings import RequestTimesFinding, Served, TimesRow
 from steelyard.judge.visits.readings import Key, key_of
 from steelyard.plan.model import Cell
 from steelyard.records.histogram import Buckets, add_buckets, read_buckets
@@ -17,7 +17,6 @@ from steelyard.records.schema import Distribution, Outcome, TrialRecord
 
 SHARES = (0.5, 0.66, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
 TOTAL = "total"
-_BARS_IN_TENFOLD = 20
 _ERRORS = "errors"
 
 
@@ -47,7 +46,6 @@ def _of_cell(cell: Cell, records: Sequence[TrialRecord]) -> RequestTimesFinding:
         failed=_failed(records),
         rows=tuple(_row(name, parts[name], buckets[name]) for name in parts),
         served=tuple(_served(parts[TOTAL], total)),
-        bars=tuple(_bars(total)),
     )
 
 
@@ -104,14 +102,3 @@ def _quantile(buckets: Buckets, share: float) -> float:
 def _middle(bucket: tuple[int, int]) -> float:
     low, beyond = bucket
     return (low + beyond - 1) / 2
-
-
-def _bars(buckets: Buckets) -> Iterator[Bar]:
-    """Bars of equal width on an axis of ratios, empty ones left out."""
-    counts: dict[int, int] = {}
-    for bucket, count in buckets.items():
-        place = math.floor(math.log10(max(1.0, _middle(bucket))) * _BARS_IN_TENFOLD)
-        counts[place] = counts.get(place, 0) + count
-    for place in sorted(counts):
-        low, high = (10 ** ((place + more) / _BARS_IN_TENFOLD) for more in (0, 1))
-        yield Bar(low_ns=round(low), high_ns=round(high), requests=counts[place])

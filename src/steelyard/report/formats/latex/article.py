@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from steelyard.judge.findings import RunFindings
 from steelyard.records.author_notes import LATEX, OF_ARTICLES
 from steelyard.report.charts.all import Charts, all_charts
-from steelyard.report.charts.time import Series
 from steelyard.report.formats.latex import NUMBERS, SOURCE
 from steelyard.report.formats.latex.figures import Figure, drawings_of, figure_of
 from steelyard.report.formats.latex.numbers import Numbers
@@ -33,6 +32,7 @@ from steelyard.report.tables.consolidation import consolidation_table
 from steelyard.report.tables.costs import cost_table, placement_table
 from steelyard.report.tables.influence import influence_tables
 from steelyard.report.tables.interference import interference_tables
+from steelyard.report.tables.latency import percentile_table
 from steelyard.report.tables.ranking import ranking_tables
 from steelyard.report.tables.requests import request_tables
 from steelyard.report.tables.responses import (
@@ -56,9 +56,9 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \input{numbers}"""
 
 
-def article(run: RunFindings, series: Series) -> dict[str, str | bytes]:
+def article(run: RunFindings) -> dict[str, str | bytes]:
     """Its files by their paths below its folder."""
-    writer = _Article(run, series)
+    writer = _Article(run)
     source = "\n\n".join(part for part in writer.parts() if part) + "\n"
     figures = {figure.file: figure.pdf for figure in writer.figures}
     return {SOURCE: source, NUMBERS: writer.numbers.file(), **figures}
@@ -67,12 +67,12 @@ def article(run: RunFindings, series: Series) -> dict[str, str | bytes]:
 class _Article:
     """The parts in their order; numbers and figures are gathered while the parts are made."""
 
-    def __init__(self, run: RunFindings, series: Series) -> None:
+    def __init__(self, run: RunFindings) -> None:
         self.run = run
         self.numbers = Numbers(run.systems)
         self.figures: list[Figure] = []
         self._drawn_already: set[tuple[str, str, str]] = set()
-        self._charts = [(view, all_charts(view, series)) for view in views(run)]
+        self._charts = [(view, all_charts(view)) for view in views(run)]
 
     def parts(self) -> Iterator[str]:
         for view, _ in self._charts:
@@ -143,6 +143,7 @@ class _Article:
         yield grid(saturation_table(view))
         yield self._items(consolidation_lines(view), "Consolidation")
         yield grid(consolidation_table(view)) if consolidation_lines(view) else ""
+        yield grid(percentile_table(view))
         yield from (grid(table) for table in request_tables(view))
         for table in (cost_table(view), placement_table(view), bottleneck_table(view)):
             yield grid(table)

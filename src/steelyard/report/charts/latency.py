@@ -1,0 +1,109 @@
+"""The tail of response times: which share of the operations took at least so long, by system."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.analyses.latency.findings import LatencyFinding
+from steelyard.report.charts.drawing import (
+    Drawing,
+    Figures,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.charts.time_axes import share_channel, time_channel
+from steelyard.report.figures import counted, quantity
+from steelyard.report.view import View
+
+WIDTH_PX, HEIGHT_PX = 300, 210
+
+
+def by_condition(view: View) -> dict[str, list[LatencyFinding]]:
+    """The cells of each condition, by its text, in the order of the study."""
+    groups: dict[str, list[LatencyFinding]] = {}
+    for found in view.own.latency:
+        groups.setdefault(view.run.labels.conditions(found.cell.conditions), []).append(found)
+    return groups
+
+
+def tail_drawings(view: View) -> Iterator[Drawing]:
+    """One chart for each condition, all systems in it; all with the same axes."""
+    cells = view.own.latency
+    if not cells:
+        return
+    channels = _channels(cells)
+    for number, (where, group) in enumerate(by_condition(view).items()):
+        chart = _chart(view.run.systems, group, *channels)
+        words = "; ".join(_words(found) for found in group) + "."
+        title = "Response times" + (f" at {where}" if where else "")
+        yield draw(chart, f"tail-{number}", title, words, _figures(group, where))
+
+
+def _channels(cells: Sequence[LatencyFinding]) -> tuple[dict[str, Any], dict[str, Any]]:
+    low_ns = min(found.tail[0][0] for found in cells)
+    high_ns = max(found.tail[-1][0] for found in cells)
+    least = min(found.tail[-1][1] / found.answered for found in cells)
+    return (
+        time_channel(low_ns, high_ns, "response time"),
+        share_channel(least, "operations at least as slow"),
+    )
+
+
+def _chart(
+    systems: Sequence[str],
+    group: Sequence[LatencyFinding],
+    x: dict[str, Any],
+    y: dict[str, Any],
+) -> Layer:
+    rows = [
+        {
+            "system": found.cell.system,
+            "x": round(math.log10(at_ns), 4),
+            "y": round(math.log10(count / found.answered), 4),
+        }
+        for found in group
+        for at_ns, count in found.tail
+    ]
+    colour = alt.Color("system:N", scale=system_colours(systems), legend=None)
+    base = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y), "color": colour}
+    lines = alt.Chart(inline_data(rows)).mark_line(strokeWidth=1.8, clip=True).encode(**base)
+    ends = [rows_of[-1] for found in group if (rows_of := _of(found.cell.system, rows))]
+    shape = alt.Shape("system:N", scale=system_shapes(systems), legend=None)
+    slowest = (
+        alt.Chart(inline_data(ends))
+        .mark_point(size=50, filled=True, opacity=1)
+        .encode(shape=shape, **base)
+    )
+    return alt.layer(lines, slowest).properties(width=WIDTH_PX, height=HEIGHT_PX)
+
+
+def _of(system: str, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["system"] == system]
+
+
+def _words(found: LatencyFinding) -> str:
+    known = [p for p in found.percentiles if p.value_ns is not None]
+    operations = counted(found.answered, "operation")
+    said = [f"{found.cell.system}: {operations} in {counted(found.trials, 'trial')}"]
+    said += [f"{100 * p.share:g} % within {quantity(p.value_ns or 0.0, 'ns')}" for p in known]
+    said.append(f"the slowest took {quantity(found.tail[-1][0], 'ns')}")
+    if found.failed:
+        said.append(f"{counted(found.failed, 'operation')} failed and have no time")
+    return ", ".join(said)
+
+
+def _figures(group: Sequence[LatencyFinding], where: str) -> Figures:
+    head = ("system", "condition", "at least, ns", "operations", "of")
+    rows = tuple(
+        (found.cell.system, where, at_ns, count, found.answered)
+        for found in group
+        for at_ns, count in found.tail
+    )
+    return Figures(head, rows)

@@ -1,0 +1,119 @@
+"""Response time over throughput: one path a system through the levels of the load."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.analyses.latency.findings import LatencyFinding
+from steelyard.report.charts.axes import is_numeric, value_scale
+from steelyard.report.charts.drawing import (
+    Drawing,
+    Figures,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.charts.time_axes import time_channel
+from steelyard.report.figures import Scale, quantity, scale_for
+from steelyard.report.view import View
+from steelyard.report.vocabulary import response_of
+
+WIDTH_PX, HEIGHT_PX = 300, 190
+THROUGHPUT = "throughput"
+
+
+def latency_load_drawing(view: View) -> Drawing | None:
+    """``None`` unless one load with levels that are numbers was measured, with its throughput."""
+    points = _points(view)
+    if not points:
+        return None
+    share, rows = points
+    scale = scale_for([row["rate"] for row in rows], response_of(view, THROUGHPUT).unit)
+    title = f"Response time ({100 * share:g} % of the operations) over throughput"
+    words = "; ".join(
+        f"{row['system']} at {row['level']:g} {_load(view)}: {quantity(row['ns'], 'ns')} at "
+        f"{quantity(row['rate'], response_of(view, THROUGHPUT).unit, scale)}"
+        for row in rows
+    )
+    head = ("system", _load(view), f"throughput, {response_of(view, THROUGHPUT).unit}", "time, ns")
+    figures = Figures(head, tuple((r["system"], r["level"], r["rate"], r["ns"]) for r in rows))
+    return draw(_chart(view, rows, scale, share), "latency-load", title, f"{words}.", figures)
+
+
+def _load(view: View) -> str:
+    return next(iter(view.own.conditions[0])).removeprefix("load.")
+
+
+def _points(view: View) -> tuple[float, list[dict[str, Any]]] | None:
+    """The highest percentile that every cell has, with the median throughput of the cell."""
+    conditions = view.own.conditions
+    names = {name for each in conditions for name in each}
+    levels = [level for each in conditions for level in each.values()]
+    if len(conditions) < 2 or len(names) != 1 or not is_numeric(levels):
+        return None
+    rates = {
+        (cell.cell.system, view.run.labels.conditions(cell.cell.conditions)): cell.median
+        for cell in view.own.cells
+        if cell.response == THROUGHPUT and cell.median
+    }
+    share = _common_share(view.own.latency)
+    if share is None:
+        return None
+    rows = [
+        {"system": found.cell.system, "level": level, "rate": rate, "ns": _at(found, share)}
+        for found in view.own.latency
+        for level in found.cell.conditions.values()
+        if (
+            rate := rates.get(
+                (found.cell.system, view.run.labels.conditions(found.cell.conditions))
+            )
+        )
+    ]
+    return (share, sorted(rows, key=lambda row: row["level"])) if len(rows) > 1 else None
+
+
+def _common_share(cells: Sequence[LatencyFinding]) -> float | None:
+    known = [{p.share for p in found.percentiles if p.value_ns is not None} for found in cells]
+    common = set.intersection(*known) if known else set()
+    return max(common, default=None)
+
+
+def _at(found: LatencyFinding, share: float) -> float:
+    return next(p.value_ns or 0.0 for p in found.percentiles if p.share == share)
+
+
+def _chart(view: View, rows: list[dict[str, Any]], scale: Scale, share: float) -> Layer:
+    data = [
+        {
+            "system": row["system"],
+            "x": row["rate"] / scale.divisor,
+            "y": round(math.log10(row["ns"]), 4),
+            "level": row["level"],
+            "said": f"{row['level']:g}",
+        }
+        for row in rows
+    ]
+    times = [row["ns"] for row in rows]
+    title = f"time of {100 * share:g} % of the operations"
+    y = time_channel(min(times) / 1.3, max(times) * 1.3, title, domain=False, ticks=False)
+    x: dict[str, Any] = {
+        "scale": value_scale([row["x"] for row in data], may_be_log=False),
+        "axis": alt.Axis(title=f"throughput, {scale.unit}", grid=False, tickCount=5, format=",~r"),
+    }
+    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
+    shape = alt.Shape("system:N", scale=system_shapes(view.run.systems), legend=None)
+    base = alt.Chart(inline_data(data)).encode(
+        x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour
+    )
+    layers = [
+        base.mark_line(strokeWidth=1.4).encode(order="level:Q"),
+        base.mark_point(size=45, filled=True, opacity=1).encode(shape=shape),
+        base.mark_text(dx=7, dy=-6, align="left", fontSize=10).encode(text="said:N"),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)

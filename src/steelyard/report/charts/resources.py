@@ -1,0 +1,191 @@
+"""Resources over time: median and spread over trials by system, the window shaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.analyses.resources.findings import ResourceFinding, ResourceName
+from steelyard.report.charts.drawing import (
+    BAND,
+    MUTED,
+    Drawing,
+    Figures,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+)
+from steelyard.report.charts.panels import Panels, evenly
+from steelyard.report.figures import Scale, counted, scale_for, significant
+from steelyard.report.view import View
+
+WIDTH_PX, HEIGHT_PX = 300, 120
+FAR_LIMIT = 4.0
+"""A limit so many times above all that was used is in the words and not drawn."""
+
+LABELS: dict[ResourceName, str] = {
+    "service_cpu": "CPU of the service",
+    "system_cpu": "CPU of the system's machine",
+    "host_cpu": "CPU of the host",
+    "generator_cpu": "CPU of the load generator's machine",
+    "disk_write": "disk writes",
+    "disk_flush": "disk flushes",
+    "service_memory": "memory of the service",
+    "memory_dirty": "memory waiting to be written",
+    "steal": "CPU time stolen by the hypervisor",
+    "io_pressure": "time with tasks waiting for I/O",
+}
+
+
+def resource_panels(view: View) -> Iterator[Panels]:
+    """A panel for each resource and condition, the axes of a resource alike in all conditions."""
+    by_condition: dict[str, list[ResourceFinding]] = {}
+    for found in view.own.resources:
+        where = view.run.labels.conditions(found.cell.conditions)
+        by_condition.setdefault(where, []).append(found)
+    for number, (where, found_there) in enumerate(evenly(list(by_condition.items()))):
+        yield Panels(where, tuple(_drawings(view, found_there, where, number)))
+
+
+def _drawings(
+    view: View, found: Sequence[ResourceFinding], where: str, number: int
+) -> list[Drawing]:
+    names = dict.fromkeys(each.resource for each in found)
+    drawings = []
+    for name in names:
+        own = [each for each in found if each.resource == name]
+        all_of_it = [each for each in view.own.resources if each.resource == name]
+        highest = max(max(each.high) for each in all_of_it)
+        drawings.append(_drawing(view, own, where, f"resource-{name}-{number}", highest))
+    return drawings
+
+
+def _drawing(
+    view: View, own: Sequence[ResourceFinding], where: str, name: str, highest: float
+) -> Drawing:
+    scale = scale_for([highest], own[0].unit)
+    label = LABELS[own[0].resource]
+    chart = _chart(view, own, scale, highest)
+    words = "; ".join([*(_words(each, scale) for each in own), *_absent_words(view, own)])
+    title = f"{label}, {scale.unit}" + (f", at {where}" if where else "")
+    return draw(chart, name, title, f"{words}.", _figures(own))
+
+
+def _words(found: ResourceFinding, scale: Scale) -> str:
+    inside = [
+        m for at, m in zip(found.at_s, found.median, strict=True) if 0 <= at <= found.window_s
+    ]
+    said = f"{found.cell.system}: {counted(found.trials, 'trial')}"
+    if inside:
+        said += f", median in the window {_in(sum(inside) / len(inside), scale)}"
+    if found.limit is not None:
+        said += f" of {_in(found.limit, scale)}"
+    if found.refused:
+        said += f"; {counted(found.refused, 'reading')} above that refused"
+    return said
+
+
+def _in(value: float, scale: Scale) -> str:
+    return f"{significant(value / scale.divisor)} {scale.unit}".rstrip()
+
+
+def _absent_words(view: View, own: Sequence[ResourceFinding]) -> list[str]:
+    there = {each.cell.system for each in own}
+    return [f"{system}: not measured" for system in view.run.systems if system not in there]
+
+
+def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: float) -> Layer:
+    limits = sorted({each.limit for each in own if each.limit is not None})
+    drawn = [limit for limit in limits if limit <= FAR_LIMIT * highest]
+    top = max([highest, *drawn]) / scale.divisor * 1.08
+    begin = min(each.at_s[0] for each in own)
+    end = max(*(each.at_s[-1] for each in own), *(each.window_s for each in own))
+    x = {
+        "scale": alt.Scale(domain=[min(begin, 0.0), end], nice=False, zero=False),
+        "axis": alt.Axis(title="time from the start of the window, s", grid=False, tickCount=5,
+                         format="~r"),
+    }  # fmt: skip
+    y = {
+        "scale": alt.Scale(domain=[0, top], nice=False),
+        "axis": alt.Axis(title=scale.unit, tickCount=4, domain=False, ticks=False, minExtent=30,
+                         format="~r"),
+    }  # fmt: skip
+    layers = [
+        _window(own, x),
+        *_bands(view, own, scale, x, y),
+        *_limits(drawn, scale, x, y, end),
+        _absent(view, own),
+    ]
+    return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+
+
+def _window(own: Sequence[ResourceFinding], x: dict[str, Any]) -> Layer:
+    rows = [{"a": 0.0, "b": max(each.window_s for each in own)}]
+    return alt.Chart(inline_data(rows)).mark_rect(color=BAND, opacity=1).encode(
+        x=alt.X("a:Q", **x), x2="b:Q"
+    )  # fmt: skip
+
+
+def _bands(
+    view: View,
+    own: Sequence[ResourceFinding],
+    scale: Scale,
+    x: dict[str, Any],
+    y: dict[str, Any],
+) -> list[Layer]:
+    rows = [
+        {
+            "t": at,
+            "m": middle / scale.divisor,
+            "l": low / scale.divisor,
+            "h": high / scale.divisor,
+            "system": each.cell.system,
+        }
+        for each in own
+        for at, middle, low, high in zip(each.at_s, each.median, each.low, each.high, strict=True)
+    ]
+    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
+    base = alt.Chart(inline_data(rows)).encode(x=alt.X("t:Q", **x), color=colour)
+    return [
+        base.mark_area(opacity=0.22, clip=True).encode(y=alt.Y("l:Q", **y), y2="h:Q"),
+        base.mark_line(strokeWidth=1.8, clip=True).encode(y=alt.Y("m:Q", **y)),
+    ]
+
+
+def _limits(
+    limits: Sequence[float], scale: Scale, x: dict[str, Any], y: dict[str, Any], end: float
+) -> list[Layer]:
+    rows = [
+        {"y": limit / scale.divisor, "x": end, "said": f"limit {_in(limit, scale)}"}
+        for limit in limits
+    ]
+    base = alt.Chart(inline_data(rows)).encode(y=alt.Y("y:Q", **y))
+    return [
+        base.mark_rule(color=MUTED, strokeDash=[4, 3], strokeWidth=1.2),
+        base.mark_text(align="right", baseline="bottom", dy=-2, fontSize=10, color=MUTED).encode(
+            x=alt.X("x:Q", **x), text="said:N"
+        ),
+    ]
+
+
+def _absent(view: View, own: Sequence[ResourceFinding]) -> Layer:
+    """The systems without a band here say so in the panel."""
+    said = "; ".join(_absent_words(view, own))
+    mark = alt.Chart(inline_data([{"said": said}])).mark_text(
+        fontStyle="italic", color=MUTED, align="right", baseline="bottom", limit=WIDTH_PX
+    )
+    return mark.encode(x=alt.value(WIDTH_PX), y=alt.value(HEIGHT_PX - 4), text="said:N")
+
+
+def _figures(own: Sequence[ResourceFinding]) -> Figures:
+    unit = own[0].unit
+    head = ("system", "time, s", f"median, {unit}", f"10 %, {unit}", f"90 %, {unit}", "limit")
+    rows = tuple(
+        (each.cell.system, at, middle, low, high, each.limit)
+        for each in own
+        for at, middle, low, high in zip(each.at_s, each.median, each.low, each.high, strict=True)
+    )
+    return Figures(head, rows)

@@ -1,0 +1,191 @@
+"""Trials in the order measured, each against the median of its cell, and the trend removed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+from typing import Any
+
+import altair as alt
+
+from steelyard.judge.findings import TrendFinding
+from steelyard.report.charts.axes import effect_ticks, labelled_axis, log_axis
+from steelyard.report.charts.conditions import condition_labels
+from steelyard.report.charts.drawing import (
+    FONT,
+    INK,
+    MUTED,
+    SYSTEM_SHAPES,
+    Drawing,
+    Figures,
+    Layer,
+    draw,
+    inline_data,
+    system_colours,
+    system_shapes,
+)
+from steelyard.report.figures import counted
+from steelyard.report.view import View
+from steelyard.report.vocabulary import primary_response
+
+WIDE_PX, NARROW_PX, HEIGHT_PX = 620, 250, 210
+MOST_TRIALS = 1000
+SPANS = 60
+ONE_CONDITION = "all trials"
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One good trial: its ratio to the median of its cell."""
+
+    trial: int
+    visit: int
+    system: str
+    condition: str
+    ratio_log: float
+    value: float
+
+
+def trial_drawings(view: View) -> list[Drawing]:
+    """The chart for wide and for narrow pages; none without a trial that has the response."""
+    response, trials = primary_response(view), _trials(view)
+    if response is None or not trials:
+        return []
+    title = f"{response.label} in the order measured, relative to the median of each cell"
+    words = _words(view, trials)
+    unit = response.unit or "no unit"
+    head = ("trial", "visit", "system", "condition", f"value, {unit}", "ratio to the median")
+    rows = tuple(
+        (t.trial, t.visit, t.system, t.condition, t.value, math.exp(t.ratio_log))
+        for t in trials[:MOST_TRIALS]
+    )
+    return [
+        draw(_chart(view, trials, width), f"order-{size}", title, words, Figures(head, rows))
+        for size, width in (("wide", WIDE_PX), ("narrow", NARROW_PX))
+    ]
+
+
+def _trials(view: View) -> list[_Trial]:
+    response = primary_response(view)
+    visits = {attempt.trial: attempt.visit for attempt in view.attempts}
+    short = condition_labels(view)
+    found = []
+    for cell in view.own.cells:
+        if response is None or cell.response != response.name or not cell.median:
+            continue
+        where = short.short(view.run.labels, cell.cell.conditions) or ONE_CONDITION
+        for trial, value in zip(cell.trials, cell.values, strict=True):
+            if trial in visits and value > 0 and cell.median > 0:
+                ratio = math.log(value / cell.median)
+                found.append(_Trial(trial, visits[trial], cell.cell.system, where, ratio, value))
+    return sorted(found, key=lambda each: each.trial)
+
+
+def _words(view: View, trials: Sequence[_Trial]) -> str:
+    visits = len({each.visit for each in trials})
+    said = (
+        f"{counted(len(trials), 'trial')} in {counted(visits, 'visit')}, each as a ratio to the "
+        "median of its own cell, in the order measured."
+    )
+    for trend in view.own.trends:
+        low, high = math.expm1(min(trend.trend_log)), math.expm1(max(trend.trend_log))
+        said += (
+            f" The line is what changed slowly and was removed before {trend.other} was compared "
+            f"with {trend.baseline}: from {100 * low:+.1f} % to {100 * high:+.1f} %."
+        )
+    return said
+
+
+def _chart(view: View, trials: Sequence[_Trial], width_px: int) -> Layer:
+    trends = [trend for trend in view.own.trends if trend.trends]
+    extent = [t.ratio_log for t in trials] + [v for trend in trends for v in trend.trend_log]
+    reach = max(0.02, *(abs(value) for value in extent)) * 1.08
+    last = max(each.visit for each in trials)
+    x: dict[str, Any] = {
+        "scale": alt.Scale(domain=[0.5, last + 0.999], nice=False, zero=False),
+        "axis": alt.Axis(title="visit, in the order measured", grid=False, tickMinStep=1,
+                         format="d"),
+    }  # fmt: skip
+    ticks = effect_ticks(-reach, reach, 5)
+    y: dict[str, Any] = {
+        "scale": alt.Scale(domain=[-reach, reach], nice=False),
+        "axis": labelled_axis(ticks, title=log_axis("against the cell's median"), domain=False,
+                              ticks=False),
+    }  # fmt: skip
+    zero = alt.Chart(inline_data([{"y": 0.0}])).mark_rule(color=MUTED).encode(y=alt.Y("y:Q", **y))
+    many = len(trials) > MOST_TRIALS
+    marks = _bands(view, trials, x, y) if many else [_dots(view, trials, x, y, width_px)]
+    layers = [zero, *marks, *(_line(view, trend, x, y) for trend in trends)]
+    return alt.layer(*layers).resolve_scale(shape="independent").properties(
+        width=width_px, height=HEIGHT_PX
+    )  # fmt: skip
+
+
+def _dots(
+    view: View, trials: Sequence[_Trial], x: dict[str, Any], y: dict[str, Any], width_px: int
+) -> Layer:
+    """Colour by system; shape by condition, where there are no more of these than shapes."""
+    conditions = list(dict.fromkeys(each.condition for each in trials))
+    by_condition = 1 < len(conditions) <= len(SYSTEM_SHAPES)
+    rows = [
+        {
+            "x": round(
+                each.visit + 0.1 + 0.8 * conditions.index(each.condition) / len(conditions), 3
+            ),
+            "y": round(each.ratio_log, 4),
+            "system": each.system,
+            "shape": each.condition if by_condition else each.system,
+        }
+        for each in trials
+    ]
+    names = conditions if by_condition else list(view.run.systems)
+    legend = None
+    if by_condition:
+        legend = alt.Legend(title=None, orient="bottom", columns=6 if width_px > 300 else 2,
+                            labelLimit=0, labelFont=FONT, labelColor=INK,
+                            symbolStrokeColor=MUTED)  # fmt: skip
+    return (
+        alt.Chart(inline_data(rows))
+        .mark_point(size=34, opacity=1, strokeWidth=1.3, filled=False)
+        .encode(
+            x=alt.X("x:Q", **x),
+            y=alt.Y("y:Q", **y),
+            color=alt.Color("system:N", scale=system_colours(view.run.systems), legend=None),
+            shape=alt.Shape("shape:N", scale=system_shapes(names), legend=legend),
+        )
+    )
+
+
+def _bands(
+    view: View, trials: Sequence[_Trial], x: dict[str, Any], y: dict[str, Any]
+) -> list[Layer]:
+    """Of very many trials the median and the 10 to 90 % of equal spans of visits, by system."""
+    width = max(each.visit for each in trials) / SPANS
+    spans: dict[tuple[str, int], list[float]] = {}
+    for each in trials:
+        spans.setdefault((each.system, int((each.visit - 1) / width)), []).append(each.ratio_log)
+    rows = []
+    for (system, span), values in sorted(spans.items()):
+        tenths = quantiles([*values, *values], n=10, method="inclusive")
+        rows.append({"system": system, "x": (span + 0.5) * width + 0.5, "l": tenths[0],
+                     "m": tenths[4], "h": tenths[-1]})  # fmt: skip
+    colour = alt.Color("system:N", scale=system_colours(view.run.systems), legend=None)
+    base = alt.Chart(inline_data(rows)).encode(x=alt.X("x:Q", **x), color=colour)
+    return [
+        base.mark_area(opacity=0.22).encode(y=alt.Y("l:Q", **y), y2="h:Q"),
+        base.mark_line(strokeWidth=1.8).encode(y=alt.Y("m:Q", **y)),
+    ]
+
+
+def _line(view: View, trend: TrendFinding, x: dict[str, Any], y: dict[str, Any]) -> Layer:
+    """One trend in ink; of several comparisons each in the colour of the system compared."""
+    pairs = zip(trend.visits, trend.trend_log, strict=True)
+    rows = [{"x": visit + 0.5, "y": value, "system": trend.other} for visit, value in pairs]
+    line = alt.Chart(inline_data(rows)).mark_line(strokeWidth=2, strokeDash=[6, 3], color=INK)
+    encoded = line.encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y))
+    if len(view.own.trends) == 1:
+        return encoded
+    colours = system_colours(view.run.systems)
+    return encoded.encode(color=alt.Color("system:N", scale=colours, legend=None))
