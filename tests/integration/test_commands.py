@@ -257,7 +257,7 @@ def test_a_target_that_is_not_there_is_the_operators(steelyard: Steelyard) -> No
         ["load"],
         ["load", "gopher://x/"],
         ["run", "a", "b"],
-        ["run", ".", "--format", "pdf"],
+        ["run", ".", "--format", "docx"],
     ],
 )
 def test_a_wrong_command_line_is_the_authors(steelyard: Steelyard, words: list[str]) -> None:

@@ -199,7 +199,7 @@ def start_with(steelyard: Steelyard, module: str, name: str) -> subprocess.Popen
 
 
 def test_judging_between_two_visits_ends_and_keeps_what_was_measured(steelyard: Steelyard) -> None:
-    process = start_with(steelyard, "steelyard.trial.session", "look")
+    process = start_with(steelyard, "steelyard.trial.session_state.interim_looks", "look")
     run = check_ended(steelyard, end(process))
     started = [event for event in run.events() if isinstance(event, AttemptStarted)]
     assert started

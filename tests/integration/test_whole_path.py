@@ -66,7 +66,7 @@ def test_ctrl_c_marks_the_attempt_undoes_everything_and_offers_resume(
     assert run.events()[-1].reason == "interrupted"
     resumed = steelyard.run("resume", "results/tiny")
     assert resumed.returncode == 0, resumed.stderr
-    assert "trials are recorded already" in resumed.stderr
+    assert "recorded already" in resumed.stderr
     assert stdout is not None
 
 

@@ -34,7 +34,7 @@ def profiled() -> RunFindings:
     run = found(BY_PROFILE, lambda _: 1.1, names=("off", "balanced", "powersave"))
     notes = {
         "balanced": "Boots & <all>.\nIt idles.\n\nMore 50 %.",
-        "powersave.tex": r"It costs \emph{little}: \syWallPowersaveOverallVisits{} visits.",
+        "powersave.tex": r"It costs \emph{little}: \syRatePowersaveOverallVisits{} visits.",
         "introduction": "Why we measured.",
         "discussion.tex": r"\subsection{Mine} Words.",
     }

@@ -85,8 +85,9 @@ def test_a_visit_that_lacks_a_level_has_no_most() -> None:
 
 
 def test_the_chart_holds_every_trial_and_only_the_curve_that_is_not_refused() -> None:
-    (drawing,) = saturation_drawings(views(findings())[0])
-    assert "fast: peak" in drawing.description
+    wide, narrow = saturation_drawings(views(findings())[0])
+    assert "fast: peak" in wide.description
+    assert wide.figures == narrow.figures
     assert len(findings().workloads[0].scaling[0].drawn) > 10
     assert findings().workloads[0].scaling[1].drawn == ()
 
