@@ -19,9 +19,9 @@ SCREENS = "G1, screening"
 """The cells of G1 that no sequential test of two systems decides."""
 _ENGINE = "b00e651a"
 _JUDGES = {
-    SCREENS: "f9fd7599",
+    SCREENS: "5b0c92de",
     "G1": "e011971f",
-    "G9": "f9fd7599",
+    "G9": "5b0c92de",
     "G10": "b969c9e7",
     "G11": "3de69001",
     "G12": "7caf0a09",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -287,3 +290,18 @@ def test_the_slope_of_a_drift_between_visits_alone_is_not_taken_for_one_of_the_m
     split = full_factorial((2, 2, 2), hard=1)
     places = [np.array([0.0, 1, 2, 3, 4, 5, 6, 7])] * 3
     assert fit(split, replicates(np.zeros(8), 3), places).drift is None
+
+
+def test_the_boundary_is_the_same_with_another_library_of_linear_algebra() -> None:
+    """Nehalem's kernels are another one, and every x86-64 machine can run them."""
+    here = "tests.unit.judge.factors.test_screening"
+    program = f"from {here} import *; print(*boundary(CUBE, 6, 0.05))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "OPENBLAS_CORETYPE": "Nehalem"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    other = [float(value) for value in done.stdout.split()]
+    assert other == pytest.approx(boundary(CUBE, 6, 0.05), rel=1e-5)
