@@ -173,14 +173,15 @@ def run_on_a_small_disk(steelyard: Steelyard, size: str) -> subprocess.Completed
     )
 
 
-def test_too_little_space_for_trials_is_a_typed_failure_that_is_not_retried(
+def test_too_little_space_for_trials_ends_the_session_and_keeps_the_trial_for_another(
     steelyard: Steelyard,
 ) -> None:
     done = run_on_a_small_disk(steelyard, "32m")
-    assert done.returncode == 1, done.stderr
-    attempts = json.loads(done.stdout.splitlines()[-1])["findings"]["attempts"]
-    assert {attempt["outcome"] for attempt in attempts} == {"disk_full"}
-    assert {attempt["attempt"] for attempt in attempts} == {1}
+    assert done.returncode == 3, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    attempts = [event for event in events if event["event"] == "attempt_measured"]
+    assert [attempt["outcome"] for attempt in attempts] == ["disk_full"]
+    assert events[-1] == events[-1] | {"event": "session_closed", "reason": None}
     assert "64 MiB are needed" in done.stderr
 
 

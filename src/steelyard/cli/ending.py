@@ -13,7 +13,7 @@ import typer
 
 from steelyard.cli.console import print_error, stderr
 from steelyard.cli.exit_codes import ExitCode
-from steelyard.errors import SteelyardError
+from steelyard.errors import HostError, SteelyardError
 
 _Parameters = ParamSpec("_Parameters")
 
@@ -43,6 +43,16 @@ def exit_code(command: Callable[[], int | None]) -> int:
         return ExitCode.DONE
     except (typer.BadParameter, typer.Exit):
         raise
+    except MemoryError:
+        print_error(
+            HostError(
+                "there is not enough memory",
+                hint="end other programs, or raise the limit (`ulimit -v`); what was measured is "
+                "kept, and `steelyard report` may be made on another machine",
+                slug="out-of-memory",
+            )
+        )
+        return ExitCode.OPERATOR
     except Exception:  # noqa: BLE001 - the last net: a defect of ours, said as such
         stderr.print(traceback.format_exc(), markup=False)
         stderr.print(

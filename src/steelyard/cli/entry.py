@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import signal
 import sys
+from types import FrameType
+from typing import NoReturn
 
 from steelyard.cli import engine
 from steelyard.cli.ending import exit_code
+
+
+def _hang_up(_number: int, _frame: FrameType | None) -> NoReturn:
+    from steelyard.trial.session_state.terminal import leave_terminal  # noqa: PLC0415 - as below
+
+    leave_terminal()
+    raise KeyboardInterrupt
 
 
 def main() -> None:
     """Runs the command line and ends the process with a documented exit code."""
     # Asked to end by a supervisor, a command ends as it does with Ctrl-C: it cleans up.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as `nohup` sets it
+        signal.signal(signal.SIGHUP, _hang_up)
     mode, arguments = sys.argv[1:2], sys.argv[2:]
     if mode in (["load"], ["sink"], ["kernel"]):
         sys.exit(exit_code(lambda: engine.become(mode[0], arguments)))

@@ -37,7 +37,13 @@ from steelyard.plan.extension import extended
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
 from steelyard.records.courses import Course, course_of
-from steelyard.records.durable import folder_appears, sync_folder, write_file
+from steelyard.records.durable import (
+    clear_unfinished,
+    folder_appears,
+    make_folders,
+    sync_folder,
+    write_file,
+)
 from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.ledger import read_ledger
 from steelyard.records.load_times import LoadTimes, load_times_of
@@ -213,7 +219,8 @@ def create_run(
     """
     moment = datetime.fromtimestamp(facts.created_unix_ns / 1e9, tz=UTC)
     base = results / facts.study
-    base.mkdir(parents=True, exist_ok=True)
+    make_folders(base)
+    clear_unfinished(base)
     folder = _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
     with folder_appears(folder) as new:
         write_file(new / "study.yaml", study_bytes)

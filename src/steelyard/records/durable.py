@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+NEW = ".new-"
+"""Begins the name of what is not whole yet."""
 
 
 def sync_folder(folder: Path) -> None:
@@ -17,6 +21,15 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folders(folder: Path) -> None:
+    """Makes a folder and those above it, so that a power cut does not take them away again."""
+    if folder.is_dir():
+        return
+    make_folders(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
 def write_file(path: Path, data: bytes) -> None:
     """Writes and syncs a file inside a folder that no one else sees yet."""
     with path.open("xb") as file:
@@ -25,21 +38,35 @@ def write_file(path: Path, data: bytes) -> None:
         os.fsync(file.fileno())
 
 
+def file_appears(path: Path, data: bytes) -> None:
+    """A file takes its name in one synced step; what a crash left of an earlier try is replaced."""
+    temporary = path.with_name(NEW + path.name)
+    temporary.unlink(missing_ok=True)
+    try:
+        write_file(temporary, data)
+        temporary.rename(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
 @contextmanager
 def folder_appears(folder: Path) -> Iterator[Path]:
     """Yields a hidden folder to fill; on leaving it takes its name in one synced step.
 
     An exception leaves nothing behind. A crash leaves ``.new-NAME``, which the next call for the
-    same name clears.
+    same name clears, and :func:`clear_unfinished`.
 
     Raises:
         FileExistsError: ``folder`` is there already.
     """
     if folder.exists():
         raise FileExistsError(folder)
-    temporary = folder.with_name(f".new-{folder.name}")
+    temporary = folder.with_name(NEW + folder.name)
     _clear(temporary)
     temporary.mkdir(parents=True)
+    held = _hold(temporary)
     try:
         yield temporary
         sync_folder(temporary)
@@ -47,15 +74,45 @@ def folder_appears(folder: Path) -> Iterator[Path]:
     except BaseException:
         _clear(temporary)
         raise
+    finally:
+        os.close(held)
     sync_folder(folder.parent)
 
 
-def _clear(folder: Path) -> None:
-    if not folder.exists():
-        return
-    for child in folder.iterdir():
-        if child.is_dir() and not child.is_symlink():
+def clear_unfinished(folder: Path) -> None:
+    """Removes what crashes left of folders that were to appear in ``folder``.
+
+    One that another process is filling is locked by it and stays.
+    """
+    for left in folder.glob(NEW + "*"):
+        if left.is_dir() and not left.is_symlink():
+            try:
+                held = _hold(left)
+            except OSError:
+                continue
+            try:
+                _clear(left)
+            finally:
+                os.close(held)
+
+
+def _hold(folder: Path) -> int:
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        raise
+    return held
+
+
+def _clear(path: Path) -> None:
+    """Removes a file, a link, or a folder with all in it; what a link leads to is not touched."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.is_dir():
+        for child in path.iterdir():
             _clear(child)
-        else:
-            child.unlink()
-    folder.rmdir()
+        path.rmdir()
+    elif path.exists():  # a pipe or a socket
+        path.unlink()

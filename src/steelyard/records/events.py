@@ -7,13 +7,13 @@ everything else is a kind with figures. ``docs/reference/records.md`` is the tab
 from __future__ import annotations
 
 import functools
-import time
 from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue, TypeAdapter
 
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Cell
+from steelyard.records.clock import now_unix_ns
 from steelyard.records.missing import Missing
 from steelyard.records.schema import Calibration, Outcome
 from steelyard.records.warnings import WarningKind
@@ -28,7 +28,7 @@ class _Event(Frozen):
     """Base of all events; ``at_unix_ns`` is when it was made, just before it was written."""
 
     event: str
-    at_unix_ns: int = Field(default_factory=time.time_ns)
+    at_unix_ns: int = Field(default_factory=now_unix_ns)
 
 
 class LedgerRepaired(_Event):

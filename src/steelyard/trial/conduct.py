@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 
 from steelyard.engine.agent import AgentRefusal
-from steelyard.errors import EngineError, HostError
+from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.schema import Outcome
@@ -34,7 +34,12 @@ from steelyard.trial.attempt.gates import (
 )
 from steelyard.trial.attempt.idle_wait import wait_until_idle
 from steelyard.trial.attempt.instance import Instance
-from steelyard.trial.attempt.outcomes import TrialFailed, as_failed, as_host_error
+from steelyard.trial.attempt.outcomes import (
+    TrialFailed,
+    as_failed,
+    not_by_the_user,
+    what_ends_the_session,
+)
 from steelyard.trial.attempt.prepare import (
     configure_inside,
     configure_outside,
@@ -279,10 +284,12 @@ def _perform(attempt: Attempt) -> Ending:
                 phase(attempt)
     except BaseException as error:  # noqa: BLE001 - as_failed raises again what is no trial's
         failed = _closer_cause(attempt, as_failed(error))
+        if not attempt.session.interrupt.asked:
+            failed = not_by_the_user(failed)
         if attempt.timeline.phase == "restore":
             attempt.session.pool.forget()  # what could not be brought back is made anew
         failure = failed.in_phase(attempt.timeline.phase)
-        return Ending(failed.outcome, failure, _for_the_operator(error))
+        return Ending(failed.outcome, failure, what_ends_the_session(error, failed))
     return Ending(Outcome.OK, None)
 
 
@@ -299,14 +306,8 @@ def _undo(attempt: Attempt, ending: Ending | None) -> Ending | None:
     return None
 
 
-def _for_the_operator(error: BaseException) -> HostError | None:
-    if not isinstance(error, SystemFailure) or not error.for_operator:
-        return None
-    return as_host_error(error)
-
-
 def _refuse_full_disk(instance: Instance) -> None:
-    free = instance.host.path_facts(instance.data).free_bytes
+    free = instance.host.path_facts(instance.folder).free_bytes
     if free is not None and free < FREE_BYTES_NEEDED:
         raise TrialFailed(
             Outcome.DISK_FULL,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
+import steelyard
 from steelyard.errors import HostError, RecordError
 from steelyard.judge.kinds.caveats import SystemFutility
 from steelyard.judge.stopping.elimination import (
@@ -63,6 +64,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
     """
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
+    _refuse_other_version(run)
     with Ledger(run.ledger_path, watcher.recorded) as ledger, interrupt.installed():
         try:
             return _run(SessionContext(study, plan, run, ledger, interrupt), watcher)
@@ -297,6 +299,18 @@ def _refuse_changed_study(study: Study, plan: Plan, run: Run) -> None:
             f"{run.study_path} is not the study that this run was planned for",
             hint="a run keeps the study it was hashed with; start a new run for a changed study",
             slug="study-has-changed",
+        )
+
+
+def _refuse_other_version(run: Run) -> None:
+    """Trials of two versions are not trials of one experiment."""
+    version = run.facts().tool_version
+    if version != steelyard.__version__:
+        raise RecordError(
+            f"{run.path} was begun with version {version}, this is {steelyard.__version__}",
+            hint=f"go on with version {version}, or start a new run; `report` and `restore` read "
+            "runs of earlier versions",
+            slug="run-of-another-version",
         )
 
 

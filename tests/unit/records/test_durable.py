@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from steelyard.records.durable import folder_appears, write_file
+from steelyard.records.durable import (
+    clear_unfinished,
+    file_appears,
+    folder_appears,
+    make_folders,
+    write_file,
+)
 
 
 def test_a_folder_is_not_there_until_it_is_whole(tmp_path: Path) -> None:
@@ -35,3 +41,31 @@ def test_a_folder_that_is_there_is_never_overwritten(tmp_path: Path) -> None:
     (tmp_path / "trial").mkdir()
     with pytest.raises(FileExistsError), folder_appears(tmp_path / "trial"):
         pass
+
+
+def test_what_a_link_leads_to_is_not_cleared(tmp_path: Path) -> None:
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "file").write_bytes(b"x")
+    (tmp_path / ".new-trial").symlink_to(tmp_path / "others")
+    with folder_appears(tmp_path / "trial") as new:
+        write_file(new / "record.json", b"{}")
+    assert (tmp_path / "others" / "file").read_bytes() == b"x"
+    assert not (tmp_path / "trial").is_symlink()
+
+
+def test_a_file_that_a_crash_left_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / ".new-1.json").write_bytes(b"torn")
+    (tmp_path / "1.json").write_bytes(b"")
+    file_appears(tmp_path / "1.json", b"{}")
+    assert [path.name for path in tmp_path.iterdir()] == ["1.json"]
+    assert (tmp_path / "1.json").read_bytes() == b"{}"
+
+
+def test_folders_that_no_process_fills_are_cleared(tmp_path: Path) -> None:
+    make_folders(tmp_path / "results" / "study")
+    base = tmp_path / "results" / "study"
+    (base / ".new-yesterday" / "trials").mkdir(parents=True)
+    with folder_appears(base / "today") as new:
+        clear_unfinished(base)
+        assert new.is_dir()
+    assert [path.name for path in base.iterdir()] == ["today"]

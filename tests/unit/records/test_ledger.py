@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,85 @@ def test_two_controllers_cannot_write_one_ledger(tmp_path: Path) -> None:
     with Ledger(path), pytest.raises(RecordError, match="being written by another"):
         Ledger(path)
     Ledger(path).close()
+
+
+def planned(number: int) -> UndoPlanned:
+    return UndoPlanned(undo=number, host="local", inverse={"kind": "remove_tree", "path": "/x"})
+
+
+@pytest.mark.parametrize("fits", [0, 1, 20, 60])
+def test_an_event_that_does_not_fit_on_the_disk_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fits: int
+) -> None:
+    path = tmp_path / "ledger.jsonl"
+    write = os.write
+    room = [fits]
+
+    def fill(file: int, data: memoryview) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written = write(file, data[: room[0]])
+        room[0] -= written
+        return written
+
+    with Ledger(path) as ledger:
+        ledger.append(SessionOpened())
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", fill)
+            with pytest.raises(OSError, match="No space"):
+                ledger.append(planned(1))
+        ledger.append(SessionClosed(reason=None))
+    assert [event.event for event in read_ledger(path)] == ["session_opened", "session_closed"]
+
+
+def test_nothing_is_recorded_behind_a_line_that_cannot_be_cut_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "ledger.jsonl"
+    with Ledger(path) as ledger:
+        ledger.append(SessionOpened())
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "write", fails)
+            broken.setattr(os, "ftruncate", fails)
+            with pytest.raises(OSError, match="Input/output"):
+                ledger.append(planned(1))
+        with pytest.raises(OSError, match="an earlier event was lost"):
+            ledger.append(planned(2))
+    assert [event.event for event in read_ledger(path)] == ["session_opened"]
+
+
+def test_after_a_sync_that_failed_nothing_more_is_recorded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    path = tmp_path / "ledger.jsonl"
+    with Ledger(path) as ledger:
+        with monkeypatch.context() as broken:
+            broken.setattr(os, "fsync", fails)
+            with pytest.raises(OSError, match="Input/output"):
+                ledger.append(SessionOpened())
+        with pytest.raises(OSError, match="an earlier event was lost"):
+            ledger.append(SessionOpened())
+    assert read_ledger(path) == []
+
+
+@pytest.mark.parametrize("kept", [12, 30, 70])
+def test_an_event_behind_a_torn_one_is_read(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "ledger.jsonl"
+    torn = planned(1).model_dump_json()[:kept]
+    whole = [SessionOpened().model_dump_json(), SessionClosed(reason=None).model_dump_json()]
+    path.write_text(f"{whole[0]}\n{torn}{whole[1]}\n", encoding="utf-8")
+    assert [event.event for event in read_ledger(path)] == ["session_opened", "session_closed"]
+
+
+def test_two_whole_events_on_one_line_are_damage(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    whole = SessionOpened().model_dump_json()
+    path.write_text(f"{whole} {whole}\n", encoding="utf-8")
+    with pytest.raises(RecordError, match=r"ledger\.jsonl:1: "):
+        read_ledger(path)

@@ -74,3 +74,16 @@ def test_a_machine_that_cannot_be_asked_is_told_as_such(tmp_path: Path, ledger: 
     event = ledger.events()[-1]
     assert isinstance(event, EnvironmentRecorded)
     assert event.not_listed == {"ssh://far": "the agent has ended"}
+
+
+@pytest.mark.parametrize("left", [b"", b"{}\n"])
+def test_a_session_that_was_killed_before_its_event_keeps_no_other_from_starting(
+    tmp_path: Path, ledger: Ledger, left: bytes
+) -> None:
+    (tmp_path / "environment").mkdir()
+    (tmp_path / "environment" / "1-before.json").write_bytes(left)
+    looked = EnvironmentSnapshots(Run(tmp_path), ledger, MARK)
+    looked.look([], lambda name: cast("Host", name))
+    looked.compare(lambda name: cast("Host", name))
+    kept = sorted(path.name for path in (tmp_path / "environment").iterdir())
+    assert kept == ["1-before.json", "2-after.json", "2-before.json"]

@@ -110,3 +110,30 @@ def test_every_signal_is_told_with_its_count() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
     assert told == [1, 2]
+
+
+def test_a_lost_terminal_is_a_signal_like_the_others() -> None:
+    code = (
+        "import os, signal, pty, sys\n"
+        "from steelyard.trial.session_state.interrupt import Interrupt\n"
+        "_, terminal = pty.openpty()\n"
+        "os.dup2(terminal, 2)\n"
+        "interrupt = Interrupt()\n"
+        "with interrupt.installed():\n    os.kill(os.getpid(), signal.SIGHUP)\n"
+        "print(interrupt.asked, os.isatty(2))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"True False\n"
+
+
+def test_a_hang_up_that_is_ignored_stays_ignored() -> None:
+    code = (
+        "import os, signal\n"
+        "from steelyard.trial.session_state.interrupt import Interrupt\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "interrupt = Interrupt()\n"
+        "with interrupt.installed():\n    os.kill(os.getpid(), signal.SIGHUP)\n"
+        "print(interrupt.asked)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout == b"False\n"

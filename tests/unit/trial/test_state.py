@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from steelyard.plan.model import Cell, Forecast, Plan, PlannedTrial, PlannedVisit
 from steelyard.records.events import AttemptFinished, AttemptStarted, Event, SessionOpened
 from steelyard.records.schema import Outcome, TrialRecord
+from steelyard.trial.attempt.outcomes import (
+    RETRY_HELPS,
+    TrialFailed,
+    not_by_the_user,
+    what_ends_the_session,
+)
 from steelyard.trial.session_state.progress import Progress, torn_attempts
 
 FORECAST = Forecast(trial_s=1, visit_s=1, total_s=1, earliest_verdict_s=1, disk_bytes=1)
@@ -81,6 +89,28 @@ def test_what_ended_from_outside_uses_up_no_retry() -> None:
     progress = Progress(0, outside)
     assert not progress.finished(first(plan("ab")))
     assert progress.next_attempt(first(plan("ab"))) == 10
+
+
+@pytest.mark.parametrize("outcome", [Outcome.DISK_FULL, Outcome.NEEDS_OPERATOR])
+def test_what_somebody_had_to_mend_is_attempted_again(outcome: Outcome) -> None:
+    assert not Progress(0, [record(1, outcome)]).finished(first(plan("ab")))
+
+
+def test_a_full_disk_ends_the_session_and_any_other_failure_of_a_trial_does_not() -> None:
+    full = TrialFailed(Outcome.DISK_FULL, "2 MiB are free", "make room")
+    ends = what_ends_the_session(full, full)
+    assert ends is not None
+    assert ends.exit_code == 3
+    died = TrialFailed(Outcome.SERVICE_DIED, "it died")
+    assert what_ends_the_session(died, died) is None
+
+
+def test_what_was_cancelled_while_nobody_asked_uses_up_retries() -> None:
+    cancelled = TrialFailed(Outcome.INTERRUPTED, "cancelled before the window began")
+    outcome = not_by_the_user(cancelled).outcome
+    assert outcome in RETRY_HELPS
+    tries = [record(1, outcome, attempt) for attempt in (1, 2)]
+    assert Progress(1, tries).given_up(first(plan("ab")))
 
 
 def test_an_attempt_that_started_and_left_no_record_is_torn() -> None:

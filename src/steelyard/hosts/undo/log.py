@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from steelyard.hosts.host import Host
@@ -48,6 +49,7 @@ class UndoLog:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._lock = threading.Lock()
+        self._unrecorded: list[Undone] = []
         planned = [event.undo for event in ledger.events() if isinstance(event, UndoPlanned)]
         self._next = max(planned, default=0) + 1
 
@@ -58,6 +60,7 @@ class UndoLog:
         was changed inside.
         """
         with self._lock:
+            self._record()
             pending = PendingUndo(self._next, host, inverse, removes)
             self._next += 1
             self._ledger.append(_planned(pending))
@@ -74,9 +77,20 @@ class UndoLog:
         self.done(pending)
 
     def done(self, pending: PendingUndo) -> None:
-        """Records that the change has been undone in the course of things."""
+        """Records that the change has been undone in the course of things.
+
+        A ledger that cannot be written keeps no other change from being undone: what it lacks is
+        recorded with the next, or is undone once more by ``restore``, which changes nothing.
+        """
         with self._lock:
-            self._ledger.append(Undone(undo=pending.undo))
+            self._unrecorded.append(Undone(undo=pending.undo))
+            with suppress(OSError):
+                self._record()
+
+    def _record(self) -> None:
+        while self._unrecorded:
+            self._ledger.append(self._unrecorded[0])
+            del self._unrecorded[0]
 
     def pending(self) -> list[PendingUndo]:
         """What is still to be undone, newest change first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
 from steelyard.records.archive import attempt_key
+from steelyard.records.clock import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,
     Calibration,
@@ -260,7 +260,7 @@ class Attempt:
             outcome=ending.outcome,
             failure=ending.failure,
             started_unix_ns=self.timeline.started_unix_ns,
-            finished_unix_ns=time.time_ns(),
+            finished_unix_ns=now_unix_ns(),
             phases_ns=self.timeline.durations_ns,
             responses={**self.responses, **self.reference_kernel},
             gates=self.gates,

@@ -49,8 +49,11 @@ RETRY_HELPS = frozenset(
     }
 )
 
-NOT_AN_ATTEMPT = frozenset({Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST})
-"""Ended from outside: kept and shown, but no retry is used up."""
+FOR_THE_OPERATOR = frozenset({Outcome.NEEDS_OPERATOR, Outcome.DISK_FULL})
+"""Somebody has to act before another attempt at any trial makes sense: the session ends."""
+
+NOT_AN_ATTEMPT = FOR_THE_OPERATOR | {Outcome.INTERRUPTED, Outcome.CONTROLLER_LOST}
+"""Ended from outside: kept and shown, but no retry is used up, and the next session tries again."""
 
 
 class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record, never printed
@@ -72,8 +75,24 @@ def _with_last_words(failure: SystemFailure) -> str:
     return f"{failure.message}; its last words:\n{words}" if words else failure.message
 
 
+def what_ends_the_session(error: BaseException, failed: TrialFailed) -> HostError | None:
+    """For an error that somebody has to act on before another try makes sense."""
+    if isinstance(error, SystemFailure) and error.for_operator:
+        return as_host_error(error)
+    if failed.outcome in FOR_THE_OPERATOR:
+        return HostError(failed.message, hint=failed.hint, slug="disk-is-full")
+    return None
+
+
+def not_by_the_user(failed: TrialFailed) -> TrialFailed:
+    """Nobody asked to stop: what was cancelled failed like anything else, and uses up a retry."""
+    if failed.outcome is not Outcome.INTERRUPTED:
+        return failed
+    return TrialFailed(Outcome.SYSTEM, failed.message, failed.hint)
+
+
 def as_host_error(failure: SystemFailure) -> HostError:
-    """What ends a session, because somebody has to act before another try makes sense."""
+    """The error that the operator sees."""
     return HostError(failure.message, hint=failure.hint, slug="system-cannot-be-prepared")
 
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from steelyard.records.clock import now_unix_ns
+
 RESET_PHASES = ("restore", "attach_disks", "configure", "start_service", "drop_caches", "undo")
 LOAD_PHASES = ("settle", "warmup", "window")
 
@@ -14,7 +16,7 @@ class Timeline:
     """Durations by phase in ns, and which phase is on."""
 
     def __init__(self) -> None:
-        self.started_unix_ns = time.time_ns()
+        self.started_unix_ns = now_unix_ns()
         self.phase = "restore"
         self.durations_ns: dict[str, int] = {}
 

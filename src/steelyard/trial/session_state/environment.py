@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import SteelyardError
@@ -16,7 +16,7 @@ from steelyard.hosts.environment import Difference, Environment, differences, sn
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
 from steelyard.records.archive import Run
-from steelyard.records.durable import write_file
+from steelyard.records.durable import file_appears, make_folders
 from steelyard.records.events import (
     EnvironmentCompared,
     EnvironmentDifference,
@@ -32,10 +32,10 @@ class EnvironmentSnapshots:
     """The machines of one session, looked at twice."""
 
     def __init__(self, run: Run, ledger: Ledger, mark: str) -> None:
-        self._run = run
         self._ledger = ledger
         self._mark = mark
-        self._session = 1 + sum(isinstance(e, EnvironmentRecorded) for e in ledger.events())
+        self._folder = run.path / "environment"
+        self._session = 1 + max(self._numbers(), default=0)
         self._before: dict[str, Environment] = {}
 
     def look(self, machines: Iterable[str], open_machine: Callable[[str], Host]) -> None:
@@ -84,10 +84,16 @@ class EnvironmentSnapshots:
         return difference.reason is None and (not marks or self._mark in marks)
 
     def _keep(self, when: str, seen: dict[str, Environment]) -> None:
-        folder = self._run.path / "environment"
-        folder.mkdir(exist_ok=True)
+        make_folders(self._folder)
         document = json.dumps(seen, indent=1, sort_keys=True).encode() + b"\n"
-        write_file(folder / f"{self._session}-{when}.json", document)
+        file_appears(self._folder / f"{self._session}-{when}.json", document)
+
+    def _numbers(self) -> Iterator[int]:
+        """Of sessions that kept a file: one that was killed may have kept it and no event."""
+        for path in self._folder.glob("*-before.json"):
+            number = path.name.partition("-")[0]
+            if number.isdigit():
+                yield int(number)
 
 
 def _recorded(machine: str, difference: Difference) -> EnvironmentDifference:

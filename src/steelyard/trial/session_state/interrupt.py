@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM that tear nothing: acted on at once where that is safe, and noted otherwise.
+"""Ctrl-C, SIGTERM and SIGHUP that tear nothing: acted on at once where safe, else noted.
 
 The handler raises only inside :meth:`Interrupt.waiting`, and ends long waits for agents inside
 :meth:`Interrupt.cutting`; everywhere else (storing, undoing) it leaves a note that is read at the
@@ -17,8 +17,9 @@ from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.trial.attempt.outcomes import TrialFailed
+from steelyard.trial.session_state.terminal import leave_terminal
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _FAILURES = (AgentRefusal, EngineError, SystemFailure, TrialFailed)
 
 
@@ -46,8 +47,12 @@ class Interrupt:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """Takes over SIGINT and SIGTERM for as long as the block lasts."""
-        before = {number: signal.signal(number, self._hear) for number in _SIGNALS}
+        """Takes over SIGINT, SIGTERM and SIGHUP for as long as the block lasts.
+
+        A SIGHUP that is ignored (``nohup``) stays ignored.
+        """
+        taken = [n for n in _SIGNALS if n != signal.SIGHUP or signal.getsignal(n) != signal.SIG_IGN]
+        before = {number: signal.signal(number, self._hear) for number in taken}
         try:
             yield
         finally:
@@ -97,8 +102,10 @@ class Interrupt:
         if self.asked:
             raise KeyboardInterrupt
 
-    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+    def _hear(self, number: int, _frame: FrameType | None) -> None:
         self.count += 1
+        if number == signal.SIGHUP:
+            leave_terminal()
         if self._told is not None:
             self._told(self.count)
         if self._may_cut:
