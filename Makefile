@@ -7,10 +7,11 @@ RUST    := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Carg
 # Tests wait longer than they compute: twice as many at a time as there are processors.
 JOBS    ?= $(shell n=$$(nproc); echo $$((n < 4 ? 2 * n : 8)))
 FUZZ_S  ?= 30
+EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.html,$(shell find docs/examples -name findings.json))
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems bench-visits clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems bench-visits docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -22,8 +23,17 @@ quickstart: setup ## Run the first study: what does HTTPS cost a web server on t
 
 test: setup test-rust test-python ## What every change needs: all kinds of tests, one of each that takes long
 
-test-all: setup test-rust ## Every test that needs neither this machine for itself nor an hour: what CI runs
+test-all: setup .venv/with-browser test-rust ## Every test that needs neither this machine for itself nor an hour: what CI runs
 	$(PYTEST) -m 'not system and not validate'
+
+docs: .venv/with-docs examples ## The documentation as a site with a search, in build/docs; warnings and broken links are errors
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html --conf-dir docs . build/docs
+	@echo "steelyard: build/docs/index.html" >&2
+
+examples: setup $(EXAMPLES) ## The reports of docs/examples as pages, in build/examples, from the findings that are kept there
+
+build/examples/%/report.html: docs/examples/%/findings.json $(shell find src/steelyard/report -type f -not -name '*.pyc')
+	@$(BIN)/steelyard report $< --to $(@D) >/dev/null
 
 fresh: ## As root: both commands of README.md on a plain Debian 12 that has what README.md installs; needs mmdebstrap
 	tests/fresh/run
@@ -110,7 +120,7 @@ golden-accept: setup ## Accept what the golden tests see now; read the diff befo
 engine: .venv/engine-built ## Build the engine again after a change to crates/
 
 clean: ## Remove what was built; results stay
-	rm -rf .venv target
+	rm -rf .venv target build
 
 # Asked before anything is downloaded; the engine before the package, so that cargo's progress is seen.
 .venv/made:
@@ -126,4 +136,9 @@ clean: ## Remove what was built; results stay
 
 .venv/installed: pyproject.toml constraints.txt hatch_build.py | .venv/engine-built
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+# What neither running nor testing the laboratory needs: .venv/with-docs, .venv/with-browser.
+.venv/with-%: .venv/installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt 'steelyard[$*]'
 	@touch $@

@@ -1,4 +1,7 @@
-"""``steelyard report`` and ``steelyard compare``: from the records alone, on any machine."""
+"""``steelyard report`` and ``steelyard compare``: from the records alone, on any machine.
+
+A report can also be made of a ``findings.json``, where the records are no longer at hand.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,22 @@ from steelyard.cli.reading import (
     FormatOption,
     chosen_formats,
     for_strangers,
-    write,
 )
-from steelyard.cli.run import RunArgument
 from steelyard.errors import HostError
 from steelyard.records.archive import open_run
 from steelyard.report.compare import compare_lines
-from steelyard.report.from_run import find
+from steelyard.report.formats.registry import write_report
+from steelyard.report.from_run import find, stored
 
 
 def report(
-    path: RunArgument,
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of a run, or of a study's runs: the newest. Or a findings.json.",
+            show_default=False,
+        ),
+    ],
     formats: FormatOption = "html",
     to: Annotated[
         Path | None,
@@ -46,17 +54,22 @@ def report(
 ) -> None:
     """Write the report of a run again and print its verdicts."""
     chosen = chosen_formats(formats)
+    if path.is_file() and (notes is not None or anonymous):
+        raise typer.BadParameter("--notes and --anonymous need the folder of a run, not findings")
     if anonymous and to is None:
         raise typer.BadParameter("--anonymous needs --to FOLDER: the run's own holds the records")
-    opened = open_run(path)
-    findings = find(opened, notes)
-    if anonymous:
-        findings = for_strangers(opened, findings)
+    run = None if path.is_file() else open_run(path)
+    findings = stored(path) if run is None else find(run, notes)
+    if run is not None and anonymous:
+        findings = for_strangers(run, findings)
+    folder = to or (path.parent if run is None else run.report_path)
     try:
-        paths = write(opened, findings, chosen, to)
+        paths = write_report(
+            findings, folder, chosen, beside_records=run is not None and to is None
+        )
     except OSError as error:
         raise HostError(
-            f"cannot write the report into {to or opened.report_path}: {error.strerror}",
+            f"cannot write the report into {folder}: {error.strerror}",
             hint="make room, or name a folder that you may write to with --to",
             slug="cannot-write",
         ) from error

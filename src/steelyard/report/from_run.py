@@ -1,9 +1,12 @@
-"""All that the records of a run say, from its folder alone."""
+"""All that the records of a run say, from its folder alone or from its ``findings.json``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from steelyard.errors import RecordError
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
@@ -32,6 +35,26 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         samples=run.samples(),
     )
     return found.model_copy(update={"author_notes": _notes_of(notes or run.path / FOLDER, found)})
+
+
+def stored(path: Path) -> RunFindings:
+    """What was found before, as ``findings.json`` keeps it: nothing is judged again.
+
+    Raises:
+        RecordError: the file cannot be read, or holds no findings as this version writes them.
+    """
+    try:
+        return RunFindings.model_validate_json(path.read_bytes())
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc'])) or 'the document'}: {first['msg']}"
+    raise RecordError(
+        f"{path} holds no findings that this version reads: {reason}",
+        hint="name the folder of the run: findings are computed again from its records",
+        slug="record-is-damaged",
+    )
 
 
 def _notes_of(folder: Path, findings: RunFindings) -> dict[str, str]:
