@@ -15,6 +15,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from steelyard.records.checksums import SUMS
+
 _OF_MACHINE = {
     "cpu.model": "Example CPU",
     "cpu.count": "2",
@@ -38,7 +40,7 @@ def keep(run: Path, into: Path) -> None:
 
 
 def _keep_trial(trial: Path, into: Path, *, samples: bool) -> None:
-    for path in sorted(trial.iterdir()):
+    for path in sorted(path for path in trial.iterdir() if path.name != SUMS):
         if path.suffix == ".json":
             document = json.loads(path.read_text("utf-8"))
             _write(into / path.name, json.dumps(_anonymous(document)) + "\n")
@@ -47,6 +49,7 @@ def _keep_trial(trial: Path, into: Path, *, samples: bool) -> None:
 
 
 def _event(event: dict[str, Any]) -> str:
+    event.pop("crc32", None)  # what is made anonymous has another
     if event["event"] == "environment_compared":
         event |= {"count": 0, "differences": []}
     return json.dumps(event, separators=(",", ":"))

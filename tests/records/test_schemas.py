@@ -12,7 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from steelyard.plan.model import Cell, Plan
-from steelyard.records.archive import VERSION, RunFacts
+from steelyard.records.archive import RunFacts
+from steelyard.records.documents import VERSION
 from steelyard.records.events import AttemptMeasured, Event, RunJudged, RunPlanned
 from steelyard.records.missing import MissingKind
 from steelyard.records.schema import Outcome, TrialRecord

@@ -33,7 +33,7 @@ from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.model import Plan
-from steelyard.records.archive import Samples
+from steelyard.records.attempt_folder import Samples
 from steelyard.records.courses import Course
 from steelyard.records.events import Event
 from steelyard.records.load_times import LoadTimes

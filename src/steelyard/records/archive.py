@@ -10,9 +10,10 @@
       profiles/       files of tuned's profiles, likewise
       run.json        study path, variant, seed, version of the tool
       plan.json       every visit and trial
+      SHA256SUMS      of the three above
       ledger.jsonl    every event of the run, in order
       trials/0007-1/  trial 7, attempt 1: record, load and service as JSON, samples as
-                      Parquet, what a tool printed as text
+                      Parquet, what a tool printed as text; SHA256SUMS of these
       report/         what was made from it; may be deleted and made again
 
 A trial's folder appears by rename, whole or not at all, whatever its outcome.
@@ -20,23 +21,29 @@ A trial's folder appears by rename, whole or not at all, whatever its outcome.
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from steelyard.errors import RecordError
 from steelyard.plan.extension import extended
 from steelyard.plan.frozen import Frozen
 from steelyard.plan.model import Plan
+from steelyard.records.attempt_folder import AttemptFolder, Samples, attempt_key, parquet_of
+from steelyard.records.checksums import (
+    read_checked,
+    read_sums,
+    refuse_unlike_the_ledger,
+    write_files,
+)
 from steelyard.records.courses import Course, course_of
+from steelyard.records.documents import parsed
 from steelyard.records.durable import (
     clear_unfinished,
     folder_appears,
@@ -47,14 +54,9 @@ from steelyard.records.durable import (
 from steelyard.records.events import BudgetExtended, Event
 from steelyard.records.ledger import read_ledger
 from steelyard.records.load_times import LoadTimes, load_times_of
-from steelyard.records.migration import Document, facts_of_1, plan_of_1, record_of_1
+from steelyard.records.migration import Document, facts_of_1, plan_of_1
 from steelyard.records.schema import TrialRecord
 
-_Model = TypeVar("_Model", bound=BaseModel)
-VERSION = 2
-"""The schema version of run facts, plans and records that are written."""
-
-_RESTORE = "it is damaged; restore the run from a backup"
 _ATTEMPT_NAME = re.compile(r"(\d{4,})-(\d+)")
 
 
@@ -72,17 +74,7 @@ class RunFacts(Frozen):
     command: tuple[str, ...] = ()
 
 
-def attempt_key(trial: int, attempt: int) -> str:
-    """Name of an attempt's folder: ``0007-1``."""
-    return f"{trial:04d}-{attempt}"
-
-
-class Samples(NamedTuple):
-    """Counters of one machine in one attempt: ``system``, ``system.2``, ``host``, ``generator``."""
-
-    attempt: str
-    machine: str
-    frame: pl.DataFrame
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -109,11 +101,11 @@ class Run:
 
     def facts(self) -> RunFacts:
         """What ``run.json`` says."""
-        return _read_model(self.path / "run.json", RunFacts, facts_of_1)
+        return self._model("run.json", RunFacts, facts_of_1)
 
     def plan(self) -> Plan:
         """The plan of ``plan.json``, with the visits of an extension if the ledger has one."""
-        plan = _read_model(self.path / "plan.json", Plan, plan_of_1)
+        plan = self._model("plan.json", Plan, plan_of_1)
         return extended(plan) if any(isinstance(e, BudgetExtended) for e in self.events()) else plan
 
     def events(self) -> list[Event]:
@@ -121,9 +113,14 @@ class Run:
         return read_ledger(self.ledger_path)
 
     def records(self) -> list[TrialRecord]:
-        """Every attempt, ordered by trial and attempt."""
-        paths = [folder / "record.json" for _, folder in self._attempts()]
-        return [_read_model(path, TrialRecord, record_of_1) for path in paths]
+        """Every attempt, ordered by trial and attempt.
+
+        Raises:
+            RecordError: one is missing or damaged, or is not the one that the ledger names.
+        """
+        attempts = list(self._attempts())
+        refuse_unlike_the_ledger(self.path, self.events(), [each.key for each in attempts])
+        return [each.record() for each in attempts]
 
     def courses(self) -> Iterator[tuple[str, Course]]:
         """Throughput over the window of every attempt that drove a load, by attempt key.
@@ -131,11 +128,10 @@ class Run:
         Raises:
             RecordError: the result of a load is damaged.
         """
-        for key, folder in self._attempts():
-            paths = sorted(folder.glob("load*.json"))
-            course = course_of([_read_document(path) for path in paths])
+        for attempt in self._attempts():
+            course = attempt.read_loads(course_of)
             if course is not None:
-                yield key, course
+                yield attempt.key, course
 
     def load_times(self) -> Iterator[tuple[str, LoadTimes]]:
         """Response times of every attempt that drove a load, by attempt key.
@@ -143,25 +139,18 @@ class Run:
         Raises:
             RecordError: the result of a load is damaged.
         """
-        for key, folder in self._attempts():
-            paths = sorted(folder.glob("load*.json"))
-            try:
-                times = load_times_of([_read_document(path) for path in paths])
-            except (KeyError, TypeError, ValueError) as error:
-                raise RecordError(
-                    f"{folder}: its response times cannot be read: {error!r}",
-                    hint=_RESTORE,
-                    slug="record-is-damaged",
-                ) from error
+        for attempt in self._attempts():
+            times = attempt.read_loads(load_times_of)
             if times is not None:
-                yield key, times
+                yield attempt.key, times
 
-    def samples(self) -> Iterator[Samples]:
-        """Sampled counters of every machine in every attempt."""
-        for key, folder in self._attempts():
-            for path in sorted(folder.glob("samples*.parquet")):
-                machine = path.stem.removeprefix("samples").removeprefix("-") or "system"
-                yield Samples(key, machine, pl.read_parquet(path))
+    def samples(self, damaged: Callable[[str], object] = lambda _: None) -> Iterator[Samples]:
+        """Sampled counters of every machine in every attempt.
+
+        Those that are missing or damaged are left out, and their names given to ``damaged``.
+        """
+        for attempt in self._attempts():
+            yield from attempt.samples(damaged)
 
     def write_attempt(
         self,
@@ -181,26 +170,28 @@ class Run:
             FileExistsError: the attempt is recorded already.
         """
         with folder_appears(self._attempt_folder(record)) as folder:
-            for name, data in documents.items():
-                write_file(folder / name, data)
-            for name, frame in samples.items():
-                with (folder / name).open("xb") as file:
-                    frame.write_parquet(file)
-                    file.flush()
-                    os.fsync(file.fileno())
-            write_file(folder / "record.json", record.model_dump_json(indent=1).encode() + b"\n")
+            files = dict(documents)
+            files |= {name: parquet_of(frame) for name, frame in samples.items()}
+            files["record.json"] = record.model_dump_json(indent=1).encode() + b"\n"
+            write_files(folder, files)
 
     def _attempt_folder(self, record: TrialRecord) -> Path:
         return self.path / "trials" / attempt_key(record.trial, record.attempt)
 
-    def _attempts(self) -> Iterator[tuple[str, Path]]:
+    def _attempts(self) -> Iterator[AttemptFolder]:
         folders = []
         for folder in (self.path / "trials").iterdir():
             match = _ATTEMPT_NAME.fullmatch(folder.name)
             if match:
                 folders.append((int(match[1]), int(match[2]), folder))
-        for _, _, folder in sorted(folders):
-            yield folder.name, folder
+        for trial, attempt, folder in sorted(folders):
+            yield AttemptFolder(folder, trial, attempt)
+
+    def _model(
+        self, name: str, model: type[_Model], of_1: Callable[[Document], Document]
+    ) -> _Model:
+        sums = read_sums(self.path)
+        return parsed(read_checked(self.path, name, sums), self.path / name, model, of_1)
 
 
 def create_run(
@@ -223,9 +214,12 @@ def create_run(
     clear_unfinished(base)
     folder = _free_name(base / moment.strftime("%Y-%m-%dT%H-%M-%SZ"))
     with folder_appears(folder) as new:
-        write_file(new / "study.yaml", study_bytes)
-        write_file(new / "run.json", facts.model_dump_json(indent=1).encode() + b"\n")
-        write_file(new / "plan.json", plan.model_dump_json(indent=1).encode() + b"\n")
+        files = {
+            "study.yaml": study_bytes,
+            "run.json": facts.model_dump_json(indent=1).encode() + b"\n",
+            "plan.json": plan.model_dump_json(indent=1).encode() + b"\n",
+        }
+        write_files(new, files)
         write_file(new / "ledger.jsonl", b"")
         for path, text in (own or {}).items():
             (new / path).parent.mkdir(exist_ok=True)
@@ -268,79 +262,3 @@ def _free_name(folder: Path) -> Path:
     while candidate.exists():
         candidate, number = folder.with_name(f"{folder.name}-{number}"), number + 1
     return candidate
-
-
-def _read_document(path: Path) -> dict[str, Any]:
-    return _document(path.read_bytes(), path)
-
-
-def _document(data: bytes, path: Path) -> dict[str, Any]:
-    try:
-        return dict(json.loads(data))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise RecordError(
-            f"{path}: {error}",
-            hint=_RESTORE,
-            slug="record-is-damaged",
-        ) from error
-
-
-def _read_model(path: Path, model: type[_Model], of_1: Callable[[Document], Document]) -> _Model:
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise RecordError(
-            f"{path} is missing",
-            hint="the run is not whole; restore it from a backup or start a new one",
-            slug="record-is-damaged",
-        ) from error
-    return parsed(data, path, model, of_1)
-
-
-def parsed(
-    data: bytes, path: Path, model: type[_Model], of_1: Callable[[Document], Document]
-) -> _Model:
-    """A document of this version, or of version 1 as this version has it; ``path`` is named.
-
-    Raises:
-        RecordError: it is damaged, or a later version wrote it.
-    """
-    try:
-        return model.model_validate_json(data)
-    except ValidationError as error:
-        document = _document(data, path)
-        version = document.get("schema_version")
-        if version == 1:
-            return _migrated(path, document, model, of_1)
-        if isinstance(version, int) and version != VERSION:
-            raise _unknown_version(path, version) from error
-        raise _damaged(path, error) from error
-
-
-def _migrated(
-    path: Path, document: Document, model: type[_Model], of_1: Callable[[Document], Document]
-) -> _Model:
-    try:
-        return model.model_validate(of_1(document))
-    except ValidationError as error:
-        raise _damaged(path, error) from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise RecordError(
-            f"{path}: it is not a document of schema version 1: {error!r}",
-            hint=_RESTORE,
-            slug="record-is-damaged",
-        ) from error
-
-
-def _unknown_version(path: Path, version: int) -> RecordError:
-    return RecordError(
-        f"{path} has schema version {version}; this steelyard reads versions 1 to {VERSION}",
-        hint="read it with a later steelyard: run.json names the version that wrote it",
-        slug="record-version-unknown",
-    )
-
-
-def _damaged(path: Path, error: ValidationError) -> RecordError:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the document"
-    return RecordError(f"{path}: {place}: {first['msg']}", hint=_RESTORE, slug="record-is-damaged")

@@ -10,69 +10,33 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pydantic import ValidationError
-
 from steelyard.errors import RecordError
-from steelyard.records.events import Event, LedgerRepaired, event_adapter
-from steelyard.records.migration import event_of_1
-
-_BEGIN = b'{"event":"'
-"""How every line begins; within a text of JSON its quotes are escaped."""
+from steelyard.records.events import Event, LedgerRepaired
+from steelyard.records.ledger_lines import line_of, read_lines
 
 
 def read_ledger(path: Path) -> list[Event]:
     """All whole lines, in order.
 
     Raises:
-        RecordError: a whole line is not an event: it was edited, or a later version wrote it.
+        RecordError: a whole line is not an event, or not the one that was written there.
     """
     if not path.exists():
         return []
-    whole, _, _torn = path.read_bytes().rpartition(b"\n")
-    lines = whole.split(b"\n") if whole else []
-    return [_parse(path, number, line) for number, line in enumerate(lines, start=1)]
+    events, _ = read_lines(path, _whole_lines(path.read_bytes()))
+    return events
 
 
-def _parse(path: Path, number: int, line: bytes) -> Event:
-    try:
-        return event_adapter().validate_json(line)
-    except ValidationError as error:
-        found = _event_of_version_1(line) or _event_behind_a_torn_one(line)
-        if found is not None:
-            return found
-        first = error.errors()[0]
-        place = ": ".join(map(str, first["loc"][-1:]))
-        raise RecordError(
-            f"{path}:{number}: this line of the ledger is not an event: "
-            f"{place}{': ' if place else ''}{first['msg']}",
-            hint="the ledger is never edited by hand; restore it from a backup of the run",
-            slug="ledger-is-damaged",
-        ) from error
-
-
-def _event_of_version_1(line: bytes) -> Event | None:
-    try:
-        return event_adapter().validate_python(event_of_1(json.loads(line)))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None
-
-
-def _event_behind_a_torn_one(line: bytes) -> Event | None:
-    """Of an event that was never whole on the disk nothing followed, so nothing is lost with it."""
-    torn, begin, rest = line.rpartition(_BEGIN)
-    if not torn or not torn.startswith(_BEGIN) or torn.rstrip().endswith(b"}"):
-        return None
-    try:
-        return event_adapter().validate_json(begin + rest)
-    except ValidationError:
-        return None
+def _whole_lines(data: bytes) -> list[bytes]:
+    """Without a last one that has no end."""
+    whole, newline, _torn = data.rpartition(b"\n")
+    return whole.split(b"\n") if newline else []
 
 
 class Ledger:
@@ -94,9 +58,13 @@ class Ledger:
                 hint="wait until it has ended, or end it with Ctrl-C",
                 slug="run-is-in-use",
             ) from error
-        self._end = 0
+        self._end = self._crc = 0
         self._closed_by: OSError | None = None
-        self._cut_torn_line()
+        try:
+            self._cut_torn_line()
+        except BaseException:
+            os.close(self._file)
+            raise
 
     def append(self, event: Event) -> None:
         """Writes one event; returns when it is on stable storage.
@@ -107,10 +75,11 @@ class Ledger:
         """
         if self._closed_by is not None:
             raise OSError(errno.EIO, f"an earlier event was lost: {self._closed_by.strerror}")
-        line = event.model_dump_json().encode() + b"\n"
+        line, crc = line_of(event, self._crc)
         self._write(line)
         self._sync()
         self._end += len(line)
+        self._crc = crc
         self._recorded(event)
 
     def _write(self, line: bytes) -> None:
@@ -162,5 +131,6 @@ class Ledger:
         whole = data.rfind(b"\n") + 1
         os.ftruncate(self._file, whole)
         self._end = os.lseek(self._file, whole, os.SEEK_SET)
+        _, self._crc = read_lines(self._path, _whole_lines(data))
         if whole != len(data):
             self.append(LedgerRepaired(bytes_cut=len(data) - whole))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from steelyard.errors import RecordError
 from steelyard.judge.findings import RunFindings
+from steelyard.judge.kinds.caveats import SamplesDamaged
 from steelyard.judge.verdict import judge_study
 from steelyard.records.archive import Run
 from steelyard.records.author_notes import FOLDER, LATEX, OF_ARTICLES, name_of_note, read_notes
 from steelyard.study.read import read_study
+
+_MOST_NAMED = 5
 
 
 def find(run: Run, notes: Path | None = None) -> RunFindings:
@@ -24,6 +28,7 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
     study = read_study(run.study_path, variant=run.facts().variant)
     plan, records = run.plan(), run.records()
     name = f"{run.path.parent.name}/{run.name}"
+    damaged: list[str] = []
     found = judge_study(
         study,
         plan,
@@ -32,9 +37,16 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         events=run.events(),
         courses=dict(run.courses()),
         times=run.load_times(),
-        samples=run.samples(),
+        samples=run.samples(damaged.append),
     )
-    return found.model_copy(update={"author_notes": _notes_of(notes or run.path / FOLDER, found)})
+    kept = _notes_of(notes or run.path / FOLDER, found)
+    caveats = (*found.caveats, *_caveats_of(damaged))
+    return found.model_copy(update={"author_notes": kept, "caveats": caveats})
+
+
+def _caveats_of(damaged: Sequence[str]) -> Iterator[SamplesDamaged]:
+    if damaged:
+        yield SamplesDamaged(count=len(damaged), files=tuple(damaged[:_MOST_NAMED]))
 
 
 def stored(path: Path) -> RunFindings:

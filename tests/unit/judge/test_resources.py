@@ -14,7 +14,7 @@ from steelyard.judge.analyses.resources.findings import ResourceFinding
 from steelyard.judge.analyses.resources.readings import RESOURCES, readings
 from steelyard.judge.visits.workload_run import workload_runs
 from steelyard.plan.make import make_plan
-from steelyard.records.archive import Samples, attempt_key
+from steelyard.records.attempt_folder import Samples, attempt_key
 from steelyard.records.schema import InstanceRecord
 
 SECOND = 1_000_000_000

@@ -19,7 +19,7 @@ from steelyard.judge.analyses.steadiness.windows import mean_course
 from steelyard.judge.findings import RunFindings
 from steelyard.judge.kinds.caveats import NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.plan.make import make_plan
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.courses import Course, course_of
 from steelyard.report import notes
 from steelyard.report.formats.csv import csv_text

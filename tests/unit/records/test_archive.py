@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +13,11 @@ import pytest
 from tests.unit.trial.test_state import plan, record
 
 from steelyard.errors import RecordError
-from steelyard.records.archive import VERSION, Run, RunFacts, create_run, open_run
+from steelyard.records.archive import Run, RunFacts, create_run, open_run
+from steelyard.records.checksums import SUMS
+from steelyard.records.documents import VERSION
+from steelyard.records.events import AttemptFinished, AttemptStarted
+from steelyard.records.ledger import Ledger
 from steelyard.records.schema import Outcome, TrialRecord
 
 FACTS = RunFacts(
@@ -31,7 +38,20 @@ def run(tmp_path: Path) -> Run:
 
 def write(run: Run, attempt: TrialRecord, samples: pl.DataFrame | None = None) -> None:
     kept = {} if samples is None else {"samples.parquet": samples}
-    run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=kept)
+    with Ledger(run.ledger_path) as ledger:
+        ledger.append(AttemptStarted(trial=attempt.trial, attempt=attempt.attempt))
+        run.write_attempt(attempt, documents={"load.json": b"{}"}, samples=kept)
+        ledger.append(
+            AttemptFinished(trial=attempt.trial, attempt=attempt.attempt, outcome=attempt.outcome)
+        )
+
+
+def written_so(path: Path, text: str) -> None:
+    """The file as another version would have written it, with its checksum."""
+    before, sums = path.read_bytes(), path.with_name(SUMS)
+    old, new = (hashlib.sha256(data).hexdigest() for data in (before, text.encode()))
+    path.write_text(text)
+    sums.write_text(sums.read_text().replace(old, new))
 
 
 def test_a_run_is_named_by_its_time_and_a_second_one_of_that_second_is_told_apart(
@@ -77,7 +97,7 @@ def test_series_keep_a_missing_counter_missing(run: Run) -> None:
 def test_a_damaged_record_names_its_file_and_field(run: Run) -> None:
     write(run, record(1, Outcome.OK))
     path = run.path / "trials" / "0001-1" / "record.json"
-    path.write_text(path.read_text().replace('"trial": 1', '"trial": "one"'))
+    written_so(path, path.read_text().replace('"trial": 1', '"trial": "one"'))
     with pytest.raises(RecordError, match=r"0001-1/record\.json: trial: "):
         run.records()
 
@@ -85,7 +105,7 @@ def test_a_damaged_record_names_its_file_and_field(run: Run) -> None:
 def test_a_record_of_a_later_version_is_refused_with_both_versions(run: Run) -> None:
     write(run, record(1, Outcome.OK))
     path = run.path / "trials" / "0001-1" / "record.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": VERSION + 1}))
+    written_so(path, json.dumps(json.loads(path.read_text()) | {"schema_version": VERSION + 1}))
     with pytest.raises(RecordError) as caught:
         run.records()
     assert caught.value.slug == "record-version-unknown"
@@ -96,7 +116,7 @@ def test_a_record_of_a_later_version_is_refused_with_both_versions(run: Run) -> 
 @pytest.mark.parametrize("text", ['{"schema_version": 1}', "[1]", '{"schema_version": "two"}'])
 def test_what_is_no_record_of_any_version_is_called_damaged(run: Run, text: str) -> None:
     write(run, record(1, Outcome.OK))
-    (run.path / "trials" / "0001-1" / "record.json").write_text(text)
+    written_so(run.path / "trials" / "0001-1" / "record.json", text)
     with pytest.raises(RecordError) as caught:
         run.records()
     assert caught.value.slug == "record-is-damaged"
@@ -118,3 +138,85 @@ def test_the_newest_run_of_a_study_is_opened_by_the_studys_folder(tmp_path: Path
 def test_a_folder_without_a_run_is_refused(tmp_path: Path, folder: str) -> None:
     with pytest.raises(RecordError, match="is not the folder of a run"):
         open_run(tmp_path / folder)
+
+
+@pytest.fixture
+def finished(run: Run) -> Run:
+    samples = pl.DataFrame({"monotonic_ns": [1, 2]})
+    for trial in (1, 2, 3):
+        write(run, record(trial, Outcome.OK), samples)
+    return run
+
+
+def read_all(run: Run) -> None:
+    run.facts()
+    run.plan()
+    run.records()
+    list(run.courses())
+
+
+def flipped(data: bytes) -> bytes:
+    middle = len(data) // 2
+    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [flipped, lambda data: data[: len(data) // 2], lambda _: b"", lambda data: bytes(len(data))],
+    ids=["one bit", "cut", "emptied", "zeros"],
+)
+@pytest.mark.parametrize(
+    "name", ["run.json", "plan.json", "trials/0002-1/record.json", "trials/0002-1/load.json"]
+)
+def test_a_file_that_is_not_what_was_written_is_named(
+    finished: Run, name: str, damage: Callable[[bytes], bytes]
+) -> None:
+    read_all(finished)
+    path = finished.path / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(RecordError, match=name.replace(".", r"\.")) as caught:
+        read_all(finished)
+    assert caught.value.slug == "record-is-damaged"
+
+
+@pytest.mark.parametrize("name", ["record.json", "load.json"])
+def test_a_file_that_is_gone_is_named(finished: Run, name: str) -> None:
+    (finished.path / "trials" / "0002-1" / name).unlink()
+    with pytest.raises(RecordError, match=f"0002-1/{name}.* is missing"):
+        read_all(finished)
+
+
+def test_a_trial_that_is_gone_is_named(finished: Run) -> None:
+    shutil.rmtree(finished.path / "trials" / "0002-1")
+    with pytest.raises(RecordError, match=r"0002-1 is missing"):
+        read_all(finished)
+
+
+def test_a_trial_in_the_place_of_another_is_named(finished: Run) -> None:
+    shutil.rmtree(finished.path / "trials" / "0002-1")
+    shutil.copytree(finished.path / "trials" / "0001-1", finished.path / "trials" / "0002-1")
+    with pytest.raises(RecordError, match=r"0002-1/record\.json: it is of 0001-1"):
+        read_all(finished)
+
+
+@pytest.mark.parametrize("kept", range(4))
+def test_a_ledger_that_was_cut_between_two_lines_is_named(finished: Run, kept: int) -> None:
+    lines = finished.ledger_path.read_bytes().splitlines(keepends=True)
+    finished.ledger_path.write_bytes(b"".join(lines[:kept]))
+    with pytest.raises(RecordError, match=r"ledger\.jsonl"):
+        read_all(finished)
+
+
+@pytest.mark.parametrize("damage", [flipped, lambda _: b"", None], ids=["bit", "emptied", "gone"])
+def test_samples_that_are_damaged_are_left_out_and_named(
+    finished: Run, damage: Callable[[bytes], bytes] | None
+) -> None:
+    path = finished.path / "trials" / "0002-1" / "samples.parquet"
+    if damage is None:
+        path.unlink()
+    else:
+        path.write_bytes(damage(path.read_bytes()))
+    read_all(finished)
+    damaged: list[str] = []
+    assert [each.attempt for each in finished.samples(damaged.append)] == ["0001-1", "0003-1"]
+    assert damaged == ["0002-1/samples.parquet"]

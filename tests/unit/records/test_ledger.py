@@ -51,7 +51,8 @@ def test_a_line_begins_with_the_name_of_its_event(tmp_path: Path) -> None:
     with Ledger(tmp_path / "ledger.jsonl") as ledger:
         ledger.append(SessionOpened(at_unix_ns=7))
     line = (tmp_path / "ledger.jsonl").read_text(encoding="utf-8")
-    assert line == '{"event":"session_opened","at_unix_ns":7}\n'
+    assert line.startswith('{"event":"session_opened","at_unix_ns":7,"crc32":"')
+    assert line.endswith('"}\n')
 
 
 def test_a_run_that_never_started_has_an_empty_ledger(tmp_path: Path) -> None:
@@ -174,3 +175,37 @@ def test_two_whole_events_on_one_line_are_damage(tmp_path: Path) -> None:
     path.write_text(f"{whole} {whole}\n", encoding="utf-8")
     with pytest.raises(RecordError, match=r"ledger\.jsonl:1: "):
         read_ledger(path)
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("damage", ["bit", "gone", "twice", "swapped"])
+def test_a_line_that_is_not_the_one_that_was_written_is_named(
+    tmp_path: Path, place: int, damage: str
+) -> None:
+    path = tmp_path / "ledger.jsonl"
+    with Ledger(path) as ledger:
+        for number in range(1, 6):
+            ledger.append(planned(number))
+    lines = path.read_bytes().splitlines(keepends=True)
+    match damage:
+        case "bit":
+            lines[place] = lines[place].replace(b'"path":"/x"', b'"path":"/y"')
+        case "gone":
+            del lines[place]
+        case "twice":
+            lines.insert(place, lines[place])
+        case _:
+            lines[place], lines[place + 1] = lines[place + 1], lines[place]
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(RecordError, match=r"ledger\.jsonl:[1-6]: .* checksum"):
+        read_ledger(path)
+
+
+def test_a_ledger_of_an_earlier_version_goes_on_with_checksums(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.jsonl"
+    path.write_text(SessionOpened().model_dump_json() + "\n", encoding="utf-8")
+    with Ledger(path) as ledger:
+        ledger.append(planned(1))
+    with Ledger(path) as ledger:
+        ledger.append(planned(2))
+        assert len(ledger.events()) == 3

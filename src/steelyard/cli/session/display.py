@@ -20,7 +20,7 @@ from steelyard.judge.analyses.planning.findings import ResolutionFinding
 from steelyard.judge.kinds.caveats import SystemFutility, WorkloadFutility
 from steelyard.judge.stopping.interim import Look
 from steelyard.plan.model import Plan, PlannedTrial
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.events import Event
 from steelyard.records.schema import TrialRecord
 from steelyard.report import notes

@@ -213,6 +213,14 @@ class WorkloadDecided(Note):
     last_visit: int
 
 
+class SamplesDamaged(Note):
+    """So many files of sampled counters are missing or damaged; ``files`` are the first of them."""
+
+    kind: Literal["samples_damaged"] = "samples_damaged"
+    count: int
+    files: tuple[str, ...]
+
+
 class CleanupVerified(Note):
     """The environment of these machines was the same after the run as before it."""
 
@@ -267,6 +275,7 @@ Caveat = Annotated[
     | SystemFutility
     | WorkloadFutility
     | WorkloadDecided
+    | SamplesDamaged
     | CleanupVerified
     | CleanupIncomplete
     | CleanupNotVerified,

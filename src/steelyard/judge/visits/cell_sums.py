@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from steelyard.judge.visits.readings import key_of
 from steelyard.judge.visits.workload_run import WorkloadRun
 from steelyard.plan.model import Cell
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.schema import Outcome, TrialRecord
 
 _Sum = TypeVar("_Sum")

@@ -18,6 +18,7 @@ from steelyard.judge.kinds.caveats import (
     NotReset,
     OneMachine,
     OrderNotRandom,
+    SamplesDamaged,
     ScreeningAssumptions,
     SeveralMachines,
     TrialExtent,
@@ -176,6 +177,16 @@ def _engine_removed(note: EngineRemoved) -> str:
     return (
         f"The study asked for the engine `{note.engine}`, which was removed: its records are "
         "judged as those of any study, and verdicts may differ from those given when it ran"
+    )
+
+
+@writes(SamplesDamaged)
+def _samples_damaged(note: SamplesDamaged) -> str:
+    files = listed([f"trials/{name}" for name in note.files])
+    more = note.count - len(note.files)
+    return (
+        f"Sampled counters cannot be read from {files}{f' and {more} more files' if more else ''}: "
+        "missing or damaged. Charts of resources leave these trials out; verdicts do not use them"
     )
 
 

@@ -53,6 +53,7 @@ _GRAVE = (
     of_runs.GeneratorBottleneck,
     of_runs.SeveralMachines,
     of_runs.EngineRemoved,
+    of_runs.SamplesDamaged,
     of_runs.BudgetNotDeclared,
     of_verdicts.AaControlDiffers,
     of_verdicts.TooManyInvalid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from steelyard.judge.findings import AttemptFinding, ResponseFinding
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.report.figures import Scale, scale_for, significant
 from steelyard.report.notes.warnings import kind_text, warning_text
 from steelyard.report.tables.table import NONE

@@ -14,7 +14,7 @@ from steelyard.engine.messages import LoadResult, ProcessState
 from steelyard.errors import HostError
 from steelyard.hosts.host import Host
 from steelyard.plan.model import PlannedTrial
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.clock import now_unix_ns
 from steelyard.records.schema import (
     AttemptFailure,

@@ -18,7 +18,7 @@ from steelyard.judge.analyses.resources.readings import RESOURCES, Resource, rea
 from steelyard.judge.visits.cell_sums import cell_sums
 from steelyard.judge.visits.workload_run import WorkloadRun
 from steelyard.plan.model import Cell
-from steelyard.records.archive import Samples
+from steelyard.records.attempt_folder import Samples
 from steelyard.records.schema import TrialRecord
 
 INTERVALS_OF_WINDOW = 50

@@ -13,7 +13,7 @@ from steelyard.judge.analyses.steadiness.steady import steady
 from steelyard.judge.kinds.caveats import Caveat, NeverSteady, SteadinessUnknown, SteadyLater
 from steelyard.judge.visits.readings import key_of
 from steelyard.plan.model import Cell, Plan
-from steelyard.records.archive import attempt_key
+from steelyard.records.attempt_folder import attempt_key
 from steelyard.records.courses import Course
 from steelyard.records.schema import Outcome, TrialRecord
 from steelyard.study.ending import extent_of

@@ -1,0 +1,116 @@
+"""The folder of one attempt: its record, the results of its loads, and sampled counters."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import polars as pl
+from polars.exceptions import PolarsError
+
+from steelyard.errors import RecordError
+from steelyard.records.checksums import Sums, read_checked, read_sums
+from steelyard.records.documents import RESTORE, document_of, parsed
+from steelyard.records.migration import record_of_1
+from steelyard.records.schema import TrialRecord
+
+_Read = TypeVar("_Read")
+
+
+def attempt_key(trial: int, attempt: int) -> str:
+    """Name of an attempt's folder: ``0007-1``."""
+    return f"{trial:04d}-{attempt}"
+
+
+def parquet_of(frame: pl.DataFrame) -> bytes:
+    """A table as it is stored."""
+    stored = io.BytesIO()
+    frame.write_parquet(stored)
+    return stored.getvalue()
+
+
+class Samples(NamedTuple):
+    """Counters of one machine in one attempt: ``system``, ``system.2``, ``host``, ``generator``."""
+
+    attempt: str
+    machine: str
+    frame: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class AttemptFolder:
+    """An attempt on disk; the numbers are those of its name."""
+
+    path: Path
+    trial: int
+    attempt: int
+
+    @property
+    def key(self) -> str:
+        return self.path.name
+
+    def record(self) -> TrialRecord:
+        """What is recorded of it.
+
+        Raises:
+            RecordError: it is missing or damaged, is of another attempt, or names a file that is
+                missing.
+        """
+        path = self.path / "record.json"
+        record = parsed(self._read("record.json"), path, TrialRecord, record_of_1)
+        if (record.trial, record.attempt) != (self.trial, self.attempt):
+            raise _damaged(path, f"it is of {attempt_key(record.trial, record.attempt)}")
+        for name in self._names():
+            if not _is_samples(name) and not (self.path / name).exists():
+                raise _damaged(self.path / name, "it is missing")
+        return record
+
+    def read_loads(self, read: Callable[[list[dict[str, Any]]], _Read]) -> _Read:
+        """What comes of the results of its loads.
+
+        Raises:
+            RecordError: one is damaged.
+        """
+        names = sorted(path.name for path in self.path.glob("load*.json"))
+        documents = [document_of(self._read(name), self.path / name) for name in names]
+        try:
+            return read(documents)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise _damaged(
+                self.path, f"the result of its load cannot be read: {error!r}"
+            ) from error
+
+    def samples(self, damaged: Callable[[str], object]) -> Iterator[Samples]:
+        """Sampled counters; those that cannot be read are left out and named to ``damaged``."""
+        listed = set(filter(_is_samples, self._names()))
+        found = {path.name for path in self.path.glob("samples*.parquet")}
+        for name in sorted(listed | found):
+            machine = name.removesuffix(".parquet").removeprefix("samples").removeprefix("-")
+            try:
+                frame = pl.read_parquet(io.BytesIO(self._read(name)))
+            except (RecordError, PolarsError, OSError):
+                damaged(f"{self.key}/{name}")
+                continue
+            yield Samples(self.key, machine or "system", frame)
+
+    @cached_property
+    def _sums(self) -> Sums | None:
+        return read_sums(self.path)
+
+    def _names(self) -> list[str]:
+        return [] if self._sums is None else list(self._sums)
+
+    def _read(self, name: str) -> bytes:
+        return read_checked(self.path, name, self._sums)
+
+
+def _is_samples(name: str) -> bool:
+    return name.startswith("samples") and name.endswith(".parquet")
+
+
+def _damaged(path: Path, what: str) -> RecordError:
+    return RecordError(f"{path}: {what}", hint=RESTORE, slug="record-is-damaged")

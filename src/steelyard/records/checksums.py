@@ -1,0 +1,92 @@
+"""``SHA256SUMS`` beside what it is of, so that a file that was changed, cut or swapped is named.
+
+Folders of earlier versions have none and are read without. Anybody can check one, without
+steelyard: ``sha256sum -c SHA256SUMS``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from steelyard.errors import RecordError
+from steelyard.records.documents import RESTORE, read_bytes
+from steelyard.records.durable import write_file
+from steelyard.records.events import AttemptFinished, AttemptStarted, Event
+
+SUMS = "SHA256SUMS"
+
+Sums = Mapping[str, str]
+"""The digest of each file by its name."""
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes and syncs files and their checksums inside a folder that no one else sees yet."""
+    for name, data in files.items():
+        write_file(folder / name, data)
+    lines = [f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()]
+    write_file(folder / SUMS, "".join(lines).encode())
+
+
+def read_sums(folder: Path) -> Sums | None:
+    """What is beside the files of a folder; ``None`` for one of an earlier version.
+
+    Raises:
+        RecordError: it is damaged itself.
+    """
+    path = folder / SUMS
+    if not path.exists():
+        return None
+    lines = path.read_bytes().decode(errors="replace").splitlines()
+    pairs = [line.split("  ", 1) for line in lines]
+    if not pairs or any(len(pair) != 2 or len(pair[0]) != 64 for pair in pairs):
+        raise RecordError(f"{path} is no list of checksums", hint=RESTORE, slug="record-is-damaged")
+    return {name: digest for digest, name in pairs}
+
+
+def read_checked(folder: Path, name: str, sums: Sums | None) -> bytes:
+    """A file as it was written.
+
+    Raises:
+        RecordError: it is missing, or is not what was written.
+    """
+    path = folder / name
+    data = read_bytes(path)
+    if sums is not None and sums.get(name) != hashlib.sha256(data).hexdigest():
+        raise RecordError(
+            f"{path} is not what was written: its checksum in {SUMS} does not fit",
+            hint=RESTORE,
+            slug="record-is-damaged",
+        )
+    return data
+
+
+def refuse_unlike_the_ledger(run: Path, events: Sequence[Event], keys: Iterable[str]) -> None:
+    """Holds the attempts on the disk against what the ledger says of them.
+
+    Raises:
+        RecordError: one is missing that was finished, or one is there that was never started.
+    """
+    there = set(keys)
+    for key in dict.fromkeys(_key(e) for e in events if isinstance(e, AttemptFinished)):
+        if key not in there:
+            raise _unlike(f"{run / 'trials' / key} is missing: the ledger says that it is finished")
+    unknown = sorted(there - {_key(e) for e in events if isinstance(e, AttemptStarted)})
+    if unknown:
+        raise _unlike(
+            f"{run / 'trials' / unknown[0]} is not in the ledger: lines of {run / 'ledger.jsonl'} "
+            "are missing, or the folder is of another run"
+        )
+
+
+def _key(event: AttemptFinished | AttemptStarted) -> str:
+    return f"{event.trial:04d}-{event.attempt}"
+
+
+def _unlike(what: str) -> RecordError:
+    return RecordError(
+        what,
+        hint="the run is not whole; restore it from a backup or start a new one",
+        slug="record-is-damaged",
+    )
