@@ -19,6 +19,14 @@ _PASS_ON = {
 }
 
 COMMANDS = {
+    "time": Entry(
+        "timing.time:time",
+        "Time commands against each other: `steelyard time 'A' 'B'`; no file is needed.",
+    ),
+    "versus": Entry(
+        "timing.versus:versus",
+        "Load servers that run already against each other: `steelyard versus URL URL -c 16`.",
+    ),
     "init": Entry("init:init", "Write a commented study file that runs as it is."),
     "plan": Entry("plan:plan", "Show cells, order and forecast of a study; nothing is started."),
     "run": Entry("run:run", "Run a study to its verdict and write the report."),

@@ -141,6 +141,12 @@ BLOCKS: dict[str, list[tuple[str, Action | str]]] = {
         ("steelyard image build debian-mail --kind container --on", ANOTHER_MACHINE),
         ("systems:", study(OTHER_MACHINE + REST)),
     ],
+    "docs/guide/time-commands.md": [
+        ("steelyard time 'sleep 0.02'", commands()),
+        ("steelyard time 'sleep {seconds}'", commands()),
+        ("steelyard time 'echo took 1", commands()),
+        ("steelyard versus", HELD + "tests/integration/test_timing.py"),
+    ],
     "docs/guide/judge-your-own-trials.md": [
         ("order,system,throughput", text_file("trials.csv")),
         ("steelyard judge trials.csv", commands()),
@@ -190,6 +196,10 @@ LONG = {"docs/guide/first-study.md", "docs/guide/gate-a-release.md"}
 
 RUNS = "results/my-study"
 README_COMMANDS: dict[str, str | None] = {
+    "steelyard time 'COMMAND' 'COMMAND'": "steelyard time 'sleep 0.01' 'sleep 0.02' --budget 20s",
+    "steelyard versus URL URL": (
+        "steelyard versus http://{address} http://{address} -c 2 --window '50 ms' --budget 5s"
+    ),
     "steelyard init": "steelyard init my-study",
     "steelyard plan STUDY": "steelyard plan my-study",
     "steelyard run STUDY": "steelyard run my-study --seed 1 --format json",

@@ -1,0 +1,206 @@
+"""What every short form takes and gives: margin, budget, order, exports, exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.text import Text
+
+from steelyard.cli.console import say, stderr, tell
+from steelyard.cli.exit_codes import ExitCode
+from steelyard.cli.run import FailIf
+from steelyard.errors import HostError
+from steelyard.judge.own_trials.verdicts import TrialsVerdict
+from steelyard.plan.order import draw_seed
+from steelyard.records.timing import Timing
+from steelyard.report.figures import counted
+from steelyard.report.formats.timing import EXPORTS, json_export
+from steelyard.report.sentences.timing import timing_lines
+from steelyard.report.sentences.trials import trials_lines
+from steelyard.report.tables.timing import lines_of, timing_table
+from steelyard.timing.session import Declaration, Progress, Subjects, timed
+from steelyard.units import UnitError, parse
+
+DEFAULT_BUDGET_S = 30.0
+
+MarginOption = Annotated[
+    str, typer.Option("--margin", help="The smallest difference that matters.")
+]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="The longest time to measure.  [default: 30 s]"),
+]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Repeat an order; without it a fresh one.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the JSON export, nothing else.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="Say what the verdict rests on.")]
+_EXPORT = "Write {} to this file; `-` is standard output."
+ExportJsonOption = Annotated[
+    Path | None, typer.Option("--export-json", help=_EXPORT.format("all times and the verdict"))
+]
+ExportCsvOption = Annotated[
+    Path | None, typer.Option("--export-csv", help=_EXPORT.format("a row for each subject"))
+]
+ExportMarkdownOption = Annotated[
+    Path | None,
+    typer.Option("--export-md", "--export-markdown", help=_EXPORT.format("the table")),
+]
+ExportTrialsOption = Annotated[
+    Path | None,
+    typer.Option("--export-trials", help=_EXPORT.format("the visits, for `steelyard judge`,")),
+]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is written and said at the end, and what of it is a failure."""
+
+    exports: dict[str, Path]
+    json: bool
+    quiet: bool
+    verbose: bool
+    fail_if: tuple[FailIf, ...]
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        exports: Sequence[Path | None],
+        json: bool,
+        quiet: bool,
+        verbose: bool,
+        fail_if: list[FailIf] | None,
+    ) -> Wanted:
+        """Refuses an export that cannot be written, before anything is measured.
+
+        ``exports`` are the files for JSON, CSV, Markdown and visits.
+        """
+        chosen = {kind: path for kind, path in zip(EXPORTS, exports, strict=True) if path}
+        for path in chosen.values():
+            if not path.absolute().parent.is_dir():
+                raise typer.BadParameter(f"there is no folder {path.absolute().parent}")
+        return cls(chosen, json, quiet, verbose, tuple(fail_if or ()))
+
+
+def declared(
+    primary: str, margin: str, budget: str | None, seed: int | None, warmups: int
+) -> Declaration:
+    """What is fixed before the first visit.
+
+    Raises:
+        typer.BadParameter: margin or budget is no quantity of its kind.
+    """
+    return Declaration(
+        primary=primary,
+        margin_ratio=_quantity(margin, "share", "--margin"),
+        budget_s=DEFAULT_BUDGET_S if budget is None else _quantity(budget, "duration", "--budget"),
+        seed=draw_seed() if seed is None else seed,
+        warmups=warmups,
+        is_given=budget is not None,
+    )
+
+
+def compare(
+    subjects: Subjects, declaration: Declaration, shell_s: float | None, wanted: Wanted
+) -> int:
+    """Measures, prints, writes; the exit code."""
+    seen: list[Progress] = []
+    code = ExitCode.DONE
+    try:
+        with _Watch(seen, quiet=wanted.quiet or wanted.json) as watch:
+            timing, found = timed(subjects, declaration, shell_s, watch)
+    except KeyboardInterrupt:
+        if not seen:
+            raise
+        timing, found, code = seen[-1].timing, seen[-1].found, ExitCode.INTERRUPTED
+    _print(timing, found, wanted)
+    _export(timing, found, wanted)
+    words = {verdict.word for verdict in found.verdicts} if found else set()
+    if code is ExitCode.DONE and words & set(wanted.fail_if):
+        return ExitCode.VERDICT_NOT_MET
+    return code
+
+
+class _Watch:
+    """One line that follows the visits, on a terminal only."""
+
+    def __init__(self, seen: list[Progress], *, quiet: bool) -> None:
+        self._seen = seen
+        shows = not quiet and stderr.is_terminal
+        self._live = Live(console=stderr, transient=True, refresh_per_second=4) if shows else None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        if self._live:
+            self._live.start()
+        return self._follow
+
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def _follow(self, progress: Progress) -> None:
+        self._seen[:] = [progress]
+        if self._live:
+            self._live.update(Text(_progress_line(progress)))
+
+
+def _progress_line(progress: Progress) -> str:
+    timing = progress.timing
+    done = f"visit {len(timing.visits)} of at most {timing.budget_visits}, {progress.spent_s:.0f} s"
+    return "\n".join([done, *lines_of(timing_table(timing, progress.found))])
+
+
+def _print(timing: Timing, found: TrialsVerdict | None, wanted: Wanted) -> None:
+    if wanted.json:
+        say(json_export(timing, found).rstrip())
+        return
+    if any(str(path) == "-" for path in wanted.exports.values()):
+        return
+    for line in lines_of(timing_table(timing, found)):
+        say(line)
+    say()
+    if found is None:
+        say(f"Not judged: {counted(len(timing.visits), 'visit')}; a verdict needs 8 that vary.")
+        return
+    for line in [*timing_lines(timing, found), *(_basis(timing, found) if wanted.verbose else [])]:
+        say(line)
+
+
+def _basis(timing: Timing, found: TrialsVerdict) -> list[str]:
+    return ["", *trials_lines(found, timing.response.label)]
+
+
+def _export(timing: Timing, found: TrialsVerdict | None, wanted: Wanted) -> None:
+    for kind, path in wanted.exports.items():
+        text = EXPORTS[kind](timing, found)
+        if str(path) == "-":
+            sys.stdout.write(text)
+            continue
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise HostError(
+                f"cannot write {path}: {error.strerror}",
+                hint="name a file that you may write to",
+                slug="cannot-write",
+            ) from error
+        if not wanted.quiet:
+            tell(f"wrote {path}")
+
+
+def _quantity(text: str, kind: str, option: str) -> float:
+    try:
+        value = float(parse(text, "share" if kind == "share" else "duration"))
+    except UnitError as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}", param_hint=option) from error
+    if value <= 0:
+        raise typer.BadParameter("more than 0 is needed", param_hint=option)
+    return value

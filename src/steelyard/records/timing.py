@@ -1,0 +1,81 @@
+"""What ``steelyard time`` and its short forms keep: visits of subjects that need no preparation."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One run of a command, as the kernel accounts for it and its descendants that it waited for.
+
+    ``rss_bytes`` is the peak of the largest process; ``printed`` is the number that was looked
+    for in its output.
+    """
+
+    wall_s: float
+    user_s: float
+    system_s: float
+    rss_bytes: int
+    exit_code: int
+    printed: float | None = None
+
+
+@dataclass(frozen=True)
+class TimedVisit:
+    """One random assignment: a subject measured once. ``values`` are by the name of the response.
+
+    ``executions`` are those of a command; their mean is one value, since they share the visit.
+    """
+
+    subject: str
+    values: Mapping[str, float]
+    executions: tuple[Execution, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A response of a timing: its name in sentences, its unit, which direction is better."""
+
+    name: str
+    label: str
+    unit: str
+    direction: Literal["higher", "lower"]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """All visits so far, in their order, and what was fixed before the first.
+
+    ``subjects`` maps a name to what was run; the first is the baseline. ``budget_visits`` is what
+    the judge takes for the horizon. ``shell_s`` is what starting the shell alone takes.
+    """
+
+    subjects: Mapping[str, str]
+    responses: tuple[Quantity, ...]
+    primary: str
+    margin_ratio: float
+    seed: int
+    budget_visits: int
+    executions_per_visit: int = 1
+    shell_s: float | None = None
+    visits: list[TimedVisit] = field(default_factory=list)
+
+    @property
+    def baseline(self) -> str:
+        return next(iter(self.subjects))
+
+    @property
+    def response(self) -> Quantity:
+        return next(each for each in self.responses if each.name == self.primary)
+
+    def of(self, subject: str) -> list[TimedVisit]:
+        return [visit for visit in self.visits if visit.subject == subject]
+
+    def median(self, subject: str, response: str) -> float | None:
+        """Over the visits; ``None`` where the response was never measured."""
+        found = [v.values[response] for v in self.of(subject) if response in v.values]
+        return statistics.median(found) if found else None

@@ -1,0 +1,114 @@
+"""Commands as subjects: what runs before, between and after their executions."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from steelyard.records.timing import Execution, Quantity, TimedVisit
+from steelyard.timing.execution import CommandFailedError, Shell, Streams, execute
+
+WALL = Quantity("wall", "wall time", "s", "lower")
+USER = Quantity("user", "user time", "s", "lower")
+SYSTEM = Quantity("system", "system time", "s", "lower")
+MEMORY = Quantity("memory", "peak memory", "B", "lower")
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Command lines around the executions of one subject, each empty or run by the shell.
+
+    ``setup`` once before all, ``prepare`` before each execution and ``conclude`` after it,
+    ``cleanup`` once after all. None of them is measured.
+    """
+
+    setup: str = ""
+    prepare: str = ""
+    conclude: str = ""
+    cleanup: str = ""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One subject: a command line, and how it is run."""
+
+    name: str
+    line: str
+    shell: Shell
+    beside: Beside = field(default_factory=Beside)
+    streams: Streams = field(default_factory=Streams)
+    ignored: frozenset[int] | None = frozenset()
+    """Exit codes that count as success besides 0; ``None``: all."""
+
+    def run(self, line: str, what: str) -> None:
+        """A line beside the executions.
+
+        Raises:
+            CommandFailedError: it ended with another code than 0.
+        """
+        if line and (code := execute(["/bin/sh", "-c", line]).exit_code):
+            raise CommandFailedError(
+                f"the {what} command `{line}` of {self.name} ended with exit code {code}",
+                f"run it by hand; nothing of {self.name} can be measured without it",
+            )
+
+    def execute(self) -> Execution:
+        """One execution, with what belongs before and after it.
+
+        Raises:
+            CommandFailedError: it failed, and that is not to be ignored.
+        """
+        self.run(self.beside.prepare, "prepare")
+        done = execute(self.shell.argv(self.line), self.streams)
+        if done.exit_code and self.ignored is not None and done.exit_code not in self.ignored:
+            raise CommandFailedError(
+                f"{self.name} ended with exit code {done.exit_code}",
+                "--show-output shows what it says; --ignore-failure counts it all the same",
+            )
+        self.run(self.beside.conclude, "conclude")
+        return done
+
+
+class Commands:
+    """Several commands, measured by their executions."""
+
+    def __init__(self, commands: Sequence[Command], printed: Quantity | None) -> None:
+        self._commands = {command.name: command for command in commands}
+        self.subjects = {command.name: command.line for command in commands}
+        self.responses = (WALL, USER, SYSTEM, MEMORY, *([printed] if printed else ()))
+        self._printed = printed
+        self.executions_per_visit = 1
+
+    def prepare(self, warmups: int, visit_s: float) -> float:
+        """Setup, warm-up, and one execution of each that is not judged; seconds of a visit then.
+
+        Short commands are executed several times in a visit: as often as the slowest needs for
+        ``visit_s``, the same number for all.
+        """
+        for command in self._commands.values():
+            command.run(command.beside.setup, "setup")
+        slowest_s = 0.0
+        for command in self._commands.values():
+            runs = [command.execute().wall_s for _ in range(warmups + 1)]
+            slowest_s = max(slowest_s, runs[-1])
+        self.executions_per_visit = max(1, round(visit_s / slowest_s)) if slowest_s else 1
+        return slowest_s * self.executions_per_visit
+
+    def visit(self, name: str) -> TimedVisit:
+        command = self._commands[name]
+        done = tuple(command.execute() for _ in range(self.executions_per_visit))
+        values = {
+            WALL.name: statistics.fmean(each.wall_s for each in done),
+            USER.name: statistics.fmean(each.user_s for each in done),
+            SYSTEM.name: statistics.fmean(each.system_s for each in done),
+            MEMORY.name: max(each.rss_bytes for each in done),
+        }
+        printed = [each.printed for each in done if each.printed is not None]
+        if self._printed is not None and printed:
+            values[self._printed.name] = statistics.fmean(printed)
+        return TimedVisit(name, values, done)
+
+    def end(self) -> None:
+        for command in self._commands.values():
+            command.run(command.beside.cleanup, "cleanup")

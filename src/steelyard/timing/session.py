@@ -1,0 +1,194 @@
+"""From subjects to a timing: visits in random order until the verdict holds or the budget ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from steelyard.errors import HostError
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge.own_trials.arguments import DEFAULT_BUDGET, Declared
+from steelyard.judge.own_trials.rows import LEAST_VISITS, TrialRows, TrialsError
+from steelyard.judge.own_trials.verdicts import TrialsVerdict, judge_rows
+from steelyard.plan.order import big_stick, blocks, generator
+from steelyard.records.timing import Quantity, TimedVisit, Timing
+
+_VISIT_S = 0.1
+"""The least length of a visit: shorter executions are repeated within it."""
+_ENOUGH = 20
+_JUDGING_SHARE = 0.25
+
+
+class Subjects(Protocol):
+    """What is compared: it is measured by name, one visit at a time."""
+
+    @property
+    def subjects(self) -> Mapping[str, str]:
+        """What is run, by name; the first is the baseline."""
+
+    @property
+    def responses(self) -> tuple[Quantity, ...]:
+        """What each visit measures."""
+
+    @property
+    def executions_per_visit(self) -> int:
+        """How often a visit repeats what it measures."""
+
+    def prepare(self, warmups: int, visit_s: float) -> float:
+        """Everything before the first visit; how long a visit will take."""
+
+    def visit(self, name: str) -> TimedVisit:
+        """One visit of one subject."""
+
+    def end(self) -> None:
+        """Everything after the last visit."""
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is fixed before the first visit. ``budget_s`` is a default where ``is_given`` is not."""
+
+    primary: str
+    margin_ratio: float
+    budget_s: float
+    seed: int
+    warmups: int = 0
+    is_given: bool = True
+
+
+@dataclass(frozen=True)
+class Progress:
+    """After a visit: the timing, and the verdict of the last look, if there was one."""
+
+    timing: Timing
+    found: TrialsVerdict | None
+    spent_s: float
+
+
+def timed(
+    subjects: Subjects,
+    declared: Declaration,
+    shell_s: float | None,
+    watch: Callable[[Progress], None],
+) -> tuple[Timing, TrialsVerdict | None]:
+    """Measures until every comparison is decided or the budget ends; ``None`` if nothing can be.
+
+    The order is drawn by the big-stick design for two subjects, in shuffled blocks for more. The
+    judge looks from the 8th visit on, less often than after each where its own time would count.
+
+    Raises:
+        HostError: a subject cannot be measured, or the budget holds too few visits.
+    """
+    visit_s = subjects.prepare(declared.warmups, _VISIT_S)
+    timing = _begun(subjects, declared, visit_s, shell_s)
+    session = _Session(timing, subjects, declared.budget_s)
+    try:
+        for name in _order(timing):
+            timing.visits.append(subjects.visit(name))
+            found = session.look()
+            watch(Progress(timing, found, session.spent_s))
+            if session.is_over:
+                break
+    finally:
+        subjects.end()
+    return timing, judged(timing)
+
+
+def _begun(
+    subjects: Subjects, declared: Declaration, visit_s: float, shell_s: float | None
+) -> Timing:
+    count = len(subjects.subjects)
+    least = LEAST_VISITS if count == 2 else count * LEAST_VISITS // 2
+    most = DEFAULT_BUDGET * count
+    affordable = int(declared.budget_s / visit_s) if visit_s else most
+    if affordable < least and declared.is_given:
+        raise HostError(
+            f"a budget of {declared.budget_s:g} s holds {affordable} visits of {visit_s:.3g} s",
+            hint=f"{least} at least are needed: allow {least * visit_s * 1.25:.0f} s or more",
+            slug="budget-too-small",
+        )
+    budget = max(min(affordable, most), least if declared.is_given else _ENOUGH * count // 2)
+    return Timing(
+        subjects=subjects.subjects,
+        responses=subjects.responses,
+        primary=declared.primary,
+        margin_ratio=declared.margin_ratio,
+        seed=declared.seed,
+        budget_visits=budget - budget % count if count > 2 else budget,
+        executions_per_visit=subjects.executions_per_visit,
+        shell_s=shell_s,
+    )
+
+
+def _order(timing: Timing) -> Iterator[str]:
+    names, random = list(timing.subjects), generator(timing.seed, "timing")
+    if len(names) == 2:
+        yield from (names[i] for i in big_stick(random, timing.budget_visits))
+        return
+    for block in blocks(random, len(names), timing.budget_visits // len(names)):
+        yield from (names[i] for i in block)
+
+
+def judged(timing: Timing) -> TrialsVerdict | None:
+    """The verdict on all visits; ``None`` where there are too few or they do not vary."""
+    several = len(timing.subjects) > 2
+    count = len(timing.visits)
+    visits = timing.visits[: count - count % len(timing.subjects)] if several else timing.visits
+    rows = TrialRows(
+        system=[visit.subject for visit in visits],
+        response=[visit.values[timing.primary] for visit in visits],
+    )
+    try:
+        return judge_rows(rows, _declared(timing, several=several))
+    except TrialsError:
+        return None
+
+
+def _declared(timing: Timing, *, several: bool) -> Declared:
+    response = timing.response
+    return Declared(
+        baseline=timing.baseline,
+        margin=timing.margin_ratio,
+        design="blocks" if several else "bigstick",
+        direction=response.direction,
+        budget=timing.budget_visits,
+        name=response.label,
+        unit=response.unit,
+    )
+
+
+class _Session:
+    """When to look, and when it is over."""
+
+    def __init__(self, timing: Timing, subjects: Subjects, budget_s: float) -> None:
+        self._timing, self._subjects, self._budget_s = timing, subjects, budget_s
+        self._started = self._looked = time.monotonic()
+        self._look_s = 0.0
+        self._found: TrialsVerdict | None = None
+        self.is_over = False
+
+    @property
+    def spent_s(self) -> float:
+        return time.monotonic() - self._started
+
+    def look(self) -> TrialsVerdict | None:
+        """The verdict so far, new where a look is due."""
+        visits = len(self._timing.visits)
+        is_last = visits >= self._timing.budget_visits or self._is_spent(visits)
+        since_s = time.monotonic() - self._looked
+        if visits >= LEAST_VISITS and (is_last or since_s * _JUDGING_SHARE >= self._look_s):
+            began = time.monotonic()
+            self._found = judged(self._timing)
+            self._looked = time.monotonic()
+            self._look_s = self._looked - began
+        self.is_over = is_last or (self._found is not None and _is_decided(self._found))
+        return self._found
+
+    def _is_spent(self, visits: int) -> bool:
+        return self.spent_s > self._budget_s and visits >= min(_ENOUGH, self._timing.budget_visits)
+
+
+def _is_decided(found: TrialsVerdict) -> bool:
+    return all(verdict.word is not VerdictWord.UNDECIDED for verdict in found.verdicts)

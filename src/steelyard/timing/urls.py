@@ -1,0 +1,88 @@
+"""Servers that run already as subjects: each visit is a short load of the engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from steelyard.errors import HostError
+from steelyard.records.timing import Quantity, TimedVisit
+
+THROUGHPUT = Quantity("throughput", "throughput", "operations/s", "higher")
+MEDIAN = Quantity("latency_p50", "median response time", "ns", "lower")
+TAIL = Quantity("latency_p99", "99th percentile", "ns", "lower")
+_LONGEST_S = 120.0
+
+
+class LoadFailedError(HostError):
+    """The engine could not drive a server, or no operation succeeded."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint=hint, slug="load-failed")
+
+
+class Urls:
+    """Several addresses under the same load."""
+
+    responses = (THROUGHPUT, MEDIAN, TAIL)
+    executions_per_visit = 1
+
+    def __init__(
+        self, engine: Path, urls: Mapping[str, str], options: Sequence[str], window_s: float
+    ) -> None:
+        self.subjects = dict(urls)
+        self._engine, self._options, self._window_s = engine, tuple(options), window_s
+
+    def prepare(self, warmups: int, visit_s: float) -> float:  # noqa: ARG002 - the window is given
+        """One load of each that is not judged, at least; seconds of a visit."""
+        for name in self.subjects:
+            for _ in range(warmups + 1):
+                self.visit(name)
+        return self._window_s
+
+    def visit(self, name: str) -> TimedVisit:
+        found = self._load(name)
+        counts, latency = found["counts"], found["latency_ns"]["response"]
+        if not counts["ok_in_window"]:
+            raise LoadFailedError(
+                f"no operation of {name} succeeded: {_errors(found)}",
+                f"try it alone: steelyard load {self.subjects[name]}",
+            )
+        values = {
+            THROUGHPUT.name: found["rates"]["ok_per_s"],
+            MEDIAN.name: latency["p50"],
+            TAIL.name: latency["p99"],
+        }
+        return TimedVisit(name, {key: value for key, value in values.items() if value})
+
+    def end(self) -> None:
+        """Nothing was started."""
+
+    def _load(self, name: str) -> dict[str, Any]:
+        window = f"{round(self._window_s * 1000)}ms"
+        words = [str(self._engine), "load", self.subjects[name], "-d", window, "--json"]
+        done = subprocess.run(
+            [*words, *self._options],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_LONGEST_S,
+            check=False,
+        )
+        try:
+            found: dict[str, Any] = json.loads(done.stdout)
+        except ValueError as error:
+            said = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+            raise LoadFailedError(
+                f"{name} cannot be loaded: {said}",
+                "give options of `steelyard load` after `--`",
+            ) from error
+        return found
+
+
+def _errors(found: Mapping[str, Any]) -> str:
+    seen = {**found["errors"], **found["connection_errors"]}
+    return json.dumps(seen) if seen else "none was answered"

@@ -1,0 +1,101 @@
+"""Commands as subjects: how they are started, what is measured, what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from steelyard.timing.commands import MEMORY, WALL, Beside, Command, Commands
+from steelyard.timing.execution import CommandFailedError, Shell, Streams, execute
+
+
+def command(line: str, **options: object) -> Command:
+    return Command(line, line, Shell.chosen("default", line), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("asked", "line", "argv"),
+    [
+        ("default", "sleep 1", ["sleep", "1"]),
+        ("default", "a | b", ["/bin/sh", "-c", "a | b"]),
+        ("default", "echo '1 2'", ["/bin/sh", "-c", "echo '1 2'"]),
+        ("none", "echo '1 2'", ["echo", "1 2"]),
+        ("bash -e", "x", ["bash", "-e", "-c", "x"]),
+    ],
+)
+def test_a_shell_is_started_only_for_what_it_would_interpret(
+    asked: str, line: str, argv: list[str]
+) -> None:
+    assert Shell.chosen(asked, line).argv(line) == argv
+
+
+def test_an_execution_is_accounted_for_with_its_own_memory() -> None:
+    small = execute(["true"])
+    large = execute(["sh", "-c", "x=$(head -c 40000000 /dev/zero | tr '\\0' a); :"])
+    assert small.exit_code == 0
+    assert small.wall_s > 0
+    assert small.rss_bytes < 20_000_000, "that of this process is not taken for the command's"
+    assert large.rss_bytes > 40_000_000
+
+
+def test_time_of_the_processor_is_that_of_the_command() -> None:
+    done = execute(["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"])
+    assert 0 < done.user_s + done.system_s <= done.wall_s * 1.5
+
+
+def test_exit_codes_and_signals_are_told_apart() -> None:
+    assert execute(["sh", "-c", "exit 3"]).exit_code == 3
+    assert execute(["sh", "-c", "kill -9 $$"]).exit_code == -9
+
+
+def test_a_number_is_found_in_the_output() -> None:
+    streams = Streams(number=re.compile(r"took ([\d.,]+) ms"))
+    assert execute(["echo", "took 1,234.5 ms"], streams).printed == 1234.5
+    with pytest.raises(CommandFailedError, match="holds no number"):
+        execute(["echo", "nothing"], streams)
+
+
+def test_a_program_that_is_not_there_is_named() -> None:
+    with pytest.raises(CommandFailedError, match="no-such-program"):
+        execute(["no-such-program"])
+
+
+def test_input_is_that_of_the_file(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("7\n", encoding="utf-8")
+    streams = Streams(input=tmp_path / "in", number=re.compile(r"(\d+)"))
+    assert execute(["cat"], streams).printed == 7
+
+
+def test_what_belongs_beside_an_execution_runs_in_its_order(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    beside = Beside(*(f"echo {word} >> {log}" for word in ("setup", "prepare", "conclude", "end")))
+    subject = command(f"echo run >> {log}", beside=beside)
+    commands = Commands([subject], None)
+    commands.prepare(1, 0.0)
+    commands.visit(subject.name)
+    commands.end()
+    once = ["prepare", "run", "conclude"]
+    assert log.read_text(encoding="utf-8").split() == ["setup", *once * 3, "end"]
+
+
+def test_a_visit_repeats_short_commands_and_keeps_every_execution() -> None:
+    commands = Commands([command("true"), command("sleep 0.05")], None)
+    took_s = commands.prepare(0, 0.2)
+    assert 1 <= commands.executions_per_visit <= 4, "as often as the slowest fits"
+    visit = commands.visit("true")
+    assert len(visit.executions) == commands.executions_per_visit
+    assert took_s > 0
+    assert visit.values[MEMORY.name] == max(each.rss_bytes for each in visit.executions)
+    assert visit.values[WALL.name] == pytest.approx(
+        sum(each.wall_s for each in visit.executions) / len(visit.executions)
+    )
+
+
+def test_a_command_that_fails_ends_the_timing_unless_that_is_ignored() -> None:
+    with pytest.raises(CommandFailedError, match="exit code 1"):
+        Commands([command("false")], None).prepare(0, 0)
+    ignoring = Commands([command("false", ignored=None)], None)
+    ignoring.prepare(0, 0)
+    assert ignoring.visit("false").executions[0].exit_code == 1

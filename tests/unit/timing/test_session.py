@@ -1,0 +1,159 @@
+"""When a timing looks, stops and refuses; its order; what it exports. Time is simulated work."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from steelyard.errors import HostError
+from steelyard.inference.sequential import VerdictWord
+from steelyard.judge import judge_trials
+from steelyard.records.timing import Execution, Quantity, TimedVisit, Timing
+from steelyard.report.formats.timing import csv_export, json_export, markdown_export, trials_export
+from steelyard.report.sentences.timing import timing_lines
+from steelyard.report.tables.timing import timing_table
+from steelyard.timing import session
+from steelyard.timing.session import Declaration, Progress, timed
+
+WALL = Quantity("wall", "wall time", "s", "lower")
+QUIET_S = 3600.0
+
+
+class Known:
+    """Subjects that take a known time with known noise, without taking any."""
+
+    responses = (WALL,)
+    executions_per_visit = 1
+
+    def __init__(self, means: Mapping[str, float], visit_s: float = 0.001) -> None:
+        self.subjects = {name: f"run {name}" for name in means}
+        self._means, self._visit_s = means, visit_s
+        self._random = np.random.default_rng(3)
+        self.ended = 0
+
+    def prepare(self, warmups: int, visit_s: float) -> float:  # noqa: ARG002 - the protocol's
+        return self._visit_s
+
+    def visit(self, name: str) -> TimedVisit:
+        wall_s = self._means[name] * float(np.exp(self._random.normal(0, 0.01)))
+        return TimedVisit(name, {"wall": wall_s}, (Execution(wall_s, 0.1, 0.2, 4096, 0),))
+
+    def end(self) -> None:
+        self.ended += 1
+
+
+@pytest.fixture(autouse=True)
+def look_after_each_visit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Visits here take no time, so that none of it would be left for the judge."""
+    monkeypatch.setattr(session, "_JUDGING_SHARE", 1e9)
+
+
+def declaration(**changes: object) -> Declaration:
+    values = {"primary": "wall", "margin_ratio": 0.02, "budget_s": QUIET_S, "seed": 5} | changes
+    return Declaration(**values)  # type: ignore[arg-type]
+
+
+def nothing(_: Progress) -> None:
+    pass
+
+
+def test_a_difference_is_decided_before_the_budget_ends() -> None:
+    subjects = Known({"a": 1.0, "b": 1.2})
+    timing, found = timed(subjects, declaration(), None, nothing)
+    assert found is not None
+    assert found.of("b").word is VerdictWord.SLOWER
+    assert 8 <= len(timing.visits) < timing.budget_visits
+    assert subjects.ended == 1
+
+
+def test_equal_commands_are_equivalent_within_the_margin() -> None:
+    _, found = timed(Known({"a": 1.0, "b": 1.0}), declaration(margin_ratio=0.1), None, nothing)
+    assert found is not None
+    assert found.of("b").word is VerdictWord.EQUIVALENT
+
+
+def test_the_order_is_random_and_repeated_by_its_seed() -> None:
+    equal = {"a": 1.0, "b": 1.0}
+    timings = [
+        timed(Known(equal), declaration(seed=seed, margin_ratio=0.3), None, nothing)[0]
+        for seed in (1, 1, 2)
+    ]
+    orders = [[visit.subject for visit in timing.visits] for timing in timings]
+    assert orders[0] == orders[1]
+    assert orders[0][:8] != orders[2][:8]
+    leads = itertools.accumulate(1 if name == "a" else -1 for name in orders[0])
+    assert max(map(abs, leads)) <= 2
+
+
+def test_three_commands_come_in_whole_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "_JUDGING_SHARE", 0.0)  # one look, at the end
+    timing, found = timed(
+        Known({"a": 1.0, "b": 1.5, "c": 2.0}),
+        declaration(margin_ratio=0.2, budget_s=0.03),
+        None,
+        nothing,
+    )
+    names = [visit.subject for visit in timing.visits]
+    for start in range(0, len(names) - 2, 3):
+        assert Counter(names[start : start + 3]) == Counter("abc")
+    assert found is not None
+    assert {found.of("b").word, found.of("c").word} == {VerdictWord.SLOWER}
+
+
+def test_a_budget_that_holds_no_verdict_is_refused_before_the_first_visit() -> None:
+    subjects = Known({"a": 1.0, "b": 1.0}, visit_s=10.0)
+    with pytest.raises(HostError) as raised:
+        timed(subjects, declaration(budget_s=30.0), None, nothing)
+    assert raised.value.slug == "budget-too-small"
+    timing, _ = timed(subjects, declaration(budget_s=30.0, is_given=False), None, nothing)
+    assert timing.budget_visits >= 20, "a default makes room for what it measures"
+
+
+def test_exported_visits_are_judged_alike() -> None:
+    timing, found = timed(Known({"a": 1.0, "b": 1.2}), declaration(), None, nothing)
+    rows = list(csv.DictReader(io.StringIO(trials_export(timing, found))))
+    again = judge_trials(
+        [row["system"] for row in rows],
+        [float(row["wall_s"]) for row in rows],
+        baseline="a",
+        direction="lower",
+        budget=timing.budget_visits,
+    )
+    assert found is not None
+    assert again.of("b").word is found.of("b").word
+    assert again.of("b").low_log == found.of("b").low_log
+
+
+def made() -> Timing:
+    timing, _ = timed(Known({"a|x": 1.0, "=b": 1.2}), declaration(), 0.002, nothing)
+    return timing
+
+
+def test_json_has_the_fields_that_readers_of_hyperfine_know() -> None:
+    result = json.loads(json_export(made(), None))["results"][0]
+    assert {"command", "mean", "stddev", "median", "user", "system", "min", "max", "times"} <= set(
+        result
+    )
+    assert result["memory_usage_byte"][0] == 4096
+    assert len(result["times"]) == len(result["exit_codes"])
+
+
+def test_names_stay_text_in_every_export() -> None:
+    timing = made()
+    rows = list(csv.DictReader(io.StringIO(csv_export(timing, None))))
+    assert rows[1]["name"] == "'=b"
+    assert r"`a\|x`" in markdown_export(timing, None)
+
+
+def test_the_answer_names_the_shell_and_the_table_its_baseline() -> None:
+    timing, found = timed(Known({"a": 1.0, "b": 1.2}), declaration(), 0.002, nothing)
+    assert found is not None
+    assert any("2 ms" in line or "2.00 ms" in line for line in timing_lines(timing, found))
+    assert timing_table(timing, found).rows[0][-1] == "baseline"
