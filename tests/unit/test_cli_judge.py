@@ -16,7 +16,7 @@ from steelyard.records.trials_file import parse_trials
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "guide" / "judge-your-own-trials.md").read_text(encoding="utf-8")
-EXAMPLE = re.findall(r"```csv\n(.*?)```", GUIDE, re.DOTALL)[0]
+EXAMPLE = re.findall(r"```text\n(order,.*?)```", GUIDE, re.DOTALL)[0]
 
 
 def judged(folder: Path, text: str, *words: str, code: int = 0) -> tuple[str, str]:
