@@ -73,7 +73,7 @@ class Shell:
 class Streams:
     """Where a command reads from and writes to.
 
-    ``shown`` passes its output on to standard error, where progress is told as well. ``number``
+    ``shown`` passes its output on to standard error, beside the progress. ``number``
     finds the last number that the output holds, by its first group.
     """
 
@@ -83,7 +83,7 @@ class Streams:
 
 
 def execute(argv: Sequence[str], streams: Streams | None = None) -> Execution:
-    """Runs a command to its end, and ends what it leaves behind.
+    """Runs a command to its end, and ends every process that it started.
 
     The clock runs from before the process is made until it has been waited for. Its input is
     empty unless there is one.
