@@ -34,6 +34,9 @@ _FONT_OF_ALL = f' font-family="{FONT}"'
 # What the renderer writes on every tag: the font that the drawing has, and what is so without it.
 _SAID_ANYWAY = (_FONT_OF_ALL, ' opacity="1"', ' stroke-width="1"', ' transform="translate(0,0)"')
 
+_MARK = re.compile(r'<(path|line|rect) aria-label="([^"]*)"([^>]*)/>')
+"""A mark with a description of its own: no other has one in the theme below."""
+
 _VEGA_LITE = alt.SCHEMA_VERSION.lstrip("v").rpartition(".")[0]
 
 _THEME: dict[str, Any] = {
@@ -82,6 +85,21 @@ def _cell(value: str | float | None) -> str:
 
 
 NO_FIGURES = Figures()
+
+
+@dataclass(frozen=True)
+class Across:
+    """What the width of a chart of lines stands for, so that a script can read its figures there.
+
+    From ``low`` to ``high`` over ``width_px``, of the column of the figures with that number;
+    decimal logarithms of it where ``log``.
+    """
+
+    width_px: float
+    low: float
+    high: float
+    column: int
+    log: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,30 +155,57 @@ def inline_data(rows: list[dict[str, Any]]) -> alt.InlineData:
 
 
 def draw(
-    chart: Layer, name: str, title: str, description: str, figures: Figures = NO_FIGURES
+    chart: Layer,
+    name: str,
+    title: str,
+    description: str,
+    figures: Figures = NO_FIGURES,
+    *,
+    across: Across | None = None,
 ) -> Drawing:
-    """Render a chart; ``name`` must be unique in the page and is the prefix of its identifiers."""
+    """Render a chart; ``name`` must be unique in the page and is the prefix of its identifiers.
+
+    What a mark with ``aria=True`` has as its description, a pointer shows.
+    """
     # Altair's own way to set a theme copies and validates the whole chart once for each part.
     # What is wrong with a chart the renderer says as well, in a tenth of the time.
     spec = {**chart.to_dict(validate=False), "config": _THEME}
     svg = vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE)
-    return Drawing(name, title, description, _accessible(svg, name, title, description), figures)
+    whole = _accessible(svg, name, title, description, across)
+    return Drawing(name, title, description, whole, figures)
 
 
-def _accessible(svg: str, name: str, title: str, description: str) -> str:
+def _accessible(
+    svg: str, name: str, title: str, description: str, across: Across | None = None
+) -> str:
     """Give the drawing a title and description, unique identifiers and a width that yields."""
     opening = re.search(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>', svg)
     if opening is None:
         raise ValueError("the drawing has no size")
     width, height = opening.group(1), opening.group(2)
+    body = svg[opening.end() :]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
         f'aria-labelledby="{name}-title {name}-words" viewBox="0 0 {width} {height}" '
-        f'style="max-width:{width}px"{_FONT_OF_ALL}>'
+        f'style="max-width:{width}px"{_FONT_OF_ALL}{_across(body, across)}>'
         f'<title id="{name}-title">{html.escape(title)}</title>'
         f'<desc id="{name}-words">{html.escape(description)}</desc>'
     )
-    return head + _own_identifiers(_lean(svg[opening.end() :]), name)
+    return head + _own_identifiers(_lean(_MARK.sub(_titled, body)), name)
+
+
+def _across(body: str, across: Across | None) -> str:
+    """Where the plot begins, which only the renderer knows, and what its width stands for."""
+    begin = re.search(r'transform="translate\(([\d.]+),', body)
+    if across is None or begin is None:
+        return ""
+    its = f"{begin[1]} {across.width_px:g} {across.low:.6g} {across.high:.6g} {across.column}"
+    return f' data-across="{its}"' + (" data-log" if across.log else "")
+
+
+def _titled(mark: re.Match[str]) -> str:
+    tag, words, rest = mark.groups()
+    return f"<{tag}{rest}><title>{words}</title></{tag}>"
 
 
 def _lean(body: str) -> str:

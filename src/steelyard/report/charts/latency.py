@@ -10,6 +10,7 @@ import altair as alt
 
 from steelyard.judge.analyses.latency.findings import LatencyFinding
 from steelyard.report.charts.drawing import (
+    Across,
     Drawing,
     Figures,
     Layer,
@@ -41,14 +42,23 @@ def tail_drawings(view: View) -> Iterator[Drawing]:
     channels = _channels(cells)
     for number, (where, group) in enumerate(by_condition(view).items()):
         chart = _chart(view.run.systems, group, *channels)
+        across = _across(cells)
         words = "; ".join(_words(found) for found in group) + "."
         title = "Response times" + (f" at {where}" if where else "")
-        yield draw(chart, f"tail-{number}", title, words, _figures(group, where))
+        yield draw(chart, f"tail-{number}", title, words, _figures(group, where), across=across)
+
+
+def _across(cells: Sequence[LatencyFinding]) -> Across:
+    low_ns, high_ns = _extent_ns(cells)
+    return Across(WIDTH_PX, math.log10(low_ns), math.log10(high_ns), column=2, log=True)
+
+
+def _extent_ns(cells: Sequence[LatencyFinding]) -> tuple[int, int]:
+    return min(each.tail[0][0] for each in cells), max(each.tail[-1][0] for each in cells)
 
 
 def _channels(cells: Sequence[LatencyFinding]) -> tuple[dict[str, Any], dict[str, Any]]:
-    low_ns = min(found.tail[0][0] for found in cells)
-    high_ns = max(found.tail[-1][0] for found in cells)
+    low_ns, high_ns = _extent_ns(cells)
     least = min(found.tail[-1][1] / found.answered for found in cells)
     return (
         time_channel(low_ns, high_ns, "response time"),

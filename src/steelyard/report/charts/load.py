@@ -16,6 +16,7 @@ from steelyard.report.charts.axes import (
     log_axis,
     log_ticks,
     value_scale,
+    wrapped,
 )
 from steelyard.report.charts.conditions import condition_labels
 from steelyard.report.charts.drawing import (
@@ -28,13 +29,14 @@ from steelyard.report.charts.drawing import (
     system_colours,
     system_shapes,
 )
-from steelyard.report.figures import Scale, counted, quantity, scale_for
+from steelyard.report.figures import Scale, counted, quantity, scale_for, significant
 from steelyard.report.view import View
 from steelyard.study.labels import Labels
 
 WIDTH_PX, HEIGHT_PX = 300, 190
 DODGE_SHARE = 0.045
 WIDEST_LABEL = 16
+MOST_LETTERS = 32
 MOST_TRIALS = 60
 _LOG_UNITS = {"ns", "us", "µs", "ms", "s"}
 _LETTER_PX = 6.2
@@ -143,12 +145,20 @@ def _chart(view: View, response: ResponseFinding, cells: list[CellFinding], scal
     base = alt.Chart(inline_data(medians)).encode(color=colour, x=alt.X("x:Q", **x))
     layers = [
         alt.Chart(inline_data(trials))
-        .mark_point(size=18, opacity=1, strokeWidth=1, filled=False)
-        .encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y), color=colour, shape=shape),
+        .mark_point(size=18, opacity=1, strokeWidth=1, filled=False, aria=True)
+        .encode(
+            x=alt.X("x:Q", **x),
+            y=alt.Y("y:Q", **y),
+            color=colour,
+            shape=shape,
+            description="said:N",
+        ),
         base.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=3, opacity=1)
         .encode(y=alt.Y("low:Q", **y), y2="high:Q"),
-        base.mark_point(size=60, opacity=1, filled=True).encode(y=alt.Y("y:Q", **y), shape=shape),
+        base.mark_point(size=60, opacity=1, filled=True, aria=True).encode(
+            y=alt.Y("y:Q", **y), shape=shape, description="said:N"
+        ),
         _absent(cells, view, places, x, colour),
     ]
     if places.joined:
@@ -181,9 +191,9 @@ def _y_axis(values: list[float], title: str, *, log: bool) -> alt.Axis:
     wide = log and is_logarithmic(values)
     options: dict[str, Any] = {"values": log_ticks(values)} if wide else {"tickCount": 5}
     expression = "format(datum.value, datum.value >= 10 ? ',.0f' : '.2~g')"
-    return alt.Axis(title=log_axis(title) if wide else title, titleLimit=HEIGHT_PX + 20,
-                    domain=False, ticks=False, minExtent=34, **options, labelExpr=expression,
-                    labelOverlap=True)  # fmt: skip
+    lines = wrapped(log_axis(title) if wide else title, MOST_LETTERS)
+    return alt.Axis(title=lines, domain=False, ticks=False, minExtent=34, **options,
+                    labelExpr=expression, labelOverlap=True)  # fmt: skip
 
 
 def _at(cell: CellFinding, view: View, places: Places) -> float:
@@ -199,6 +209,7 @@ def _median_row(cell: CellFinding, view: View, places: Places, scale: Scale) -> 
         "system": cell.cell.system,
         "x": _at(cell, view, places),
         "y": (cell.median or 0.0) / scale.divisor,
+        "said": f"{_where(cell, view)}: median {_in(cell.median or 0.0, scale)}",
         "low": None if cell.low is None else cell.low / scale.divisor,
         "high": None if cell.high is None else cell.high / scale.divisor,
     }
@@ -208,10 +219,28 @@ def _trial_rows(
     cell: CellFinding, view: View, places: Places, scale: Scale
 ) -> list[dict[str, Any]]:
     """Every trial, or of very many those that stand evenly in the order of their values."""
-    at, values = _at(cell, view, places), sorted(cell.values)
+    at, where = _at(cell, view, places), _where(cell, view)
+    values = sorted(zip(cell.values, cell.trials, strict=True))
     step = max(1.0, (len(values) - 1) / (MOST_TRIALS - 1))
     shown = [values[round(i * step)] for i in range(min(len(values), MOST_TRIALS))]
-    return [{"system": cell.cell.system, "x": at, "y": v / scale.divisor} for v in shown]
+    return [
+        {
+            "system": cell.cell.system,
+            "x": at,
+            "y": value / scale.divisor,
+            "said": f"{where}, trial {trial}: {_in(value, scale)}",
+        }
+        for value, trial in shown
+    ]
+
+
+def _where(cell: CellFinding, view: View) -> str:
+    conditions = view.run.labels.conditions(cell.cell.conditions)
+    return ", ".join(filter(None, (cell.cell.system, conditions)))
+
+
+def _in(value: float, scale: Scale) -> str:
+    return f"{significant(value / scale.divisor)} {scale.unit}".rstrip().replace("-", "−")
 
 
 def _absent(

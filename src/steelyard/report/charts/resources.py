@@ -11,6 +11,7 @@ from steelyard.judge.analyses.resources.findings import ResourceFinding, Resourc
 from steelyard.report.charts.drawing import (
     BAND,
     MUTED,
+    Across,
     Drawing,
     Figures,
     Layer,
@@ -71,7 +72,9 @@ def _drawing(
     chart = _chart(view, own, scale, highest)
     words = "; ".join([*(_words(each, scale) for each in own), *_absent_words(view, own)])
     title = f"{label}, {scale.unit}" + (f", at {where}" if where else "")
-    return draw(chart, name, title, f"{words}.", _figures(own))
+    begin, end = _extent(own)
+    across = Across(WIDTH_PX, begin, end, column=1)
+    return draw(chart, name, title, f"{words}.", _figures(own), across=across)
 
 
 def _words(found: ResourceFinding, scale: Scale) -> str:
@@ -101,10 +104,9 @@ def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: fl
     limits = sorted({each.limit for each in own if each.limit is not None})
     drawn = [limit for limit in limits if limit <= FAR_LIMIT * highest]
     top = max([highest, *drawn]) / scale.divisor * 1.08
-    begin = min(each.at_s[0] for each in own)
-    end = max(*(each.at_s[-1] for each in own), *(each.window_s for each in own))
+    begin, end = _extent(own)
     x = {
-        "scale": alt.Scale(domain=[min(begin, 0.0), end], nice=False, zero=False),
+        "scale": alt.Scale(domain=[begin, end], nice=False, zero=False),
         "axis": alt.Axis(title="time from the start of the window, s", grid=False, tickCount=5,
                          format="~r"),
     }  # fmt: skip
@@ -120,6 +122,12 @@ def _chart(view: View, own: Sequence[ResourceFinding], scale: Scale, highest: fl
         _absent(view, own),
     ]
     return alt.layer(*layers).properties(width=WIDTH_PX, height=HEIGHT_PX)
+
+
+def _extent(own: Sequence[ResourceFinding]) -> tuple[float, float]:
+    """From the first reading to the last, the window within."""
+    begin = min(each.at_s[0] for each in own)
+    return min(begin, 0.0), max(*(e.at_s[-1] for e in own), *(e.window_s for e in own))
 
 
 def _window(own: Sequence[ResourceFinding], x: dict[str, Any]) -> Layer:

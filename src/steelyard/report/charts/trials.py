@@ -26,7 +26,7 @@ from steelyard.report.charts.drawing import (
     system_colours,
     system_shapes,
 )
-from steelyard.report.figures import counted
+from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response
 
@@ -128,6 +128,8 @@ def _dots(
 ) -> Layer:
     """Colour by system; shape by condition, where there are no more of these than shapes."""
     conditions = list(dict.fromkeys(each.condition for each in trials))
+    response = primary_response(view)
+    scale = scale_for([t.value for t in trials], "" if response is None else response.unit)
     by_condition = 1 < len(conditions) <= len(SYSTEM_SHAPES)
     rows = [
         {
@@ -137,6 +139,7 @@ def _dots(
             "y": round(each.ratio_log, 4),
             "system": each.system,
             "shape": each.condition if by_condition else each.system,
+            "said": _said(each, scale),
         }
         for each in trials
     ]
@@ -148,14 +151,21 @@ def _dots(
                             symbolStrokeColor=MUTED)  # fmt: skip
     return (
         alt.Chart(inline_data(rows))
-        .mark_point(size=34, opacity=1, strokeWidth=1.3, filled=False)
+        .mark_point(size=34, opacity=1, strokeWidth=1.3, filled=False, aria=True)
         .encode(
             x=alt.X("x:Q", **x),
             y=alt.Y("y:Q", **y),
             color=alt.Color("system:N", scale=system_colours(view.run.systems), legend=None),
             shape=alt.Shape("shape:N", scale=system_shapes(names), legend=legend),
+            description="said:N",
         )
     )
+
+
+def _said(trial: _Trial, scale: Scale) -> str:
+    where = "" if trial.condition == ONE_CONDITION else f", {trial.condition}"
+    value = f"{significant(trial.value / scale.divisor)} {scale.unit}".rstrip()
+    return f"trial {trial.trial}, visit {trial.visit}, {trial.system}{where}: {value}"
 
 
 def _bands(

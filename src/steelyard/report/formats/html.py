@@ -29,6 +29,7 @@ def render(
         "page.html.j2",
         run,
         style=Markup(own_text("page.css")),  # noqa: S704 - our own file, no data in it
+        script=Markup(own_text("page.js")),  # noqa: S704 - the same
         sections=sections(page),
         beside=page.beside,
         trials=trials_words(run),

@@ -15,6 +15,7 @@ _AXIS_PX = 34
 _PADDING_SHARE = 0.06
 _MOST_TICKS = 3
 _INSET_PX = 8.0
+_LETTER_PX = 7.2
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ def row_drawing(mark: Mark, axis: Axis, words: str) -> Markup:
 def axis_drawing(axis: Axis, direction: tuple[str, str]) -> Markup:
     """Ticks in percent or times, and what left and right mean."""
     parts = []
-    for log, label in effect_ticks(axis.low_log, axis.high_log, _MOST_TICKS):
+    for log, label in _apart(effect_ticks(axis.low_log, axis.high_log, _MOST_TICKS), axis):
         x = axis.x(log)
-        end = "start" if x < 20 else "end" if x > WIDTH_PX - 20 else "middle"
+        end = _anchor(x)
         parts.append(
             f'<path class="zero" d="M{x:.1f} 0v4"/>'
             f'<text x="{x:.1f}" y="15" text-anchor="{end}">{label}</text>'
@@ -71,6 +72,23 @@ def axis_drawing(axis: Axis, direction: tuple[str, str]) -> Markup:
     zero, (left, right) = axis.x(0.0), direction
     parts += _sides(zero, left, right)
     return _svg(_AXIS_PX, Markup("".join(parts)))  # noqa: S704 - our own words and figures
+
+
+def _anchor(x: float) -> str:
+    return "start" if x < 20 else "end" if x > WIDTH_PX - 20 else "middle"
+
+
+def _apart(ticks: list[tuple[float, str]], axis: Axis) -> list[tuple[float, str]]:
+    """Those whose labels do not touch, from nothing outwards."""
+    kept: list[tuple[float, str]] = []
+    taken: list[tuple[float, float]] = []
+    for log, label in sorted(ticks, key=lambda tick: abs(tick[0])):
+        width, x = _LETTER_PX * len(label), axis.x(log)
+        begin = x - {"start": 0.0, "middle": 0.5, "end": 1.0}[_anchor(x)] * width
+        if all(begin > last + 4 or begin + width < first - 4 for first, last in taken):
+            kept.append((log, label))
+            taken.append((begin, begin + width))
+    return kept
 
 
 def _sides(zero: float, left: str, right: str) -> list[str]:

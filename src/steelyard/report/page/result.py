@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from steelyard.report.charts.drawing import Drawing
 from steelyard.report.page.marks import drawn_rows
 from steelyard.report.page.render import filled
 from steelyard.report.page.section import Page, Part, Section
@@ -26,6 +27,8 @@ from steelyard.report.tables.ranking import ranking_tables
 from steelyard.report.tables.responses import response_table
 from steelyard.report.view import lines, tables
 from steelyard.report.vocabulary import primary_response
+
+_MOST_CHARTS = 3
 
 
 def result(page: Page, anchors: Collection[str]) -> Section:
@@ -65,6 +68,13 @@ def _drawn(table: EffectRows) -> dict[str, Any]:
     return {"table": table, "rows": rows, "axis": axis, "leads": leads}
 
 
+def _first_charts(part: Part) -> list[Drawing]:
+    """Three at most: the responses, then the tails of the response times from the highest load."""
+    charts = part.charts
+    responses = [charts.primary, *charts.secondary[: _MOST_CHARTS - 1]]
+    return [each for each in (*responses, *charts.tails[::-1]) if each is not None][:_MOST_CHARTS]
+
+
 def _part(part: Part) -> dict[str, Any]:
     view = part.view
     primary = primary_response(view)
@@ -72,6 +82,7 @@ def _part(part: Part) -> dict[str, Any]:
         "name": part.name,
         "prefix": part.prefix,
         "charts": part.charts,
+        "first": _first_charts(part),
         "answer": answer(view),
         "ranking": ranking_lines(view),
         "rankings": ranking_tables(view),

@@ -27,7 +27,7 @@ class Tag:
 
 @dataclass(frozen=True)
 class TrialRow:
-    """``values`` has the text and the unrounded value of each response, ``None`` without one."""
+    """``values`` has each response as text and unrounded, in the unit of its head, or ``None``."""
 
     key: str
     visit: int
@@ -101,7 +101,11 @@ def _row(view: View, attempt: AttemptFinding, columns: list[_Column]) -> TrialRo
 
 def _value(column: _Column, trial: int | None) -> tuple[str, float | None]:
     value = None if trial is None else column.by_trial.get(trial)
-    return (NONE, None) if value is None else (significant(value / column.scale.divisor), value)
+    return (NONE, None) if value is None else _shown(value / column.scale.divisor)
+
+
+def _shown(value: float) -> tuple[str, float]:
+    return significant(value), value
 
 
 def _tags(attempt: AttemptFinding) -> tuple[Tag, ...]:
