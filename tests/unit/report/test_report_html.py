@@ -79,9 +79,7 @@ def test_every_tag_is_closed_in_its_place_and_no_identifier_stands_twice(case: s
 @pytest.mark.parametrize("case", CASES)
 def test_the_page_loads_nothing_and_runs_only_its_own_script(case: str) -> None:
     reader = read(page(case))
-    assert re.findall(r"<script>\n(.*?)\n</script>", page(case), re.DOTALL) == [
-        own_text("page.js")
-    ]
+    assert re.findall(r"<script>\n(.*?)\n</script>", page(case), re.DOTALL) == [own_text("page.js")]
     assert reader.tags.count("script") == 1
     assert not {"link", "img", "iframe", "object", "image", "use"} & set(reader.tags)
     assert [value for name, value in reader.attributes if name in LOADING - {"href"}] == []
@@ -98,7 +96,15 @@ def test_the_page_loads_nothing_and_runs_only_its_own_script(case: str) -> None:
 def test_the_script_is_small_asks_for_nothing_and_never_reads_markup_of_the_study() -> None:
     script = own_text("page.js")
     assert len(script.encode()) <= MOST_SCRIPT_BYTES
-    for asking in ("fetch(", "XMLHttpRequest", "import(", "WebSocket", "eval(", "innerHTML", "src="):
+    for asking in (
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+        "WebSocket",
+        "eval(",
+        "innerHTML",
+        "src=",
+    ):
         assert asking not in script
     (markup,) = re.findall(r"insertAdjacentHTML\((.*)\)", script)
     assert markup == """"afterbegin", '<rect width="100%" height="100%" fill="#fff"/>'"""
