@@ -281,6 +281,14 @@ class DifferenceFinding(Frozen):
         return not self.declared and self.accepted is None and self.subject != "identity"
 
 
+class MachineFinding(Frozen):
+    """What a machine of these systems is: ``system``, ``host``, ``generator``, by fact."""
+
+    machine: str
+    systems: tuple[str, ...]
+    facts: dict[str, str]
+
+
 class StopFinding(Frozen):
     """Why the study ended, or that it has not. ``extended_from``: visits of the budget before."""
 
@@ -339,7 +347,8 @@ class RunFindings(Frozen):
 
     What is judged stands with its workload: no verdict is given over workloads, whose units have
     nothing in common. ``level_kinds`` maps factors to the kind of their levels (``size``).
-    ``tested`` are versions and digests of what was tested, by system and fact.
+    ``tested`` are versions and digests of what was tested, by system and fact. ``study_text`` is
+    the study file as it was run, put in with the author's notes when a report is made.
     """
 
     schema_version: Literal[2] = 2
@@ -360,8 +369,10 @@ class RunFindings(Frozen):
     interference: tuple[InterferenceTableFinding, ...] = ()
     attempts: tuple[AttemptFinding, ...]
     differences: tuple[DifferenceFinding, ...]
+    machines: tuple[MachineFinding, ...] = ()
     tested: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)
     caveats: tuple[Caveat, ...] = ()
+    study_text: str = ""
     author_notes: dict[str, str] = Field(default_factory=dict)
 
     @property

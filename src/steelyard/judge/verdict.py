@@ -28,6 +28,7 @@ from steelyard.judge.stopping.stop import find_stop, futility_caveats
 from steelyard.judge.validity.confounders import difference_findings, unused_acceptances
 from steelyard.judge.validity.environment import cleanup_caveats
 from steelyard.judge.validity.facts import tested_programs
+from steelyard.judge.validity.machines import machine_findings
 from steelyard.judge.visits.calibrations import without_unfounded_warnings
 from steelyard.judge.visits.readings import Readings
 from steelyard.judge.visits.series import EFFORT, Effort
@@ -169,6 +170,7 @@ def judge_study(
         interference=tuple(interference_findings(gathered)),
         attempts=tuple(attempt_findings(records)),
         differences=differences,
+        machines=tuple(machine_findings(records, plan.systems)),
         tested=tested_programs(records),
         caveats=(
             *futility_caveats(events),

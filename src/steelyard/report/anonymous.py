@@ -60,6 +60,10 @@ def anonymous(run: RunFindings, host_names: Iterable[str] = ()) -> RunFindings:
     document = run.model_dump()
     for part in (document, *document["workloads"]):
         part |= {key: _cleaned(part[key], names) for key in _FREE_TEXT if key in part}
+    document["study_text"] = anonymous_text(document["study_text"], names)
+    for machine in document["machines"]:
+        for fact, value in machine["facts"].items():
+            machine["facts"][fact] = _fact(fact, value, names)
     for difference in document["differences"]:
         _withhold(difference)
     return RunFindings.model_validate(document)
@@ -99,6 +103,11 @@ def _cleaned_field(key: str, value: Any, names: list[str]) -> Any:
     if key == _KERNEL_RELEASE and isinstance(value, str):
         return _VERSION.sub("", value)
     return _cleaned(value, names)
+
+
+def _fact(fact: str, value: str, names: list[str]) -> str:
+    """Of a kernel only its version; of others what a text may say."""
+    return _VERSION.sub("", value) if fact == "kernel.release" else anonymous_text(value, names)
 
 
 def _withhold(difference: dict[str, Any]) -> None:

@@ -39,9 +39,12 @@ def find(run: Run, notes: Path | None = None) -> RunFindings:
         times=run.load_times(),
         samples=run.samples(damaged.append),
     )
-    kept = _notes_of(notes or run.path / FOLDER, found)
-    caveats = (*found.caveats, *_caveats_of(damaged))
-    return found.model_copy(update={"author_notes": kept, "caveats": caveats})
+    beside = {
+        "author_notes": _notes_of(notes or run.path / FOLDER, found),
+        "study_text": run.study_path.read_text("utf-8"),
+        "caveats": (*found.caveats, *_caveats_of(damaged)),
+    }
+    return found.model_copy(update=beside)
 
 
 def _caveats_of(damaged: Sequence[str]) -> Iterator[SamplesDamaged]:
