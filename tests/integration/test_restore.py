@@ -18,7 +18,7 @@ UNKNOWN = "this version knows no way to the machine pigeon://pi"
 def leave(folder: Path, name: str, *changes: tuple[str, Inverse]) -> Path:
     """A run that was killed after these changes; its study is lost, too."""
     run = folder / "results" / "tiny" / name
-    run.mkdir(parents=True)
+    run.mkdir(parents=True, exist_ok=True)
     (run / "run.json").write_text("{}", encoding="utf-8")
     with Ledger(run / "ledger.jsonl") as ledger:
         for host, inverse in changes:
@@ -26,16 +26,47 @@ def leave(folder: Path, name: str, *changes: tuple[str, Inverse]) -> Path:
     return run
 
 
-def made(folder: Path, name: str) -> Path:
-    made = folder / "made" / name
+def made(folder: Path, run: str) -> Path:
+    """A folder that a run of this name may have made."""
+    made = folder / "results" / "tiny" / run / "scratch"
     made.mkdir(parents=True)
     return made
+
+
+def test_a_folder_that_a_run_cannot_have_made_is_not_removed(steelyard: Steelyard) -> None:
+    others = steelyard.folder / "others"
+    others.mkdir()
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(others))))
+    done = steelyard.run("restore", str(run))
+    assert done.returncode == 3
+    assert "left on local" in done.stdout
+    assert others.exists()
+
+
+def test_a_dry_run_prints_what_would_be_done_and_does_nothing(steelyard: Steelyard) -> None:
+    one = made(steelyard.folder, "1")
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
+    done = steelyard.run("restore", str(run), "--dry-run")
+    assert (done.returncode, done.stdout) == (0, f"would do on local: remove the folder {one}\n")
+    assert one.exists()
+    assert steelyard.run("restore", str(run)).returncode == 0
+    assert not one.exists()
+
+
+def test_a_run_that_others_may_write_to_is_not_acted_on(steelyard: Steelyard) -> None:
+    one = made(steelyard.folder, "1")
+    run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
+    (run / "ledger.jsonl").chmod(0o666)
+    done = steelyard.run("restore", str(run))
+    assert done.returncode == 3
+    assert "run-of-another-user" in done.stderr
+    assert one.exists()
 
 
 def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_taken_back(
     steelyard: Steelyard,
 ) -> None:
-    one = made(steelyard.folder, "one")
+    one = made(steelyard.folder, "1")
     far = ("pigeon://pi", RemoveTree("/srv/steelyard/far"))
     run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))), far)
     done = steelyard.run("restore", str(run))
@@ -51,7 +82,7 @@ def test_a_machine_that_is_unknown_keeps_its_changes_and_the_others_are_taken_ba
 def test_all_runs_are_put_right_and_one_that_is_damaged_keeps_no_other(
     steelyard: Steelyard,
 ) -> None:
-    one, two = made(steelyard.folder, "one"), made(steelyard.folder, "two")
+    one, two = made(steelyard.folder, "1"), made(steelyard.folder, "3")
     leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
     damaged = leave(steelyard.folder, "2")
     leave(steelyard.folder, "3", ("local", RemoveTree(str(two))))
@@ -67,7 +98,7 @@ def test_all_runs_are_put_right_and_one_that_is_damaged_keeps_no_other(
 
 
 def test_a_run_that_is_being_measured_is_left_alone(steelyard: Steelyard) -> None:
-    one = made(steelyard.folder, "one")
+    one = made(steelyard.folder, "1")
     run = leave(steelyard.folder, "1", ("local", RemoveTree(str(one))))
     with Ledger(run / "ledger.jsonl"):
         done = steelyard.run("restore", str(run))

@@ -13,40 +13,58 @@ from steelyard.cli.run import ResultsOption
 from steelyard.errors import RecordError
 from steelyard.hosts.machines import Machines
 from steelyard.hosts.undo.log import UndoLog, pending_undos
+from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import Left, Restored, take_back
 from steelyard.records.archive import Run, open_run, runs_below
 from steelyard.records.ledger import Ledger, read_ledger
+from steelyard.records.ownership import refuse_foreign_run
 
 RunArgument = Annotated[
     Path | None,
     typer.Argument(help="Folder of a run, or of a study's runs: the newest.", show_default=False),
 ]
+DryRunOption = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print what would be undone, the newest first; do nothing."),
+]
 AllOption = Annotated[bool, typer.Option("--all", help="All runs below --results.")]
 
 
 def restore(
-    path: RunArgument = None, every: AllOption = False, results: ResultsOption = Path("results")
+    path: RunArgument = None,
+    every: AllOption = False,
+    results: ResultsOption = Path("results"),
+    dry_run: DryRunOption = False,
 ) -> int:
     """Undo every change that interrupted runs left on a machine."""
     if (path is None) != every:
         raise typer.BadParameter("name the folder of a run, or say --all")
     runs = [open_run(path)] if path is not None else runs_below(results)
     with Machines() as machines:
-        codes = [_restored(run, machines, alone=path is not None) for run in runs]
+        codes = [_restored(run, None if dry_run else machines, alone=bool(path)) for run in runs]
     if path is None and not any(codes):
         say(f"nothing is left of {len(runs)} runs in {shown(results)}")
     return max(codes, default=ExitCode.DONE)
 
 
-def _restored(run: Run, machines: Machines, *, alone: bool) -> ExitCode:
-    """Of one run; among many, one that is in use or damaged is reported and the others go on."""
+def _restored(run: Run, machines: Machines | None, *, alone: bool) -> ExitCode:
+    """Of one run; among many, one that is in use or damaged is reported and the others go on.
+
+    Without ``machines`` it is only printed what would be done.
+    """
     try:
-        if not pending_undos(read_ledger(run.ledger_path)):
+        pending = pending_undos(read_ledger(run.ledger_path))
+        if not pending:
             if alone:
                 say("nothing was left to undo")
             return ExitCode.DONE
+        if machines is None:
+            for undo in pending:
+                say(f"would do on {undo.host}: {undo.inverse}")
+            return ExitCode.DONE
+        refuse_foreign_run(run.path)
         with Ledger(run.ledger_path) as ledger:
-            return _told(take_back(UndoLog(ledger), machines.open))
+            return _told(take_back(UndoLog(ledger), machines.open, RunFolders(run.path)))
     except RecordError as error:
         if alone:
             raise

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from steelyard.engine.messages import PROTOCOL, Hello, Reply
+from steelyard.engine.messages import PROTOCOL, Hello, Reply, as_answered
 from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.engine.refusal import AgentRefusal
 from steelyard.errors import EngineError
@@ -28,6 +28,8 @@ __all__ = ["ANSWER_TIMEOUT_S", "Agent", "AgentRefusal"]
 ANSWER_TIMEOUT_S = 30.0
 GREETING_TIMEOUT_S = 10.0
 _STDERR_KEPT_BYTES = 4096
+LONGEST_LINE_BYTES = 64 * 2**20
+"""A load result with all its intervals has some MiB; no agent of ours sends so much at once."""
 
 
 class Agent:
@@ -103,7 +105,7 @@ class Agent:
 
     def wait_for(
         self, answer: Future[dict[str, Any]], verb: str, *, timeout_s: float, long: bool = False
-    ) -> Any:
+    ) -> dict[str, Any]:
         """What comes of :meth:`submit`; raises as :meth:`ask` does."""
         try:
             return self.patience.wait(answer, timeout_s) if long else answer.result(timeout_s)
@@ -151,8 +153,8 @@ class Agent:
     def _greet(self, timeout_s: float) -> Hello:
         try:
             answer = self.ask("hello", protocol=PROTOCOL, timeout_s=timeout_s, long=True)
-            return Hello.model_validate(answer)
-        except (EngineError, PatienceLost, ValidationError):
+            return as_answered(Hello, answer)
+        except (EngineError, PatienceLost):
             self.close()
             raise
         except AgentRefusal as refusal:
@@ -170,7 +172,10 @@ class Agent:
             self._stdin.flush()
 
     def _read_replies(self) -> None:
-        for line in self._stdout:
+        while line := self._stdout.readline(LONGEST_LINE_BYTES):
+            if not line.endswith(b"\n") and len(line) == LONGEST_LINE_BYTES:
+                self._give_up_on(f"it sent a line of more than {LONGEST_LINE_BYTES} bytes")
+                break
             self._deliver(line)
         with self._lock:
             self._lost = True
@@ -197,8 +202,13 @@ class Agent:
             answer.set_result(fields)
 
     def _read_stderr(self) -> None:
-        for line in self._stderr:
-            self._last_words = line[:_STDERR_KEPT_BYTES].decode(errors="replace").strip()
+        while line := self._stderr.readline(_STDERR_KEPT_BYTES):
+            self._last_words = line.decode(errors="replace").strip() or self._last_words
+
+    def _give_up_on(self, why: str) -> None:
+        """Who does not keep to the protocol is not listened to any longer."""
+        self._last_words = why
+        self._process.kill()
 
     def _lost_error(self) -> EngineError:
         last = f": {self._last_words}" if self._last_words else ""

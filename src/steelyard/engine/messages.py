@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
+from steelyard.errors import EngineError
 from steelyard.records.warnings import WarningKind
 
 PROTOCOL = 1
@@ -20,6 +21,32 @@ PROTOCOL = 1
 
 class _Message(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+
+_Answer = TypeVar("_Answer", bound=_Message)
+
+
+def as_answered(model: type[_Answer], answer: object) -> _Answer:
+    """An agent's answer.
+
+    Raises:
+        EngineError: it is something else, as from an agent of another version.
+    """
+    try:
+        return model.model_validate(answer)
+    except (ValidationError, RecursionError) as error:
+        raise EngineError(
+            f"the agent's answer is no {model.__name__}: {_first_mistake(error)}",
+            hint="install package and engine together, on every machine",
+            slug="engine-of-another-version",
+        ) from error
+
+
+def _first_mistake(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
 
 
 def _end_in_words(exit_code: int | None, signal: int | None) -> str:
@@ -141,6 +168,10 @@ class PathFacts(_Message):
     )
     size_bytes: int | None
     mode: int | None
+
+
+class Facts(_Message):
+    values: dict[str, str | None]
 
 
 class Clock(_Message):

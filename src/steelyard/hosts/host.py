@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from steelyard.engine.agent import ANSWER_TIMEOUT_S, Agent, AgentRefusal
 from steelyard.engine.messages import (
     Clock,
+    Facts,
     Failure,
     FileContent,
     LoadResult,
@@ -22,6 +23,7 @@ from steelyard.engine.messages import (
     Samples,
     Started,
     ThreadPlaces,
+    as_answered,
 )
 from steelyard.engine.patience import Patience, PatienceLost
 from steelyard.errors import EngineError
@@ -88,11 +90,10 @@ class Host:
 
     def facts(self) -> dict[str, str | None]:
         """What is true of the machine while nothing runs, by dotted name."""
-        values: dict[str, str | None] = self._agent.ask("facts")["values"]
-        return values
+        return as_answered(Facts, self._agent.ask("facts")).values
 
     def clock(self) -> Clock:
-        return Clock.model_validate(self._agent.ask("clock"))
+        return as_answered(Clock, self._agent.ask("clock"))
 
     def clock_offset(self, *, exchanges: int = 8) -> ClockOffset:
         """How far the machine's clock is from the controller's, by the quickest exchange."""
@@ -105,7 +106,7 @@ class Host:
         return ClockExchange(sent_ns, clock.received_monotonic_ns, clock.monotonic_ns, returned_ns)
 
     def path_facts(self, path: str) -> PathFacts:
-        return PathFacts.model_validate(self._agent.ask("path", path=path))
+        return as_answered(PathFacts, self._agent.ask("path", path=path))
 
     def make_directory(self, path: str) -> None:
         self._agent.ask("make_directory", path=path)
@@ -187,7 +188,7 @@ class Host:
         Raises:
             AgentRefusal: it cannot be read, is larger than 1 MiB, or is not UTF-8.
         """
-        read = FileContent.model_validate(self._agent.ask("read_file", path=path))
+        read = as_answered(FileContent, self._agent.ask("read_file", path=path))
         if not read.exact:
             message = f"{path} is no text in UTF-8 of at most 1 MiB"
             raise AgentRefusal("read_file", Failure(kind="bad_request", message=message))
@@ -249,10 +250,10 @@ class Host:
             ready_timeout_ms=waiting_ms,
             timeout_s=(ready_timeout_s or 0) + ANSWER_TIMEOUT_S,
         )
-        return Started.model_validate(answer)
+        return as_answered(Started, answer)
 
     def status(self, name: str) -> ProcessState:
-        return ProcessState.model_validate(self._agent.ask("status", name=name))
+        return as_answered(ProcessState, self._agent.ask("status", name=name))
 
     def stop(self, name: str, *, grace_s: float, command: list[str] | None = None) -> ProcessState:
         """Ends a process and all it started: by ``command`` (``postfix stop``) or SIGTERM first.
@@ -267,7 +268,7 @@ class Host:
             timeout_s=grace_s + ANSWER_TIMEOUT_S,
             **by,
         )
-        return ProcessState.model_validate(answer)
+        return as_answered(ProcessState, answer)
 
     def kill_stale(self, pid: int, start_ticks: int) -> None:
         self._agent.ask("kill_stale", pid=pid, start_ticks=start_ticks)
@@ -281,7 +282,7 @@ class Host:
 
     def thread_places(self, pid: int) -> ThreadPlaces:
         """Where the threads of a process and of all below it may run and last did."""
-        return ThreadPlaces.model_validate(self._agent.ask("thread_places", pid=pid))
+        return as_answered(ThreadPlaces, self._agent.ask("thread_places", pid=pid))
 
     def start_sampling(
         self,
@@ -307,7 +308,7 @@ class Host:
         self._agent.ask("sample_start", job=job)
 
     def stop_sampling(self) -> Samples:
-        return Samples.model_validate(self._agent.ask("sample_stop"))
+        return as_answered(Samples, self._agent.ask("sample_stop"))
 
     def kill(self) -> None:
         """Breaks the pipe to the agent at once; for checks of what happens then."""
@@ -326,7 +327,7 @@ class Host:
 
 def read_ran(document: dict[str, Any]) -> Ran:
     """What came of a program that was run."""
-    return Ran.model_validate(document)
+    return as_answered(Ran, document)
 
 
 def read_load(document: dict[str, Any]) -> LoadAnswer:

@@ -39,6 +39,9 @@ def _whole_lines(data: bytes) -> list[bytes]:
     return whole.split(b"\n") if newline else []
 
 
+_OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
 class Ledger:
     """The open ledger of one run; holds a lock, so that one controller at a time writes.
 
@@ -48,7 +51,7 @@ class Ledger:
     def __init__(self, path: Path, recorded: Callable[[Event], None] = lambda _: None) -> None:
         self._path = path
         self._recorded = recorded
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._file = os.open(path, _OPEN, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

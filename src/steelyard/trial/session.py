@@ -37,6 +37,7 @@ from steelyard.records.events import (
     WorkloadStopped,
 )
 from steelyard.records.ledger import Ledger
+from steelyard.records.ownership import refuse_foreign_run
 from steelyard.records.schema import TrialRecord
 from steelyard.records.sessions import spent_ns
 from steelyard.study.model import ResponseSpec, Study
@@ -62,6 +63,7 @@ def run_session(study: Study, run: Run, watcher: Watcher, interrupt: Interrupt) 
         HostError: the disk of the records is full or not writable; a system cannot come up.
         RecordError: another controller has the run, or it was recorded for another study.
     """
+    refuse_foreign_run(run.path)
     plan = run.plan()
     _refuse_changed_study(study, plan, run)
     _refuse_other_version(run)

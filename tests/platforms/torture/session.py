@@ -17,9 +17,9 @@ from typing import Literal
 
 from tests.platforms.torture.studies import Torture
 
+from steelyard.hosts.undo.ours import SCRATCH, mark_of
 from steelyard.records.events import Undone, UndoPlanned
 from steelyard.records.ledger import read_ledger
-from steelyard.trial.session_state.context import SCRATCH, mark_of
 
 ROOT = Path(__file__).parents[3]
 LONGEST_S = 600

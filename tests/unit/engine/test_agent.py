@@ -8,7 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from steelyard.engine import agent as agent_module
 from steelyard.engine.agent import Agent, AgentRefusal
+from steelyard.engine.messages import Clock, as_answered
 from steelyard.engine.patience import Patience
 from steelyard.errors import EngineError
 
@@ -117,3 +119,24 @@ def test_an_agent_that_ignores_the_end_of_its_input_is_killed() -> None:
     agent.close(timeout_s=0.2)
     with pytest.raises(EngineError):
         agent.ask("facts")
+
+
+def test_a_line_without_end_ends_the_agent_and_not_the_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(agent_module, "LONGEST_LINE_BYTES", 4096)
+    endless = "sys.stdin.readline()\nwhile True: sys.stdout.write('a' * 65536)\n"
+    agent = Agent(script(endless), Patience())
+    with pytest.raises(EngineError, match="a line of more than 4096 bytes") as caught:
+        agent.ask("echo")
+    assert caught.value.slug == "agent-is-lost"
+    agent.close()
+
+
+@pytest.mark.parametrize(
+    "answer", [{}, {"monotonic_ns": "soon"}, {"received_monotonic_ns": None}, [], "text", None]
+)
+def test_an_answer_of_another_form_is_named(answer: object) -> None:
+    with pytest.raises(EngineError, match="no Clock") as caught:
+        as_answered(Clock, answer)
+    assert caught.value.slug == "engine-of-another-version"

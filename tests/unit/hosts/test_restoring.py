@@ -14,6 +14,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.actions.processes import EndProcess
 from steelyard.hosts.undo.log import UndoLog
+from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import take_back
 from steelyard.records.ledger import Ledger
 
@@ -111,3 +112,30 @@ def test_doing_it_again_does_nothing(log: UndoLog) -> None:
     machine = Machine()
     assert take_back(log, Lab(machine).open).undone == []
     assert machine.changes == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/srv/data", "/runs/1/scratch/../../../srv/data", "/var/tmp/steelyard-ffffffff-one-1"]
+)
+def test_a_folder_that_the_run_cannot_have_made_stays(log: UndoLog, path: str) -> None:
+    machine = Machine()
+    machine.files[f"{path}/file"] = "precious"
+    log.plan("local", RemoveTree(path))
+    restored = take_back(log, Lab(machine).open, RunFolders(Path("/runs/1")))
+    assert machine.changes == []
+    assert [left.pending for left in restored.left] == log.pending()
+
+
+def test_folders_of_the_run_are_removed_here_and_elsewhere(log: UndoLog) -> None:
+    folders = RunFolders(Path("/runs/1"))
+    ours = [
+        "/runs/1/scratch",
+        f"/var/tmp/steelyard-{folders.mark}-one-1",
+        "/tmp/steelyard-0123456789",
+    ]
+    machine = Machine()
+    for path in ours:
+        machine.files[f"{path}/file"] = "of a trial"
+        log.plan("local", RemoveTree(path))
+    assert take_back(log, Lab(machine).open, folders).left == []
+    assert sorted(machine.changes) == sorted(("remove", path) for path in ours)

@@ -13,8 +13,11 @@ from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, SteelyardError
 from steelyard.hosts.failures import SystemFailure
 from steelyard.hosts.host import Host
+from steelyard.hosts.undo.actions.files import RemoveTree
+from steelyard.hosts.undo.actions.inverse import refused
 from steelyard.hosts.undo.actions.processes import AGENT, EndProcess
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
+from steelyard.hosts.undo.ours import RunFolders
 
 Opener = Callable[[str], Host]
 """From the name of a machine to its open agent, opened again should it have been lost. Raises
@@ -42,14 +45,16 @@ class Restored:
     left: list[Left] = field(default_factory=list)
 
 
-def take_back(log: UndoLog, open_machine: Opener) -> Restored:
+def take_back(log: UndoLog, open_machine: Opener, folders: RunFolders | None = None) -> Restored:
     """Applies every pending inverse; what cannot be applied now stays pending and is reported.
+
+    ``folders`` are those that the run may have made; no other is removed.
 
     Raises:
         RecordError: another version of steelyard stored an inverse among them.
         OSError: the ledger cannot be written.
     """
-    machines = _Machines(open_machine)
+    machines = _Machines(open_machine, folders)
     restored = Restored()
     for pending in sorted(log.pending(), key=_is_no_agent):
         if pending.inside:
@@ -72,8 +77,9 @@ def _is_no_agent(pending: PendingUndo) -> bool:
 class _Machines:
     """Machines by name; one that cannot be reached is asked once."""
 
-    def __init__(self, open_machine: Opener) -> None:
+    def __init__(self, open_machine: Opener, folders: RunFolders | None) -> None:
         self._open = open_machine
+        self._folders = folders
         self._unreachable: dict[str, tuple[str, str | None]] = {}
 
     def apply(self, log: UndoLog, pending: PendingUndo) -> Left | None:
@@ -91,9 +97,27 @@ class _Machines:
 
     def _apply_even_if_lost(self, log: UndoLog, pending: PendingUndo) -> None:
         try:
-            log.apply(self._open(pending.host), pending)
+            self._apply(log, pending)
         except EngineError:  # its agent has ended: one that is new may be able to
-            log.apply(self._open(pending.host), pending)
+            self._apply(log, pending)
+
+    def _apply(self, log: UndoLog, pending: PendingUndo) -> None:
+        host = self._open(pending.host)
+        if self._folders is not None:
+            _refuse_foreign(host, pending, self._folders)
+        log.apply(host, pending)
+
+
+def _refuse_foreign(host: Host, pending: PendingUndo, folders: RunFolders) -> None:
+    inverse = pending.inverse
+    if not isinstance(inverse, RemoveTree) or folders.holds(inverse.path):
+        return
+    if host.path_facts(inverse.path).exists:
+        raise refused(
+            f"{inverse.path} is no folder that the run in {folders.run} can have made",
+            "if the folder of the run was moved, move it back or remove the folder by hand; else "
+            "somebody has edited the ledger",
+        )
 
 
 def _still_inside(pending: PendingUndo) -> Left:

@@ -116,6 +116,12 @@ def write_report(
     written = list(dict.fromkeys([*asked, *linked]))
     beside = {form.name: form.file for form in written}
     place = Place(".." if beside_records else None, beside)
+    if beside_records and folder.is_symlink():
+        raise HostError(
+            f"{folder} is a link: the report of a run is kept in its own folder",
+            hint="remove the link, or name another folder with -o",
+            slug="cannot-write",
+        )
     folder.mkdir(parents=True, exist_ok=True)
     for form in written:
         for path, content in form.files(run, place).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from steelyard.engine.agent import AgentRefusal
 from steelyard.errors import EngineError, HostError
 from steelyard.hosts.failures import FailureKind, SystemFailure
+from steelyard.records.foreign_text import visible
 from steelyard.records.schema import AttemptFailure, Outcome
 
 OF_FAILURE_KIND: dict[str, Outcome] = {
@@ -62,8 +63,8 @@ class TrialFailed(Exception):  # noqa: N818 - an outcome on its way to a record,
     def __init__(self, outcome: Outcome, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.outcome = outcome
-        self.message = message
-        self.hint = hint
+        self.message = visible(message)
+        self.hint = None if hint is None else visible(hint)
 
     def in_phase(self, phase: str) -> AttemptFailure:
         """As it is recorded."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from steelyard.hosts.host import Host
 from steelyard.hosts.machines import LOCAL
 from steelyard.hosts.undo.actions.files import RemoveTree
 from steelyard.hosts.undo.log import PendingUndo, UndoLog
+from steelyard.hosts.undo.ours import RunFolders
 from steelyard.hosts.undo.restore import take_back
 from steelyard.plan.model import Plan
 from steelyard.records.archive import Run
@@ -26,8 +26,6 @@ from steelyard.trial.session_state.instance_pool import InstancePool
 from steelyard.trial.session_state.interrupt import Interrupt
 from steelyard.trial.session_state.machines import SessionMachines
 
-SCRATCH = "scratch"
-
 
 @dataclass(frozen=True)
 class KeptSystem:
@@ -35,11 +33,6 @@ class KeptSystem:
 
     instances: Sequence[Instance]
     take_down: Callable[[], None]
-
-
-def mark_of(scratch: str) -> str:
-    """Eight hexadecimal digits that no other run has, from its folder for files of trials."""
-    return hashlib.sha256(scratch.encode()).hexdigest()[:8]
 
 
 class SessionContext:
@@ -52,6 +45,7 @@ class SessionContext:
         self.plan = plan
         self.run = run
         self.ledger = ledger
+        self.folders = RunFolders(run.path)
         self.interrupt = interrupt
         self.undo = UndoLog(ledger)
         self.machines = SessionMachines(self.undo, interrupt.patience)
@@ -65,7 +59,7 @@ class SessionContext:
     @property
     def scratch(self) -> str:
         """The folder for files of trials, beside the records: on the disk that is asked about."""
-        return str(self.run.path.absolute() / SCRATCH)
+        return self.folders.scratch
 
     @cached_property
     def study_folder(self) -> str:
@@ -75,7 +69,7 @@ class SessionContext:
     @property
     def mark(self) -> str:
         """What every name of this run's things on machines holds."""
-        return mark_of(self.scratch)
+        return self.folders.mark
 
     def folder_on(self, host: Host, name: str) -> str:
         """A folder of the run on a machine: in ``scratch`` here, in ``/var/tmp`` elsewhere."""
@@ -98,7 +92,7 @@ class SessionContext:
         Raises:
             HostError: something could not be undone; it stays pending.
         """
-        restored = take_back(self.undo, self.machines.at)
+        restored = take_back(self.undo, self.machines.at, self.folders)
         if restored.left:
             raise _not_put_right(str(restored.left[0]))
         return restored.undone
