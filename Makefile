@@ -11,7 +11,7 @@ EXAMPLES := $(patsubst docs/examples/%/findings.json,build/examples/%/report.htm
 PYTEST  := $(BIN)/pytest -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems bench-visits docs examples clean
+.PHONY: help setup engine quickstart test test-all test-rust test-python test-extended test-system test-under-load fresh check check-python check-rust fix golden-accept schemas validate validate-live validate-page fuzz bench-engine bench-kernels bench-judge bench-overhead bench-truth bench-systems bench-visits bench-report docs examples clean
 
 help: ## This page
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -97,6 +97,9 @@ bench-overhead: setup ## What the controller costs per trial besides reset, warm
 
 bench-systems: setup ## Resets of containers and guests to an agent that answers, starts on a barrier; needs root and images
 	$(BIN)/python -m bench.systems $(SYSTEMS)
+
+bench-report: setup ## How long a report of 50 to 100,000 trials takes, its memory, its size, and how they grow
+	$(BIN)/python -m bench.report
 
 bench-visits: setup ## How sure equal time makes: visits with a reset against short ones of systems that stay up. ROUNDS=3 SECONDS=50
 	$(BIN)/python -m bench.visits $(or $(ROUNDS),3) $(or $(SECONDS),50)

@@ -264,3 +264,14 @@ def test_a_warning_is_a_tag_with_its_sentence() -> None:
     )
     assert [tag.word for tag in row.tags]
     assert all(len(tag.word) < 30 < len(tag.sentence) for tag in row.tags)
+
+
+def test_of_very_many_trials_the_table_shows_those_that_failed_and_were_warned() -> None:
+    found = golden("decided")
+    first = found.attempts[0].model_copy(update={"warnings": ()})
+    failed = first.model_copy(update={"trial": 5_000, "outcome": "service_died"})
+    many = tuple(first.model_copy(update={"trial": number}) for number in range(1, 1_500))
+    table = trial_table(views(found.model_copy(update={"attempts": (*many, failed)}))[0])
+    assert len(table.rows) == 1_000
+    assert table.left_out == 500
+    assert table.rows[-1].key == "5000-1"

@@ -26,6 +26,7 @@ from steelyard.report.charts.drawing import (
     system_colours,
     system_shapes,
 )
+from steelyard.report.charts.panels import evenly
 from steelyard.report.figures import Scale, counted, scale_for, significant
 from steelyard.report.view import View
 from steelyard.report.vocabulary import primary_response
@@ -33,6 +34,7 @@ from steelyard.report.vocabulary import primary_response
 WIDE_PX, NARROW_PX, HEIGHT_PX = 620, 250, 210
 MOST_TRIALS = 1000
 SPANS = 60
+MOST_POINTS = 200
 ONE_CONDITION = "all trials"
 
 
@@ -191,7 +193,7 @@ def _bands(
 
 def _line(view: View, trend: TrendFinding, x: dict[str, Any], y: dict[str, Any]) -> Layer:
     """One trend in ink; of several comparisons each in the colour of the system compared."""
-    pairs = zip(trend.visits, trend.trend_log, strict=True)
+    pairs = evenly(list(zip(trend.visits, trend.trend_log, strict=True)), MOST_POINTS)
     rows = [{"x": visit + 0.5, "y": value, "system": trend.other} for visit, value in pairs]
     line = alt.Chart(inline_data(rows)).mark_line(strokeWidth=2, strokeDash=[6, 3], color=INK)
     encoded = line.encode(x=alt.X("x:Q", **x), y=alt.Y("y:Q", **y))

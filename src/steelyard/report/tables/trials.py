@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from steelyard.judge.findings import AttemptFinding, ResponseFinding
@@ -53,13 +54,19 @@ def trial_table(view: View) -> TrialTable:
     """Every attempt at a trial of a workload, the primary response first."""
     responses = sorted(view.own.responses, key=lambda response: not response.primary)
     columns = [column for each in responses if (column := _column(view, each)) is not None]
-    attempts = view.attempts[:MOST_ROWS]
+    attempts = _worst(view.attempts)
     return TrialTable(
         head=("Trial", "Visit", compared_one(view.run), "Condition", "Outcome",
               *(column.head for column in columns), "Wall time", "Warnings"),
         rows=tuple(_row(view, attempt, columns) for attempt in attempts),
         left_out=len(view.attempts) - len(attempts),
     )  # fmt: skip
+
+
+def _worst(attempts: Sequence[AttemptFinding]) -> list[AttemptFinding]:
+    """All; of very many those that failed, then those with most warnings, in the order measured."""
+    ranked = sorted(attempts, key=lambda each: (each.outcome == OK, -len(each.warnings)))
+    return sorted(ranked[:MOST_ROWS], key=lambda each: (each.trial, each.attempt))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""How long a report takes, what memory and how many bytes, as studies grow."""
