@@ -21,9 +21,12 @@ RESET_ALLOWANCE_S: dict[str, float] = {
 RESETS = list(RESET_ALLOWANCE_S)
 # What stopping, collecting and storing take.
 COLLECT_ALLOWANCE_S = 0.1
-# The window of one calibration run at most, and how many runs the capacity is the largest of.
+# The window of one calibration run at most, and how many runs the capacity is the largest of: more
+# while the two largest differ by more than the share, at most so many.
 LONGEST_CALIBRATION_S = 0.5
 CAPACITY_RUNS = 3
+MOST_CAPACITY_RUNS = 15
+CAPACITY_AGREES_WITHIN = 0.05
 # A search for a load: so many runs, each a share of the window but no shorter than a second.
 SEARCH_RUNS = 9
 SEARCH_SHARE = 4

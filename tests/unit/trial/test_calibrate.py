@@ -16,8 +16,13 @@ from steelyard.study import catalogue
 from steelyard.study.bind import BoundCell, bind
 from steelyard.study.model import Study
 from steelyard.study.read import read_study_bytes
-from steelyard.study.timing import calibration_s, conditions_count
-from steelyard.trial.session_state.calibrate import calibration_warnings, held_against, sink_for
+from steelyard.study.timing import MOST_CAPACITY_RUNS, calibration_s, conditions_count
+from steelyard.trial.session_state.calibrate import (
+    calibration_warnings,
+    held_against,
+    is_enough,
+    sink_for,
+)
 from steelyard.workloads.load import OPERATIONS
 
 Load = Callable[..., LoadResult]
@@ -128,3 +133,21 @@ def test_a_record_of_an_older_run_reads_without_calibration() -> None:
       "outcome": "ok", "started_unix_ns": 1, "finished_unix_ns": 2, "phases_ns": {},
       "responses": {}, "facts": {}}"""
     assert TrialRecord.model_validate_json(text).calibration is None
+
+
+@pytest.mark.parametrize(
+    ("throughputs", "enough"),
+    [
+        ([90.0, 90.0], False),
+        ([90.0, 50.0, 88.0], True),
+        ([90.0, 50.0, 80.0], False),
+        ([90.0, 50.0, 80.0, 120.0], False),
+        ([90.0, 50.0, 80.0, 120.0, 118.0], True),
+        ([0.0, 0.0, 0.0], True),
+        ([2.0**n for n in range(MOST_CAPACITY_RUNS)], True),
+    ],
+)
+def test_runs_of_a_calibration_end_when_the_two_largest_agree(
+    throughputs: list[float], enough: bool
+) -> None:
+    assert is_enough(throughputs) is enough

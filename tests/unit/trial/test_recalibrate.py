@@ -14,6 +14,7 @@ from steelyard.plan.make import make_plan
 from steelyard.plan.model import Cell, Plan
 from steelyard.records.events import GeneratorCalibrated
 from steelyard.records.ledger import Ledger
+from steelyard.records.missing import Reason
 from steelyard.records.schema import Calibration, TrialRecord
 from steelyard.trial.session_state import recalibrate
 from steelyard.trial.session_state.calibrate import cell_key
@@ -97,3 +98,16 @@ def test_no_more_than_twice_in_a_run(session: SessionContext) -> None:
         calibrate_anew(session, trials(session, visit, 1.3), Silence())
     assert [event.after_visit for event in repeated(session)] == [1, 2]
     assert len(repeated(session)) == MOST
+
+
+def test_a_repeated_calibration_keeps_the_larger_capacity(
+    session: SessionContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lower = Calibration(sink="sink-http", capacity_per_s=7.0)
+    failed = Calibration(sink="sink-http", not_calibrated=Reason(kind="calibration_timed_out"))
+    for found in (lower, failed):
+        again = {cell_key(cell): found for cell in PLAN.every_cell}
+        monkeypatch.setattr(recalibrate, "calibrate", lambda *_, again=again: again)
+        calibrate_cells(session, PLAN.every_cell)
+        assert capacities(session) == {(1, 100.0), (4, 110.0)}
+        assert all(each.not_calibrated is None for each in session.calibrations.values())

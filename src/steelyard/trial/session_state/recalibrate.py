@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from steelyard.plan.model import Cell
 from steelyard.records.events import CellCalibration, GeneratorCalibrated
-from steelyard.records.schema import TrialRecord
+from steelyard.records.schema import Calibration, TrialRecord
 from steelyard.trial.session_state.calibrate import calibrate, cell_key
 from steelyard.trial.session_state.context import SessionContext
 from steelyard.trial.session_state.watcher import Watcher
@@ -23,7 +23,8 @@ def calibrate_cells(
     session: SessionContext, cells: Sequence[Cell], after_visit: int | None = None
 ) -> None:
     """Measures what the generator can do with the loads of these cells, and records it."""
-    found = calibrate(session, cells)
+    measured = calibrate(session, cells)
+    found = {key: _larger(session.calibrations.get(key), new) for key, new in measured.items()}
     session.calibrations |= found
     known = tuple(CellCalibration(cell=cell, **dict(found[cell_key(cell)])) for cell in cells)
     session.ledger.append(GeneratorCalibrated(after_visit=after_visit, cells=known))
@@ -51,6 +52,16 @@ def calibrate_anew(
     if cells and _repeated(session) < MOST:
         watcher.calibrating()
         calibrate_cells(session, cells, last)
+
+
+def _larger(before: Calibration | None, new: Calibration) -> Calibration:
+    """The new one with the larger capacity: what was reached once is possible."""
+    capacity = max(
+        (each.capacity_per_s for each in (before, new) if each and each.capacity_per_s),
+        default=None,
+    )
+    missing = new.not_calibrated if capacity is None else None
+    return new.model_copy(update={"capacity_per_s": capacity, "not_calibrated": missing})
 
 
 def _repeated(session: SessionContext) -> int:
