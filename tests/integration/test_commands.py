@@ -27,6 +27,15 @@ def test_plan_shows_everything_and_touches_nothing(steelyard: Steelyard) -> None
     assert [path.name for path in steelyard.folder.iterdir()] == ["study.yaml"]
 
 
+def test_a_timed_plan_measures_each_system_and_leaves_no_records(steelyard: Steelyard) -> None:
+    done = steelyard.run("plan", ".", "--timed", "--json", "--seed", "7")
+    assert done.returncode == 0, done.stderr
+    forecast = Plan.model_validate_json(done.stdout).forecast
+    assert set(forecast.timed_trial_s) == {"one", "two"}
+    assert min(forecast.timed_trial_s.values()) > 0.12  # warm-up and window
+    assert list((steelyard.folder / "results" / "tiny").iterdir()) == []
+
+
 def test_the_same_seed_gives_the_same_plan_as_json(steelyard: Steelyard) -> None:
     first, again, other = (
         Plan.model_validate_json(steelyard.run("plan", ".", "--json", "--seed", seed).stdout)

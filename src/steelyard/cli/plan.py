@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -28,14 +29,28 @@ SeedOption = Annotated[
 ]
 
 
-def plan(
+def plan(  # noqa: PLR0917 - typer reads options from the parameters
     study: StudyArgument,
     variant: VariantOption = None,
     seed: SeedOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print the whole plan as JSON.")] = False,
+    timed: Annotated[
+        bool,
+        typer.Option(
+            "--timed",
+            help="Measure two short trials of each system, undo them, and forecast from them.",
+        ),
+    ] = False,
+    results: Annotated[
+        Path, typer.Option("--results", help="With --timed: where its trials are meanwhile.")
+    ] = Path("results"),
 ) -> None:
-    """Show cells, order and forecast of a study; nothing is started."""
+    """Show cells, order and forecast of a study; without --timed it starts nothing."""
     read, planned = plan_study(study, variant, seed)
+    if timed:
+        # What measures is slow to load, and few plans need it.
+        pilot = import_module("steelyard.cli.pilot")
+        planned = pilot.timed(study, read, planned, results)
     if json:
         say(planned.model_dump_json(indent=2))
         return

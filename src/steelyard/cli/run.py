@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,31 +11,26 @@ from typing import Annotated
 
 import typer
 
-import steelyard
 from steelyard.cli.answer import print_answer
 from steelyard.cli.console import shown, tell
 from steelyard.cli.exit_codes import ExitCode
 from steelyard.cli.extending import extend_budget, may_be_extended
+from steelyard.cli.new_run import new_run
 from steelyard.cli.plan import SeedOption, StudyArgument, VariantOption, plan_study
 from steelyard.cli.reading import FormatOption, chosen_formats, write
 from steelyard.cli.session.display import tell_at_once, watch
 from steelyard.cli.session.stream import EventStream
 from steelyard.engine.locate import check_version, find_engine
-from steelyard.errors import HostError
 from steelyard.inference.sequential import VerdictWord
 from steelyard.judge.analyses.claims.findings import ClaimWord
 from steelyard.judge.analyses.planning.reachable import reaches
 from steelyard.judge.findings import RunFindings, WorkloadFindings
-from steelyard.plan.model import Plan
 from steelyard.plan.words import plan_lines
-from steelyard.records.archive import Run, RunFacts, create_run, open_run
-from steelyard.records.author_notes import kept_notes
+from steelyard.records.archive import Run, open_run
 from steelyard.records.events import RunJudged
 from steelyard.report.from_run import find
 from steelyard.report.notes import json_text
 from steelyard.report.view import View, views
-from steelyard.study.declared.tuned_profiles import own_texts as own_profiles
-from steelyard.study.lookup import own_texts
 from steelyard.study.model import Study
 from steelyard.study.read import read_study
 from steelyard.trial.session import run_session
@@ -119,7 +112,7 @@ def run(  # noqa: PLR0917 - typer reads options from the parameters
     check_version(find_engine())
     for line in () if quiet else plan_lines(read, planned, reaches(read, planned)):
         tell(line)
-    return _measure(read, _create(study, read, planned, results), wanted)
+    return _measure(read, new_run(study, read, planned, results), wanted)
 
 
 def resume(  # noqa: PLR0917 - the same
@@ -137,43 +130,6 @@ def resume(  # noqa: PLR0917 - the same
     if extend:
         extend_budget(opened)
     return _measure(study, opened, wanted)
-
-
-def _create(path: Path, study: Study, plan: Plan, results: Path) -> Run:
-    file = path / "study.yaml" if path.is_dir() else path
-    facts = RunFacts(
-        tool_version=steelyard.__version__,
-        study=study.name,
-        study_file=str(file.absolute()),
-        study_sha256=study.sha256,
-        variant=study.variant,
-        seed=plan.seed,
-        created_unix_ns=time.time_ns(),
-        command=tuple(sys.argv[1:]),
-    )
-    try:
-        own = _own_files(study) | _notes(study, file.parent)
-        return create_run(results, facts, file.read_bytes(), plan, own)
-    except OSError as error:
-        raise HostError(
-            f"cannot keep records in {results}: {error.strerror}",
-            hint="name a folder that you may write to with --results",
-            slug="records-cannot-be-written",
-        ) from error
-
-
-def _own_files(study: Study) -> dict[str, str]:
-    """What the study consists of besides its own file, by the path that the run keeps it under."""
-    systems = study.systems.values()
-    return {
-        **own_texts(systems, [*study.workloads.values(), *study.background.values()]),
-        **own_profiles(system.profiles for system in systems),
-    }
-
-
-def _notes(study: Study, beside: Path) -> dict[str, str]:
-    """The author's notes that are there already; they may be edited in the run's folder."""
-    return {} if study.report.notes is None else kept_notes(beside / study.report.notes)
 
 
 def _measure(study: Study, opened: Run, wanted: Wanted) -> int:

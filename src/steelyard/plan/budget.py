@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from statistics import fmean
 
-from steelyard.plan.model import Forecast
+from steelyard.plan.model import Forecast, Plan
 from steelyard.study import screening, timing
 from steelyard.study.model import Study
 from steelyard.study.workload_study import conditions_count
@@ -55,3 +57,22 @@ def forecast(study: Study, visits: int) -> Forecast:
         earliest_verdict_s=calibration_s + earliest_s,
         disk_bytes=trials * (TRIAL_BYTES + samples * SAMPLE_BYTES),
     )
+
+
+def retimed(plan: Plan, trial_s: Mapping[str, float]) -> Plan:
+    """The plan with a forecast from what a trial of each system took, instead of allowances."""
+    planned = plan.forecast
+    more_s = fmean(trial_s.values()) - planned.trial_s
+    visits = plan.every_visit
+    trials = sum(len(visit.trials) for visit in visits)
+    visits_s = planned.total_s - planned.calibration_s
+    longer = (visits_s + more_s * trials) / visits_s
+    earliest_s = (planned.earliest_verdict_s - planned.calibration_s) * longer
+    found = {
+        "trial_s": planned.trial_s + more_s,
+        "visit_s": planned.visit_s * longer,
+        "total_s": planned.calibration_s + visits_s * longer,
+        "earliest_verdict_s": planned.calibration_s + earliest_s,
+        "timed_trial_s": dict(trial_s),
+    }
+    return plan.model_copy(update={"forecast": planned.model_copy(update=found)})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from steelyard.plan.frozen import Frozen
 from steelyard.study.model import Level
 
@@ -69,7 +71,10 @@ class ScreenPlan(Frozen):
 
 
 class Forecast(Frozen):
-    """What the plan will take, from declared durations and an allowance for the rest."""
+    """What the plan will take, from declared durations and an allowance for the rest.
+
+    ``timed_trial_s`` holds what a trial of each system took where that was timed instead.
+    """
 
     trial_s: float
     visit_s: float
@@ -77,6 +82,7 @@ class Forecast(Frozen):
     total_s: float
     earliest_verdict_s: float
     disk_bytes: int
+    timed_trial_s: dict[str, float] = Field(default_factory=dict)
 
 
 class Plan(Frozen):

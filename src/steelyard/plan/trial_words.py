@@ -5,7 +5,7 @@ from __future__ import annotations
 from steelyard.plan.model import Plan
 from steelyard.study.ending import Extent, extent_of, is_foreseen
 from steelyard.study.model import Study
-from steelyard.study.timing import allowance_s, resets
+from steelyard.study.timing import CAPACITY_RUNS, MOST_CAPACITY_RUNS, allowance_s, resets
 from steelyard.study.workload_study import studies
 from steelyard.units import format_duration
 
@@ -15,22 +15,27 @@ def trial_words(study: Study, plan: Plan) -> str:
     trials = study.trials
     settle = f"settle {format_duration(trials.settle_s)}, " if trials.settle_s else ""
     before = "no reset" if trials.systems_stay_up else f"reset {_resets(study)}"
-    return f"{before}, {settle}{ending(study)}: {takes(study, plan.forecast.trial_s)}"
+    return f"{before}, {settle}{ending(study)}: {takes(study, plan, plan.forecast.trial_s)}"
 
 
-def takes(study: Study, seconds: float) -> str:
-    """A forecast; where a trial takes as long as it likes, only what is known of it."""
-    if is_foreseen(study):
+def takes(study: Study, plan: Plan, seconds: float) -> str:
+    """A forecast; where no one knows how long trials take and none was timed, what is known."""
+    if is_foreseen(study) or plan.forecast.timed_trial_s:
         return f"about {format_duration(seconds)}"
     return f"{format_duration(seconds)} and what preparing and runs take"
 
 
-def assumed_words(study: Study) -> str:
-    """What the forecast takes for granted of the time that no study declares."""
+def assumed_words(study: Study, plan: Plan) -> tuple[str, str]:
+    """What the forecast knows of the time that no study declares, and how: timed or assumed."""
+    timed = plan.forecast.timed_trial_s
+    if timed:
+        each = ", ".join(f"{name} {format_duration(s)}" for name, s in timed.items())
+        return "timed", f"a trial of {each}, from the second of each; no retries"
     allowance = format_duration(allowance_s(study))
-    return (
+    return "assumed", (
         f"{allowance} a trial for reset, start and collection, no retries; a service or machine "
-        "that starts slowly takes longer, and `run` goes by what its trials took"
+        "that starts slowly takes longer: `plan --timed` prepares each system once and goes by "
+        "that, `run` by what its trials took"
     )
 
 
@@ -49,7 +54,12 @@ def calibration_words(plan: Plan) -> str:
     """The time that the calibration takes."""
     if not plan.forecast.calibration_s:
         return "none"
-    return f"about {format_duration(plan.forecast.calibration_s)} before the first trial"
+    least_s = plan.forecast.calibration_s
+    most_s = least_s * MOST_CAPACITY_RUNS / CAPACITY_RUNS
+    return (
+        f"about {format_duration(least_s)} before the first trial, on a busy machine up to "
+        f"{format_duration(most_s)}"
+    )
 
 
 def ending(study: Study) -> str:

@@ -47,10 +47,10 @@ def plan_lines(study: Study, plan: Plan, reaches: tuple[Reach, ...] = ()) -> lis
                 ("responses", _responses(study)),
                 ("margin", _margin(study)),
                 ("trial", trial_words(study, plan)),
-                ("assumed", assumed_words(study)),
+                assumed_words(study, plan),
                 ("calibration", calibration_words(plan)),
                 *_visits_in_order(study, plan),
-                ("trials", f"{_trials(plan)}, {takes(study, plan.forecast.total_s)}"),
+                ("trials", f"{_trials(plan)}, {takes(study, plan, plan.forecast.total_s)}"),
                 *_span(study, plan),
                 *_earliest(study, plan, reaches),
                 ("disk", f"about {format_bytes(plan.forecast.disk_bytes)} of results"),
@@ -238,11 +238,11 @@ def _earliest(study: Study, plan: Plan, reaches: tuple[Reach, ...]) -> list[tupl
         visits = max(visits, reached * len(plan.systems) // 2)
     after_s = plan.forecast.earliest_verdict_s
     if not plan.visits:
-        rows = [("earliest verdict", f"after {takes(study, after_s)}")]
+        rows = [("earliest verdict", f"after {takes(study, plan, after_s)}")]
     else:
         visits = max(visits, _visits_in(study.trials.span_s, plan))
         after_s = plan.forecast.calibration_s + visits * plan.forecast.visit_s
-        earliest = f"after {visits} visits, {takes(study, after_s)}"
+        earliest = f"after {visits} visits, {takes(study, plan, after_s)}"
         rows = [("earliest verdict", earliest)] if reached or not reaches else []
     return rows + [("out of reach", words) for words in _out_of_reach(reaches)]
 
