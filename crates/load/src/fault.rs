@@ -142,7 +142,8 @@ impl From<Errno> for ErrorKind {
 pub struct Replies(BTreeMap<(usize, usize), String>);
 
 impl Replies {
-    const LONGEST: usize = 512;
+    /// Bytes that are kept of a reply.
+    pub const LONGEST: usize = 512;
 
     /// Keeps the beginning of `bytes` if it is text and the first of its phase and kind.
     pub fn keep(&mut self, phase: usize, kind: ErrorKind, bytes: &[u8]) {

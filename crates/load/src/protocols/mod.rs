@@ -145,6 +145,11 @@ pub trait Protocol {
         None
     }
 
+    /// The reply that failed the last operation, of a protocol whose replies arrive in parts.
+    fn failed_reply<'a>(&self, _session: &'a Self::Session) -> &'a [u8] {
+        b""
+    }
+
     /// Messages that the operation in the only slot has moved; asked when it has succeeded.
     fn moved(&self, _session: &Self::Session) -> Moved {
         Moved::default()

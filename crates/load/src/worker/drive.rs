@@ -187,9 +187,12 @@ impl<P: Protocol> Worker<'_, P> {
             Input::Side(event) => self.protocol.side(session, *event, &mut turn),
         };
         let (slot, left) = (turn.slot, turn.left);
-        if let (Input::Bytes(bytes), Step::Done(Err(kind), _) | Step::Broken(kind)) = (input, &step)
-        {
-            self.records.recorder.replies.keep(phase, *kind, bytes);
+        if let Step::Done(Err(kind), _) | Step::Broken(kind) = &step {
+            let said = match (self.protocol.failed_reply(session), input) {
+                (b"", Input::Bytes(bytes)) => bytes,
+                (reply, _) => reply,
+            };
+            self.records.recorder.replies.keep(phase, *kind, said);
         }
         for (phase, at_ns) in turn.marks() {
             self.end_phase(place, slot, phase, at_ns);

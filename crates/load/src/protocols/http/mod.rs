@@ -53,6 +53,8 @@ pub struct Session {
     first_byte_ns: u64,
     /// Start of a head that arrived in parts.
     spill: Vec<u8>,
+    /// Status line and start of the body of a reply that fails its operation.
+    failed_reply: Vec<u8>,
     error: Option<ErrorKind>,
     closes: bool,
     /// The request that is being answered, unless there are slots.
@@ -202,6 +204,7 @@ impl Protocol for Http {
             state: State::Connecting,
             first_byte_ns: 0,
             spill: Vec::new(),
+            failed_reply: Vec::new(),
             error: None,
             closes: false,
         }
@@ -213,6 +216,7 @@ impl Protocol for Http {
     }
 
     fn start(&mut self, session: &mut Session, slot: usize, out: &mut Output) {
+        session.failed_reply.clear();
         if session.more.is_some() {
             return self.start_more(session, slot, out);
         }
@@ -268,6 +272,10 @@ impl Protocol for Http {
 
     fn shared(&self) -> &[u8] {
         self.requests.shared()
+    }
+
+    fn failed_reply<'a>(&self, session: &'a Session) -> &'a [u8] {
+        &session.failed_reply
     }
 
     fn payload(&self) -> Option<Payload> {

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::head::{self, Head, LONGEST_HEAD};
 use super::{BODY, Http, Learned, Session, State, TTFB};
-use crate::fault::ErrorKind;
+use crate::fault::{ErrorKind, Replies};
 use crate::payload::PayloadCheck;
 use crate::protocols::{After, Step, Turn};
 
@@ -56,7 +56,7 @@ impl Http {
     ) -> Result<Option<(Head, usize)>, ErrorKind> {
         if session.spill.is_empty() {
             if let Some(head) = self.head(input)? {
-                self.expect(session, &input[..head.length]);
+                self.note(session, head, &input[..head.length]);
                 return Ok(Some((head, head.length)));
             }
             session.spill.extend_from_slice(input);
@@ -69,18 +69,25 @@ impl Http {
             return Ok(None);
         };
         let mut spill = std::mem::take(&mut session.spill);
-        self.expect(session, &spill[..head.length]);
+        self.note(session, head, &spill[..head.length]);
         spill.clear();
         session.spill = spill;
         Ok(Some((head, head.length - before)))
     }
 
-    /// The body after `head` will be checked, if the job asks for it.
-    fn expect(&self, session: &mut Session, head: &[u8]) {
+    /// What is kept of a head: its status line if it fails the operation, and the marker of the
+    /// body after it if the job asks to check that.
+    fn note(&self, session: &mut Session, head: Head, bytes: &[u8]) {
+        session.failed_reply.clear();
+        if head.error.is_some() {
+            let line = bytes.split(|byte| *byte == b'\r').next().unwrap_or(bytes);
+            session.failed_reply.extend_from_slice(line);
+            session.failed_reply.extend_from_slice(b"\r\n\r\n");
+        }
         if self.verifier.is_some()
             && let Some(more) = &mut session.more
         {
-            more.check = PayloadCheck::body(head::marker(head));
+            more.check = PayloadCheck::body(head::marker(bytes));
         }
     }
 
@@ -93,6 +100,11 @@ impl Http {
         let State::InBody(body) = &mut session.state else {
             return Step::Broken(ErrorKind::BadProtocol);
         };
+        if session.error.is_some() {
+            let room = Replies::LONGEST.saturating_sub(session.failed_reply.len());
+            let start = &bytes[..room.min(bytes.len())];
+            session.failed_reply.extend_from_slice(start);
+        }
         let taken = match &mut session.more {
             Some(more) if self.verifier.is_some() => {
                 body.take_each(bytes, |part| more.check.feed(part))

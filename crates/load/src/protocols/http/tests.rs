@@ -12,6 +12,10 @@ fn machine(operation: &HttpOperation) -> Http {
 
 /// Steps of one reply that arrives in `parts`, then the end of the connection if `ends`.
 fn steps(http: &mut Http, parts: &[&[u8]], ends: bool) -> Vec<Step> {
+    session_after(http, parts, ends).1
+}
+
+fn session_after(http: &mut Http, parts: &[&[u8]], ends: bool) -> (Session, Vec<Step>) {
     let mut session = http.open(0);
     let mut out = Output::default();
     let mut steps = vec![http.connected(&mut session, &mut Turn::new(0, &mut out))];
@@ -22,7 +26,7 @@ fn steps(http: &mut Http, parts: &[&[u8]], ends: bool) -> Vec<Step> {
     if ends {
         steps.push(http.ended(&mut session, &mut Turn::new(2, &mut out)));
     }
-    steps
+    (session, steps)
 }
 
 fn last(http: &mut Http, parts: &[&[u8]], ends: bool) -> Step {
@@ -66,6 +70,23 @@ fn every_reply_is_understood_split_at_every_byte() {
                     "split at {at}"
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn a_reply_that_fails_is_kept_whole_however_it_was_split() {
+    let framings: [(&[u8], bool); 2] = [
+        (b"HTTP/1.1 500 Oh\r\nContent-Length: 6\r\n\r\nlocked", false),
+        (b"HTTP/1.0 500 Oh\r\nServer: x\r\n\r\nlocked", true),
+    ];
+    for (reply, ends) in framings {
+        for at in 0..=reply.len() {
+            let mut http = machine(&HttpOperation::default());
+            let (first, second) = reply.split_at(at);
+            let (session, _) = session_after(&mut http, &[first, second], ends);
+            let kept = http.failed_reply(&session);
+            assert_eq!(kept[8..], *b" 500 Oh\r\n\r\nlocked", "split at {at}");
         }
     }
 }
